@@ -1,0 +1,1 @@
+"""fairdsl: a declarative language and compiler for fairness verification."""

@@ -1,0 +1,184 @@
+"""The contract of the backends: what a problem needs, what a backend offers, and three protocols.
+
+An *encoding* writes files, an *engine* answers files, a *procedure* answers a problem directly. A new
+backend is one folder, one line in ``plan/registry.py`` and its rows in the tests' bank.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Quantity
+from fairdsl.source import Span
+from fairdsl.verdict import Verdict, Witness
+
+__all__ = [
+    "Answer",
+    "Budget",
+    "Encoding",
+    "Engine",
+    "Facts",
+    "Format",
+    "Lowered",
+    "Needs",
+    "Observer",
+    "Offer",
+    "Procedure",
+    "Refusal",
+    "Silent",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What a problem asks of a backend, computed once by ``plan/needs.py``.
+
+    ``points`` is the number of points left after the domain's and target's single-attribute
+    restrictions (None with a real attribute among them); ``because`` says which place in the spec
+    causes a need.
+    """
+
+    question: str  # "pair" or the metric's name
+    quantity: Quantity
+    points: int | None
+    has_reals: bool
+    unbounded: bool
+    population: bool
+    because: Mapping[str, Span] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A backend is ready to answer; ``method`` is said in plans, ``decides`` whether it can settle it.
+
+    A backend that does not decide (search) only ever finds violations.
+    """
+
+    method: str
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A backend cannot answer: why, in words for the user, and the place that causes it."""
+
+    why: str
+    span: Span | None = None
+
+
+class Observer(Protocol):
+    """Hears of progress; the terminal's bar is one."""
+
+    def progress(self, stage: str, fraction: float | None, detail: str) -> None:
+        """``fraction`` of the stage is done (None: not known); ``detail`` in a few words."""
+
+
+class Silent:
+    """An observer that says nothing."""
+
+    def progress(self, stage: str, fraction: float | None, detail: str) -> None:
+        """Ignore it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What a stage may spend: wall-clock seconds until ``deadline``, processes, and the run's seed."""
+
+    deadline: float
+    jobs: int
+    seed: int
+
+    @classmethod
+    def of(cls, seconds: float, *, jobs: int = 1, seed: int = 0) -> Budget:
+        """A budget that starts now."""
+        return cls(deadline=time.monotonic() + seconds, jobs=jobs, seed=seed)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the time is up."""
+        return self.remaining <= 0.0
+
+
+@dataclass(slots=True)
+class Facts:
+    """What earlier stages of the same demand found; later stages may use and extend it."""
+
+    witnesses: list[Witness] = field(default_factory=list)
+    gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only
+    notes: list[str] = field(default_factory=list)
+
+
+class Procedure(Protocol):
+    """Answers a problem directly, anytime, with progress."""
+
+    name: str
+
+    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+        """Whether it answers such problems; never a bool."""
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        """The verdict; Unknown with a reason when the budget ends first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A file format: its ``--to`` name, extension and comment token."""
+
+    name: str
+    extension: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """A problem in a target language: the files' text by name, and what leads the answers home."""
+
+    files: Mapping[str, str]
+    recover: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A solver's answer to one file: status ``sat | unsat | unknown | malformed | crashed``, its model."""
+
+    status: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    detail: str = ""
+
+
+class Encoding(Protocol):
+    """Writes a problem as solver files; pure, deterministic, and able to read answers back."""
+
+    name: str
+    format: Format
+
+    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+        """Whether it can express such problems."""
+
+    def lower(self, problem: Problem) -> Lowered:
+        """The files."""
+
+    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
+        """The verdict that the answers, one a file, come to; `sat` only after a replay."""
+
+
+class Engine(Protocol):
+    """Answers a file of its format."""
+
+    name: str
+    reads: Format
+
+    def available(self) -> str | None:
+        """None when it can run here; otherwise what is missing. Imports nothing heavy."""
+
+    def solve(self, text: str, budget: Budget) -> Answer:
+        """A total function: output that is not understood is ``malformed``."""

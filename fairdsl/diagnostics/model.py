@@ -1,0 +1,99 @@
+"""Diagnostics as data: what is wrong, where, why it matters and what to write instead.
+
+Each code has exactly one constructor function, in the ``errors.py`` of the phase that finds it; nothing
+else builds a :class:`Diagnostic`, and no phase writes prose at the point of detection. Renderers live in
+``diagnostics.text`` and ``diagnostics.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from fairdsl.diagnostics.codes import CODES
+from fairdsl.source import Span
+
+__all__ = ["Diagnostic", "DiagnosticError", "Edit", "Label", "Reporter", "Severity"]
+
+
+class Severity(Enum):
+    """An error stops what depends on it; a warning does not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place and a few words about it."""
+
+    span: Span
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A replacement that mends the place."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """One finding. ``title`` says what is, ``why`` why it matters to an audit, ``help`` what to write.
+
+    Titles have at most 80 characters and no final stop, and name things in backticks as the user did.
+    """
+
+    code: str
+    title: str
+    primary: Label | None = None
+    secondary: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    why: str | None = None
+    help: str | None = None
+    fix: Edit | None = None
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise ValueError(f"{self.code} is not in the registry of codes")
+
+    @property
+    def severity(self) -> Severity:
+        """Codes that begin with W are warnings."""
+        return Severity.WARNING if self.code.startswith("W") else Severity.ERROR
+
+
+class DiagnosticError(Exception):
+    """Carries diagnostics out of a phase that cannot go on."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__("; ".join(f"{d.code}: {d.title}" for d in diagnostics))
+        self.diagnostics = diagnostics
+
+
+@dataclass(slots=True)
+class Reporter:
+    """Collects findings: a phase reports and goes on, so that one run shows all of them."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Add a finding, once."""
+        if diagnostic not in self.diagnostics:
+            self.diagnostics.append(diagnostic)
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Add several."""
+        for diagnostic in diagnostics:
+            self.report(diagnostic)
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether any finding is an error."""
+        return any(d.severity is Severity.ERROR for d in self.diagnostics)
+
+    def __iter__(self) -> Iterator[Diagnostic]:
+        return iter(self.diagnostics)

@@ -1,0 +1,180 @@
+"""Domains: the attributes of an individual, their value sets, and who can exist.
+
+Source of the meaning: docs/semantics.md, section 1. A category's codes are labels, not numbers: they are
+counted as sets, never as ranges. Booleans are false = 0, true = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import prod
+
+from fairdsl.ir.expr import Predicate
+from fairdsl.source import Span
+
+__all__ = ["Attribute", "Boolean", "Category", "CategoryValue", "Domain", "Integer", "Point", "Real", "Type"]
+
+#: An individual: one exact number per attribute, in the order of the domain.
+Point = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryValue:
+    """A value of a category and the code that models read for it."""
+
+    name: str
+    code: int
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """A finite set of named values. Codes are distinct but need not be consecutive."""
+
+    values: tuple[CategoryValue, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integer:
+    """All integers from ``low`` to ``high``, both included."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Boolean:
+    """``false`` (0) or ``true`` (1)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Real:
+    """All reals from ``low`` to ``high``, both included; None where unbounded."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+
+Type = Category | Integer | Boolean | Real
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribute:
+    """A named column of the domain. ``column`` is its header in data files where that differs."""
+
+    name: str
+    type: Type
+    column: str | None = None
+    bins: tuple[Fraction, ...] = ()
+    doc: str = ""
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def size(self) -> int | None:
+        """How many values there are; None for reals."""
+        match self.type:
+            case Category(values=values):
+                return len(values)
+            case Integer(low=low, high=high):
+                return high - low + 1
+            case Boolean():
+                return 2
+            case Real():
+                return None
+
+    @property
+    def values(self) -> Sequence[int] | None:
+        """All values as the numbers that models read, ascending for numbers; None for reals."""
+        match self.type:
+            case Category(values=values):
+                return tuple(value.code for value in values)
+            case Integer(low=low, high=high):
+                return range(low, high + 1)
+            case Boolean():
+                return (0, 1)
+            case Real():
+                return None
+
+    @property
+    def bounds(self) -> tuple[Fraction | None, Fraction | None]:
+        """The least and greatest number that stands for a value."""
+        match self.type:
+            case Category(values=values):
+                codes = [value.code for value in values]
+                return Fraction(min(codes)), Fraction(max(codes))
+            case Integer(low=low, high=high):
+                return Fraction(low), Fraction(high)
+            case Boolean():
+                return Fraction(0), Fraction(1)
+            case Real(low=low, high=high):
+                return low, high
+
+    def contains(self, value: Fraction) -> bool:
+        """Whether the number stands for a value of this attribute."""
+        match self.type:
+            case Category(values=values):
+                return any(value == entry.code for entry in values)
+            case Integer(low=low, high=high):
+                return value.denominator == 1 and low <= value <= high
+            case Boolean():
+                return value in (0, 1)
+            case Real(low=low, high=high):
+                return (low is None or low <= value) and (high is None or value <= high)
+
+    def show(self, value: Fraction) -> str:
+        """The value in the spec's own words: a category's name, ``yes``-like booleans, or a number."""
+        match self.type:
+            case Category(values=values):
+                return next((entry.name for entry in values if entry.code == value), str(value))
+            case Boolean():
+                return "true" if value else "false"
+            case Integer() | Real():
+                return show_number(value)
+
+
+def show_number(value: Fraction) -> str:
+    """A short exact decimal where there is one, else ``p/q``."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    twos_and_fives = value.denominator
+    for prime in (2, 5):
+        while twos_and_fives % prime == 0:
+            twos_and_fives //= prime
+    if twos_and_fives == 1:
+        text = f"{value.numerator / value.denominator:.17g}"
+        if "e" not in text and Fraction(text) == value:
+            return text
+    return f"{value.numerator}/{value.denominator}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """The product of the attributes' value sets, cut by ``where`` (a predicate over one individual)."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    where: Predicate
+    doc: str = ""
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+    def index(self, name: str) -> int:
+        """Position of the attribute of that name; KeyError when there is none."""
+        for position, attribute in enumerate(self.attributes):
+            if attribute.name == name:
+                return position
+        raise KeyError(name)
+
+    @property
+    def size(self) -> int | None:
+        """Number of points of the product, before ``where``; None with a real attribute."""
+        sizes = [attribute.size for attribute in self.attributes]
+        return None if None in sizes else prod(size for size in sizes if size is not None)
+
+    def show(self, point: Point) -> dict[str, str]:
+        """A point in the spec's words, by attribute name."""
+        return {
+            attribute.name: attribute.show(value)
+            for attribute, value in zip(self.attributes, point, strict=True)
+        }

@@ -1,0 +1,233 @@
+"""Exact linear expressions and predicates over one individual or a pair of them.
+
+A predicate about one individual speaks of :attr:`Who.EACH`; ``target`` clauses that name ``a`` or ``b``
+speak of :attr:`Who.A` and :attr:`Who.B`. Everything is linear with rational coefficients; every
+comparison keeps its strictness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from fairdsl.source import Span
+
+__all__ = [
+    "FALSE",
+    "TRUE",
+    "And",
+    "Compare",
+    "Linear",
+    "Member",
+    "Not",
+    "Or",
+    "Predicate",
+    "Relation",
+    "Variable",
+    "Who",
+    "conjoin",
+    "holds",
+    "rename",
+    "variables",
+]
+
+
+class Who(Enum):
+    """Whose attribute a variable is."""
+
+    EACH = "each"
+    A = "a"
+    B = "b"
+
+
+class Relation(Enum):
+    """A comparison, written as in the language."""
+
+    EQ = "="
+    NE = "!="
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+
+    def compares(self, left: Fraction, right: Fraction) -> bool:
+        """Whether ``left RELATION right``."""
+        match self:
+            case Relation.EQ:
+                return left == right
+            case Relation.NE:
+                return left != right
+            case Relation.LT:
+                return left < right
+            case Relation.LE:
+                return left <= right
+            case Relation.GT:
+                return left > right
+            case Relation.GE:
+                return left >= right
+
+    @property
+    def negated(self) -> Relation:
+        """The relation that holds exactly when this one does not."""
+        return _NEGATED[self]
+
+
+_NEGATED = {
+    Relation.EQ: Relation.NE,
+    Relation.NE: Relation.EQ,
+    Relation.LT: Relation.GE,
+    Relation.GE: Relation.LT,
+    Relation.GT: Relation.LE,
+    Relation.LE: Relation.GT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An attribute (by its position in the domain) of one of the individuals."""
+
+    attribute: int
+    who: Who = Who.EACH
+
+    @property
+    def sort_key(self) -> tuple[int, str]:
+        """A total order, for stable output."""
+        return (self.attribute, self.who.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linear:
+    """``constant + sum of coefficient * variable``; terms sorted, coefficients non-zero."""
+
+    terms: tuple[tuple[Variable, Fraction], ...] = ()
+    constant: Fraction = Fraction(0)
+
+    @classmethod
+    def of(cls, coefficients: Mapping[Variable, Fraction], constant: Fraction = Fraction(0)) -> Linear:
+        """Build from a mapping; zero coefficients are dropped."""
+        present = ((variable, factor) for variable, factor in coefficients.items() if factor)
+        return cls(terms=tuple(sorted(present, key=lambda term: term[0].sort_key)), constant=constant)
+
+    def __add__(self, other: Linear) -> Linear:
+        coefficients = dict(self.terms)
+        for variable, coefficient in other.terms:
+            coefficients[variable] = coefficients.get(variable, Fraction(0)) + coefficient
+        return Linear.of(coefficients, self.constant + other.constant)
+
+    def scaled(self, factor: Fraction) -> Linear:
+        """The expression times a number."""
+        return Linear.of({v: c * factor for v, c in self.terms}, self.constant * factor)
+
+    def __sub__(self, other: Linear) -> Linear:
+        return self + other.scaled(Fraction(-1))
+
+    def value(self, of: Callable[[Variable], Fraction]) -> Fraction:
+        """The exact value where ``of`` gives each variable's."""
+        return sum((c * of(v) for v, c in self.terms), self.constant)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare:
+    """``left RELATION 0``."""
+
+    left: Linear
+    relation: Relation
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """``variable`` takes one of ``values`` (a finite set: categories, booleans, lists of integers)."""
+
+    variable: Variable
+    values: frozenset[Fraction]
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All parts hold; no parts: true."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Some part holds; no parts: false."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Predicate
+
+
+Predicate = Compare | Member | And | Or | Not
+
+TRUE = And(())
+FALSE = Or(())
+
+
+def conjoin(*predicates: Predicate) -> Predicate:
+    """The conjunction, flattened; ``TRUE`` when nothing is left."""
+    parts: list[Predicate] = []
+    for predicate in predicates:
+        if isinstance(predicate, And):
+            parts.extend(predicate.parts)
+        else:
+            parts.append(predicate)
+    return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def variables(predicate: Predicate) -> Iterator[Variable]:
+    """Every variable that occurs, with repetitions."""
+    match predicate:
+        case Compare(left=left):
+            yield from (variable for variable, _ in left.terms)
+        case Member(variable=variable):
+            yield variable
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from variables(part)
+        case Not(part):
+            yield from variables(part)
+
+
+def rename(predicate: Predicate, who: Mapping[Who, Who]) -> Predicate:
+    """The same predicate about other individuals, e.g. ``{EACH: A}``."""
+
+    def renamed(variable: Variable) -> Variable:
+        return Variable(variable.attribute, who.get(variable.who, variable.who))
+
+    match predicate:
+        case Compare(left=left, relation=relation, span=span):
+            terms = {renamed(v): c for v, c in left.terms}
+            return Compare(left=Linear.of(terms, left.constant), relation=relation, span=span)
+        case Member(variable=variable, values=values, span=span):
+            return Member(variable=renamed(variable), values=values, span=span)
+        case And(parts):
+            return And(tuple(rename(part, who) for part in parts))
+        case Or(parts):
+            return Or(tuple(rename(part, who) for part in parts))
+        case Not(part):
+            return Not(rename(part, who))
+
+
+def holds(predicate: Predicate, of: Callable[[Variable], Fraction]) -> bool:
+    """Whether the predicate is true where ``of`` gives each variable's exact value."""
+    match predicate:
+        case Compare(left=left, relation=relation):
+            return relation.compares(left.value(of), Fraction(0))
+        case Member(variable=variable, values=values):
+            return of(variable) in values
+        case And(parts):
+            return all(holds(part, of) for part in parts)
+        case Or(parts):
+            return any(holds(part, of) for part in parts)
+        case Not(part):
+            return not holds(part, of)

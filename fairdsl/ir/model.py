@@ -1,0 +1,243 @@
+"""Models: exact piecewise-linear score functions and the rule that turns scores into decisions.
+
+Every activation that the importers accept is a sum of *leaky units* ``max(z, 0) + slope * min(z, 0)``:
+a ReLU has slope 0, a linear (pass-through) unit slope 1, and ``clip(z, lo, hi)`` is
+``lo + relu(z - lo) - relu(z - hi)``. So one layer type is enough, and it is closed under residual
+connections and concatenations (values that skip a layer ride along as linear units).
+
+All constants are exact: a float32 weight is the dyadic rational it stores (``0.1f`` is
+13421773/134217728), a decimal written in a spec is that decimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.feature import Form, Input
+from fairdsl.source import Span
+
+__all__ = [
+    "ByHighest",
+    "ByThreshold",
+    "DecisionRule",
+    "Deployed",
+    "ExactArray",
+    "Feed",
+    "Layer",
+    "Model",
+    "Readout",
+    "linear_layer",
+]
+
+FloatArray = NDArray[np.float64]
+#: numpy's object arrays: elements are Python ``int`` or ``Fraction``.
+ObjectArray = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class ExactArray:
+    """An array of exact rationals with its nearest float64 values; equal by content.
+
+    ``fractions`` is None when every element *is* its float64 value (the usual case: float32 weights).
+    """
+
+    floats: FloatArray
+    fractions: ObjectArray | None = None
+
+    @classmethod
+    def from_floats(cls, values: Any) -> ExactArray:
+        """Take stored floats (any width) exactly as they are; they must be finite."""
+        floats = np.array(values, dtype=np.float64)
+        floats.setflags(write=False)
+        return cls(floats)
+
+    @classmethod
+    def from_fractions(cls, values: Any) -> ExactArray:
+        """Take rationals (nested sequences or an object array of Fraction/int)."""
+        exact = np.array(values, dtype=object)
+        floats = np.array([float(v) for v in exact.ravel()], dtype=np.float64).reshape(exact.shape)
+        representable = all(
+            Fraction(f) == v for f, v in zip(floats.ravel().tolist(), exact.ravel(), strict=True)
+        )
+        floats.setflags(write=False)
+        return cls(floats, None if representable else exact)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The array's shape."""
+        return self.floats.shape
+
+    @property
+    def is_float(self) -> bool:
+        """Whether every element is exactly its float64 value."""
+        return self.fractions is None
+
+    @cached_property
+    def exact(self) -> ObjectArray:
+        """The elements as an object array of Fractions."""
+        if self.fractions is not None:
+            return self.fractions
+        out = np.empty(self.floats.shape, dtype=object)
+        out.ravel()[:] = [Fraction(v) for v in self.floats.ravel().tolist()]
+        return out
+
+    @cached_property
+    def scaled(self) -> tuple[ObjectArray, int]:
+        """Python integers and one positive common denominator: ``exact == integers / denominator``."""
+        flat = self.exact.ravel().tolist()
+        denominator = lcm(*(value.denominator for value in flat)) if flat else 1
+        out = np.empty(self.shape, dtype=object)
+        out.ravel()[:] = [value.numerator * (denominator // value.denominator) for value in flat]
+        return out, denominator
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of shape and content."""
+        content = self.floats.tobytes() if self.fractions is None else repr(self.exact.tolist()).encode()
+        return sha256(repr(self.shape).encode() + content).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ExactArray) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"ExactArray(shape={self.shape}, digest={self.digest[:8]})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """``h = max(z, 0) + slope * min(z, 0)`` with ``z = weight @ x + bias``, elementwise.
+
+    ``weight`` is [out, in], ``bias`` and ``slope`` are [out]; 0 <= slope <= 1.
+    """
+
+    weight: ExactArray
+    bias: ExactArray
+    slope: ExactArray
+
+    @property
+    def width(self) -> int:
+        """Number of units."""
+        return self.weight.shape[0]
+
+    @cached_property
+    def linear(self) -> NDArray[np.bool_]:
+        """Which units have slope 1, i.e. are no units at all."""
+        return np.equal(self.slope.floats, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByThreshold:
+    """Outcome ``granted`` where ``score RELATION t``, else ``otherwise``; for models with one score.
+
+    ``t`` lies in [low, high]; the two are equal unless the threshold is the logit of a probability
+    other than 1/2 (transcendental, so no rational score ever equals it).
+    """
+
+    relation: Relation
+    low: Fraction
+    high: Fraction
+    granted: int
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByHighest:
+    """Outcome i where score i is the highest; ties go to the lowest index, as in ONNX ArgMax."""
+
+
+DecisionRule = ByThreshold | ByHighest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feed:
+    """One input tensor of the deployed graph, [1, len(features)], filled with these features."""
+
+    name: str
+    features: tuple[int, ...]
+    dtype: str
+
+
+class Readout(Enum):
+    """How the deployed graph's output becomes a decision."""
+
+    SCORE = "score"  # one number, compared with the rule's threshold as written
+    CHANNEL = "channel"  # one column of several (probabilities): compared with the threshold
+    DIFFERENCE = "difference"  # two columns a, b: b - a compared with 0
+    HIGHEST = "highest"  # argmax over the columns
+    LABEL = "label"  # the graph itself outputs the class index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """How to run the original file in float32: replays of witnesses go through this.
+
+    ``features`` are computed exactly and rounded to the feed's dtype. ``relation`` and ``threshold``
+    (None: the rule needs none) are compared in the output's own arithmetic.
+    """
+
+    path: str
+    sha256: str
+    features: tuple[Form, ...]
+    feeds: tuple[Feed, ...]
+    output: str
+    readout: Readout
+    channel: int = 0
+    relation: Relation | None = None
+    threshold: Fraction | None = None
+    granted: int = 1
+    otherwise: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model as a function from individuals to decisions, in real arithmetic.
+
+    ``layers`` map the inputs to the scores; the last layer is linear. With :class:`ByThreshold` there
+    is one score. ``favourable`` is an outcome's index where the spec names one.
+    """
+
+    name: str
+    outcomes: tuple[str, ...]
+    inputs: tuple[Input, ...]
+    layers: tuple[Layer, ...]
+    rule: DecisionRule
+    favourable: int | None = None
+    deployed: Deployed | None = None
+    sha256: str | None = None
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def unit_count(self) -> int:
+        """Number of units that can bend (slope below 1)."""
+        return sum(int((~layer.linear).sum()) for layer in self.layers)
+
+    @property
+    def score_count(self) -> int:
+        """How many scores the model computes."""
+        return self.layers[-1].width
+
+
+def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction]) -> Layer:
+    """A layer of linear units with the given exact weights, as for inline scores."""
+    bias = tuple(bias)
+    return Layer(
+        weight=ExactArray.from_fractions(
+            np.array([list(row) for row in weight], dtype=object).reshape(len(bias), -1)
+        ),
+        bias=ExactArray.from_fractions(list(bias)),
+        slope=ExactArray.from_floats(np.ones(len(bias))),
+    )

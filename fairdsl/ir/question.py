@@ -1,0 +1,117 @@
+"""Questions: what a property asks of a model, with every name resolved.
+
+The meaning of each is docs/semantics.md: pairs in section 2, shares in 3, group metrics in 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+
+from fairdsl.ir.expr import TRUE, Predicate, Relation
+from fairdsl.source import Span
+
+__all__ = [
+    "Differ",
+    "GroupMetric",
+    "Pair",
+    "PairDemand",
+    "Quantity",
+    "Question",
+    "Relaxation",
+    "SameDecision",
+    "ScoreGap",
+    "Threshold",
+]
+
+
+class Differ(Enum):
+    """How several differing attributes differ."""
+
+    ANY = "any"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relaxation:
+    """``|a.x - b.x| <= by``; None: any value of the attribute (``freely``)."""
+
+    attribute: int
+    by: Fraction | None
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SameDecision:
+    """The two decisions are equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreGap:
+    """``|score(a) - score(b)| RELATION limit`` with relation ``<=`` or ``<``."""
+
+    relation: Relation
+    limit: Fraction
+
+
+PairDemand = SameDecision | ScoreGap
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Individual fairness. Attributes neither in ``differ`` nor in ``relax`` are equal in a and b.
+
+    Both individuals lie in the domain and in ``target`` (over ``Who.EACH``); ``pair_target`` (over
+    ``Who.A`` and ``Who.B``) restricts the ordered pair. A pair in force that breaks ``demand`` is a
+    violation.
+    """
+
+    differ: tuple[int, ...]
+    mode: Differ
+    relax: tuple[Relaxation, ...] = ()
+    target: Predicate = TRUE
+    pair_target: Predicate = TRUE
+    demand: PairDemand = SameDecision()
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether (a, b) is admissible exactly when (b, a) is."""
+        return self.pair_target == TRUE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetric:
+    """A metric over groups under a population; see docs/semantics.md section 4.
+
+    ``details`` holds the clauses in force in the spec's words (given, excluding, allow, ...): what the
+    engines of these metrics need beyond the names is resolved when they exist.
+    """
+
+    metric: str
+    across: tuple[int, ...]
+    population: str | None
+    details: tuple[tuple[str, str], ...] = ()
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+Question = Pair | GroupMetric
+
+
+class Quantity(Enum):
+    """What is asked of the question: whether it always holds, or how large a share does."""
+
+    HOLDS = "holds"
+    FAIR_SHARE = "fair_share"
+    DISCRIMINATION_RATE = "discrimination_rate"
+    METRIC = "metric"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """``value RELATION limit``, as required by the spec."""
+
+    relation: Relation
+    limit: Fraction
+    text: str

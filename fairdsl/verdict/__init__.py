@@ -1,0 +1,36 @@
+"""Verdicts and the logic of judging and joining them: pure data, no engines."""
+
+from fairdsl.verdict.judge import Judgement, combine, judge, share_value
+from fairdsl.verdict.verdict import (
+    Evidence,
+    Fidelity,
+    Holds,
+    Reason,
+    Refused,
+    Replay,
+    Shares,
+    Unknown,
+    Value,
+    Verdict,
+    Violated,
+    Witness,
+)
+
+__all__ = [
+    "Evidence",
+    "Fidelity",
+    "Holds",
+    "Judgement",
+    "Reason",
+    "Refused",
+    "Replay",
+    "Shares",
+    "Unknown",
+    "Value",
+    "Verdict",
+    "Violated",
+    "Witness",
+    "combine",
+    "judge",
+    "share_value",
+]

@@ -1,0 +1,176 @@
+"""Verdicts: one closed union, pure data. A verdict is not a truth value.
+
+docs/semantics.md says what each number means; docs/architecture.md what each verdict rests on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import NoReturn
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.domain import Point
+
+__all__ = [
+    "Evidence",
+    "Fidelity",
+    "Holds",
+    "Reason",
+    "Refused",
+    "Replay",
+    "Shares",
+    "Unknown",
+    "Value",
+    "Verdict",
+    "Violated",
+    "Witness",
+]
+
+
+class Fidelity(Enum):
+    """What a chain of passes did to the question (or an engine to its answer)."""
+
+    EXACT = "exact"  # the very question
+    WIDENS = "widens"  # more behaviours than the question has: `holds` is safe, `violated` needs a replay
+    NARROWS = "narrows"  # fewer behaviours: `violated` is safe, `holds` is not
+
+
+class Reason(Enum):
+    """Why a verdict is unknown."""
+
+    TIMEOUT = "timeout"
+    MEMORY_OUT = "memory_out"
+    INCOMPLETE = "incomplete"  # the engine finished without deciding, as search does
+    NUMERIC_GAP = "numeric_gap"  # exact arithmetic and the deployed float32 disagree
+    REPLAY_FAILED = "replay_failed"
+    MALFORMED = "malformed"  # a solver's output was not understood
+    ENGINE_CRASHED = "engine_crashed"
+
+
+class _NoTruthValue:
+    """A mixin: verdicts are told apart with ``match``, never with ``if verdict``."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a verdict is not a truth value; match on its class")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Who answered and what the answer rests on, in a sentence."""
+
+    backend: str
+    method: str
+    fidelity: Fidelity = Fidelity.EXACT
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """A pair evaluated on the original model.
+
+    ``exact`` says whether the pair violates the demand in exact arithmetic; ``float32`` whether it does
+    in the deployed file's own arithmetic (None where the model is written in the spec and no file is
+    deployed). Scores are exact.
+    """
+
+    exact: bool
+    float32: bool | None
+    scores_a: tuple[Fraction, ...]
+    scores_b: tuple[Fraction, ...]
+    decision_a: int
+    decision_b: int
+    float32_decisions: tuple[int, int] | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both arithmetics call the pair a violation."""
+        return self.exact and self.float32 is not False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """Two individuals, checked against domain, target and similarity, with their replay."""
+
+    a: Point
+    b: Point
+    replay: Replay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holds(_NoTruthValue):
+    """No admissible pair violates the demand (or: the value meets the threshold)."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violated(_NoTruthValue):
+    """Witnesses whose replays succeeded, at least one for pairs; none where a number was judged."""
+
+    witnesses: tuple[Witness, ...]
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown(_NoTruthValue):
+    """Not decided, and why; ``witnesses`` are the pairs on which the arithmetics disagree."""
+
+    reason: Reason
+    detail: str
+    evidence: Evidence
+    witnesses: tuple[Witness, ...] = ()
+    low: Fraction | None = None
+    high: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares(_NoTruthValue):
+    """Fractions of the target's measure that sum to exactly 1.
+
+    ``certified <= fair share <= 1 - falsified``. ``vacuous`` (part of certified) has no admissible pair.
+    ``measure`` says what is counted and ``unit`` what one unit is.
+    """
+
+    certified: Fraction
+    falsified: Fraction
+    undecided: Fraction
+    vacuous: Fraction
+    measure: str
+    unit: str
+    evidence: Evidence
+    witnesses: tuple[Witness, ...] = ()
+    total: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.certified + self.falsified + self.undecided != 1:
+            raise ValueError("shares do not sum to 1")
+        if min(self.certified, self.falsified, self.undecided, self.vacuous) < 0:
+            raise ValueError("a share is negative")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value(_NoTruthValue):
+    """A number known to lie in [low, high]; exact when the two are equal."""
+
+    low: Fraction
+    high: Fraction
+    evidence: Evidence
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is a single number."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused(_NoTruthValue):
+    """No backend answers this question; the diagnostics say why, one note a backend."""
+
+    diagnostics: tuple[Diagnostic, ...] = field(default=())
+
+
+Verdict = Holds | Violated | Unknown | Shares | Value | Refused
