@@ -1,1 +1,147 @@
-"""fairdsl: a declarative language and compiler for fairness verification."""
+"""fairdsl: is this model fair, and can you prove it?
+
+A ``.fair`` file beside a model says what is required; these functions answer::
+
+    import fairdsl
+
+    report = fairdsl.check("examples/credit/credit.fair")
+    for checked in report.properties:
+        print(checked.name, checked.judgement.value)
+
+Mistakes in a spec or in the files it names raise :class:`SpecError`, whose ``diagnostics`` say what and
+where. Nothing heavy is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairdsl.backends.contract import Observer
+    from fairdsl.compilation import Compiled
+    from fairdsl.diagnostics import Diagnostic
+    from fairdsl.diagnostics import DiagnosticError as SpecError
+    from fairdsl.explanation import Capability, Explanation, PlanText
+    from fairdsl.report.model import Report
+
+__all__ = ["Report", "SpecError", "__version__", "capabilities", "check", "compile", "explain", "lint", "plan"]
+
+#: What a path may be.
+_Path = str | PathLike[str]
+
+
+def check(
+    spec: _Path,
+    *,
+    models: Mapping[str, _Path] | None = None,
+    timeout: float = 60.0,
+    seed: int = 0,
+    jobs: int | None = None,
+    backend: str | None = None,
+    properties: Sequence[str] | None = None,
+    observer: Observer | None = None,
+) -> Report:
+    """Verify every property of the spec at ``spec`` and report.
+
+    Args:
+        spec: path of the ``.fair`` file.
+        models: files that replace those of the spec, by model name; a ``sha256`` in the spec still binds.
+        timeout: seconds for the whole run, shared among its demands.
+        seed: of every random choice; the same seed gives the same witnesses.
+        jobs: processes to use; all cores by default.
+        backend: let only this backend answer (see :func:`capabilities`).
+        properties: names of the properties to check; all by default.
+        observer: hears of progress.
+
+    Returns:
+        The report: a verdict, evidence and witnesses for each demand. Refused demands are part of it.
+
+    Raises:
+        SpecError: the spec, or a file that it names, has mistakes.
+    """
+    import os
+
+    from fairdsl.backends.contract import Budget, Silent
+    from fairdsl.pipeline import verify
+
+    return verify(
+        fspath(spec),
+        models=_paths(models),
+        budget=Budget.of(timeout, jobs=jobs or os.cpu_count() or 1, seed=seed),
+        backend=backend,
+        properties=tuple(properties or ()),
+        observer=observer or Silent(),
+    )
+
+
+def lint(spec: _Path, *, files: bool = False, models: Mapping[str, _Path] | None = None) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong or doubtful about a spec, without asking any backend.
+
+    With ``files`` the models are opened too: width, names and operators are compared with the domain.
+    Never raises for mistakes in the spec; they are what it returns.
+    """
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.semantics import front_end
+
+    try:
+        checked, warnings = front_end(fspath(spec))
+        if files:
+            from fairdsl.elaborate import load_models
+
+            load_models(checked, _paths(models))
+    except DiagnosticError as error:
+        return error.diagnostics
+    return warnings
+
+
+def explain(spec: _Path, *, models: Mapping[str, _Path] | None = None) -> Explanation:
+    """Each property of the spec as an English sentence and as a formula, with every clause in force."""
+    from fairdsl.explanation import explain_spec
+
+    return explain_spec(fspath(spec))
+
+
+def plan(spec: _Path, *, models: Mapping[str, _Path] | None = None, backend: str | None = None) -> tuple[PlanText, ...]:
+    """Who would answer each demand of the spec, in which stages, and why the others would not."""
+    from fairdsl.explanation import explain_plans
+
+    return explain_plans(fspath(spec), _paths(models), backend)
+
+
+def compile(  # noqa: A001 - the verb of the trade, and of the command line
+    spec: _Path, *, to: str, directory: _Path, models: Mapping[str, _Path] | None = None
+) -> Compiled:
+    """Write the spec's questions as solver files of format ``to`` into ``directory``, with a manifest."""
+    from fairdsl.compilation import compile_spec
+
+    return compile_spec(fspath(spec), to, fspath(directory), _paths(models))
+
+
+def capabilities() -> tuple[Capability, ...]:
+    """What each backend answers and which files it writes."""
+    from fairdsl.explanation import all_capabilities
+
+    return all_capabilities()
+
+
+def _paths(models: Mapping[str, _Path] | None) -> dict[str, str]:
+    return {name: fspath(path) for name, path in (models or {}).items()}
+
+
+def __getattr__(name: str) -> Any:
+    match name:
+        case "__version__":
+            from fairdsl.resources import version
+
+            return version()
+        case "Report":
+            from fairdsl.report.model import Report
+
+            return Report
+        case "SpecError":
+            from fairdsl.diagnostics import DiagnosticError
+
+            return DiagnosticError
+    raise AttributeError(f"module `fairdsl` has no `{name}`")

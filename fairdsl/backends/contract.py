@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fairdsl.ir.problem import Problem
@@ -19,6 +19,7 @@ from fairdsl.verdict import Verdict, Witness
 __all__ = [
     "Answer",
     "Budget",
+    "Capability",
     "Encoding",
     "Engine",
     "Facts",
@@ -70,6 +71,15 @@ class Refusal:
     span: Span | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """What a backend answers, in words: the rows of ``fairdsl capabilities``."""
+
+    questions: tuple[str, ...]
+    quantities: tuple[str, ...]
+    models: tuple[str, ...]
+
+
 class Observer(Protocol):
     """Hears of progress; the terminal's bar is one."""
 
@@ -102,6 +112,10 @@ class Budget:
         """Seconds left, never negative."""
         return max(0.0, self.deadline - time.monotonic())
 
+    def share(self, parts: int) -> Budget:
+        """An equal part of what is left, for the first of ``parts`` pieces of work."""
+        return replace(self, deadline=time.monotonic() + self.remaining / parts)
+
     @property
     def exhausted(self) -> bool:
         """Whether the time is up."""
@@ -121,6 +135,7 @@ class Procedure(Protocol):
     """Answers a problem directly, anytime, with progress."""
 
     name: str
+    about: Capability
 
     def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
         """Whether it answers such problems; never a bool."""

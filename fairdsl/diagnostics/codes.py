@@ -11,23 +11,112 @@ from types import MappingProxyType
 
 __all__ = ["CODES"]
 
-_SYNTAX: dict[str, str] = {}
+_SYNTAX: dict[str, str] = {
+    "E0101": "a sign of another language",
+    "E0102": "text without straight double quotes",
+    "E0103": "a brace that is missing or left over",
+    "E0104": "a word that begins no clause",
+    "E0105": "a word that begins no declaration",
+    "E0106": "a type that is not written as types are",
+    "E0107": "a small word or sign that is missing",
+    "E0108": "a statement that stops too early",
+    "E0109": "a comma too many or too few",
+    "E0110": "a condition in the manner of another language",
+    "E0111": "a number in another notation",
+    "E0112": "a name with a character that names cannot have",
+    "E0113": "a file that says nothing",
+    "E0114": "a declaration in the wrong place",
+    "E0115": "something else than what belongs there",
+    "E0116": "a version of the language that is not known",
+}
 
-_NAMES: dict[str, str] = {}
+_NAMES: dict[str, str] = {
+    "E0201": "two declarations share a name",
+    "E0202": "a name that nothing declares",
+    "E0203": "an attribute that the domain does not declare",
+    "E0204": "a word that is no value of the attribute",
+    "E0205": "a word that is no outcome of the model",
+    "E0206": "an unknown metric",
+    "E0207": "a compared attribute that is not declared protected",
+    "E0208": "several declarations fit and none is named",
+    "E0209": "a file that uses itself",
+    "E0210": "a spec or used file that cannot be read",
+    "E0211": "a word that is not on a fixed list",
+}
 
-_TYPES: dict[str, str] = {}
+_TYPES: dict[str, str] = {
+    "E0301": "a range that runs backwards",
+    "E0302": "two sides of a comparison that do not belong together",
+    "E0303": "a threshold outside 0 to 100 %",
+    "E0304": "an expression that is not linear",
+    "E0305": "values or codes of a category that clash",
+    "E0306": "a category relaxed by a number",
+    "E0307": "a number where a condition belongs, or the reverse",
+    "E0308": "a number that is out of place",
+    "E0309": "probabilities that make no law",
+}
 
-_QUESTIONS: dict[str, str] = {}
+_QUESTIONS: dict[str, str] = {
+    "E0401": "an allowed edge that is not in the graph",
+    "E0402": "an allowed path with the wrong ends",
+    "E0403": "a baseline that is not one group",
+    "E0404": "an edge both allowed and forbidden",
+    "E0405": "a causal metric over a learned structure",
+    "E0406": "a property without a clause it needs",
+    "E0407": "several differing attributes without `any` or `all`",
+    "E0408": "a target that fixes what must differ",
+    "E0409": "a condition that excludes everybody",
+    "E0410": "a differing attribute with one value",
+    "E0411": "an attribute relaxed wrongly",
+    "E0412": "a model that does not say all it must",
+    "E0413": "a clause that does not belong in the property",
+    "E0414": "a demand on pairs that means nothing definite",
+    "E0415": "a decision rule that means nothing definite",
+    "E0416": "a metric without what defines it",
+}
 
-_FILES: dict[str, str] = {}
+_FILES: dict[str, str] = {
+    "E0501": "a model file that cannot be opened",
+    "E0502": "a file that is not what its format says",
+    "E0503": "an operator that is not read",
+    "E0504": "a node that has no exact piecewise-linear meaning",
+    "E0505": "a side file with weights that is missing",
+    "E0506": "weights that are not finite numbers",
+    "E0507": "a model file other than the one pinned",
+    "E0508": "a model that reads another number of inputs",
+    "E0509": "an input of the file that cannot be bound",
+    "E0510": "a linear model's document that cannot be read",
+    "E0511": "a decision rule that does not fit the file's output",
+    "E0512": "a threshold that every individual passes, or none",
+    "E0513": "a file format that is not read",
+    "E0514": "a model file that cannot be run",
+}
 
-_BACKENDS: dict[str, str] = {}
+_FITTING: dict[str, str] = {
+    "E0550": "a replaced model that the spec does not declare",
+    "E0551": "a score gap of a model with several scores",
+}
 
-_APPROXIMATION: dict[str, str] = {}
+_BACKENDS: dict[str, str] = {
+    "E0601": "no backend answers the question",
+    "E0602": "the backend asked for cannot answer it",
+    "E0603": "a question that the file format cannot express",
+    "E0604": "a backend, file format or property that there is not",
+    "E0605": "a folder that cannot be written",
+}
 
-_SMELLS: dict[str, str] = {}
+_APPROXIMATION: dict[str, str] = {
+    "W0701": "a square root among the model's constants, rounded",
+    "W0702": "a raw score read as the logit of a probability",
+}
+
+_SMELLS: dict[str, str] = {
+    "W0801": "a declaration that is never used",
+    "W0802": "a condition that is true of everybody",
+    "W0803": "a relaxation that says nothing",
+}
 
 #: Every code and its general meaning, in the order of the phases.
 CODES: Mapping[str, str] = MappingProxyType(
-    _SYNTAX | _NAMES | _TYPES | _QUESTIONS | _FILES | _BACKENDS | _APPROXIMATION | _SMELLS
+    _SYNTAX | _NAMES | _TYPES | _QUESTIONS | _FILES | _FITTING | _BACKENDS | _APPROXIMATION | _SMELLS
 )

@@ -174,7 +174,4 @@ class Domain:
 
     def show(self, point: Point) -> dict[str, str]:
         """A point in the spec's words, by attribute name."""
-        return {
-            attribute.name: attribute.show(value)
-            for attribute, value in zip(self.attributes, point, strict=True)
-        }
+        return {attribute.name: attribute.show(value) for attribute, value in zip(self.attributes, point, strict=True)}

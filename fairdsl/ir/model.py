@@ -67,9 +67,7 @@ class ExactArray:
         """Take rationals (nested sequences or an object array of Fraction/int)."""
         exact = np.array(values, dtype=object)
         floats = np.array([float(v) for v in exact.ravel()], dtype=np.float64).reshape(exact.shape)
-        representable = all(
-            Fraction(f) == v for f, v in zip(floats.ravel().tolist(), exact.ravel(), strict=True)
-        )
+        representable = all(Fraction(f) == v for f, v in zip(floats.ravel().tolist(), exact.ravel(), strict=True))
         floats.setflags(write=False)
         return cls(floats, None if representable else exact)
 
@@ -186,7 +184,8 @@ class Deployed:
     """How to run the original file in float32: replays of witnesses go through this.
 
     ``features`` are computed exactly and rounded to the feed's dtype. ``relation`` and ``threshold``
-    (None: the rule needs none) are compared in the output's own arithmetic.
+    (None: the rule needs none) are compared in the output's own arithmetic. For HIGHEST and LABEL,
+    ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index.
     """
 
     path: str
@@ -200,6 +199,7 @@ class Deployed:
     threshold: Fraction | None = None
     granted: int = 1
     otherwise: int = 0
+    labels: tuple[int | str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,9 +235,7 @@ def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction])
     """A layer of linear units with the given exact weights, as for inline scores."""
     bias = tuple(bias)
     return Layer(
-        weight=ExactArray.from_fractions(
-            np.array([list(row) for row in weight], dtype=object).reshape(len(bias), -1)
-        ),
+        weight=ExactArray.from_fractions(np.array([list(row) for row in weight], dtype=object).reshape(len(bias), -1)),
         bias=ExactArray.from_fractions(list(bias)),
         slope=ExactArray.from_floats(np.ones(len(bias))),
     )

@@ -18,10 +18,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A text and the path under which the user named it."""
+    """A text, the path under which the user named it, and the digest of its bytes where it is a file."""
 
     path: str
     text: str = field(repr=False)
+    sha256: str = field(repr=False, compare=False, default="")
     _line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

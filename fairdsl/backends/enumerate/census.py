@@ -1,0 +1,122 @@
+"""Everybody, evaluated: who is admissible, every decision, and what exact arithmetic had to settle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, ScoreGap
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.grid import Grid
+from fairdsl.numerics.predicates import mask
+from fairdsl.replay import runtime_of
+
+__all__ = ["UNSEEN", "Census", "take_census", "with_deployed"]
+
+#: The decision of an individual that the budget did not reach.
+UNSEEN = -2
+_ROWS = 65536
+#: Individuals that the deployed file is run on at most.
+_DEPLOYED = 2**20
+
+
+@dataclass(slots=True)
+class Census:
+    """What is known of every point of the grid; arrays have the grid's shape.
+
+    ``decisions`` are outcomes, ``UNDECIDED`` or ``UNSEEN``, and mean something only where
+    ``admissible`` (in domain and target). ``margins`` are distances to another decision in scores,
+    roughly. ``scores`` and ``errors`` are kept for gap demands only. ``masked`` says whether the budget
+    sufficed to find out who is admissible. ``deployed`` are the decisions of the deployed file.
+    """
+
+    grid: Grid
+    admissible: NDArray[np.bool_]
+    decisions: NDArray[np.int16]
+    margins: NDArray[np.float32]
+    scores: NDArray[np.float64] | None
+    errors: NDArray[np.float64] | None
+    masked: bool
+    seen: int = 0
+    exactly: int = 0
+    deployed: NDArray[np.int16] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many individuals are admissible."""
+        return int(self.admissible.sum())
+
+    @property
+    def complete(self) -> bool:
+        """Whether everybody was evaluated."""
+        return self.masked and self.seen == self.count
+
+
+def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observer: Observer) -> Census:
+    """Evaluate every individual, until the budget ends."""
+    keeps_scores = isinstance(pair.demand, ScoreGap)
+    census = Census(
+        grid=grid,
+        admissible=np.zeros(grid.shape, dtype=np.bool_),
+        decisions=np.full(grid.shape, UNSEEN, dtype=np.int16),
+        margins=np.zeros(grid.shape, dtype=np.float32),
+        scores=np.zeros(grid.shape) if keeps_scores else None,
+        errors=np.zeros(grid.shape) if keeps_scores else None,
+        masked=True,
+    )
+    wanted = conjoin(problem.domain.where, pair.target)
+    for indices in grid.chunks(_ROWS):
+        if budget.exhausted:
+            census.masked = False
+            return census
+        census.admissible.reshape(-1)[indices] = mask(wanted, {Who.EACH: grid.points(indices)})
+    evaluator = BatchEvaluator(problem.model)
+    everybody = np.flatnonzero(census.admissible)
+    for start in range(0, everybody.size, evaluator.chunk):
+        if budget.exhausted:
+            break
+        indices = everybody[start : start + evaluator.chunk]
+        _evaluate(census, evaluator, indices)
+        observer.progress("enumerate", census.seen / everybody.size, f"{census.seen:,} individuals")
+    return census
+
+
+def _evaluate(census: Census, evaluator: BatchEvaluator, indices: NDArray[np.int64]) -> None:
+    points = census.grid.points(indices)
+    settled = evaluator.settled(points)
+    census.decisions.reshape(-1)[indices] = settled.decisions
+    census.exactly += settled.exactly
+    census.seen += len(indices)
+    if census.scores is None or census.errors is None:
+        scores = evaluator.approximate(points)
+    else:
+        scores, errors = evaluator.scores(points)
+        census.scores.reshape(-1)[indices] = scores[:, 0]
+        census.errors.reshape(-1)[indices] = errors[:, 0]
+    census.margins.reshape(-1)[indices] = evaluator.margins(scores)
+
+
+def with_deployed(census: Census, problem: Problem, budget: Budget, observer: Observer) -> str | None:
+    """Run the deployed file on everybody where that is affordable; the note to print, or None."""
+    if problem.model.deployed is None or not census.complete or not 0 < census.count <= _DEPLOYED:
+        return None
+    runtime = runtime_of(problem.model.deployed)
+    everybody = np.flatnonzero(census.admissible)
+    deployed: NDArray[Any] = np.full(census.grid.size, UNSEEN, dtype=np.int16)
+    for start in range(0, everybody.size, _ROWS // 4):
+        if budget.exhausted:
+            return None
+        indices = everybody[start : start + _ROWS // 4]
+        deployed[indices] = runtime.decide_array(census.grid.points(indices))
+        observer.progress("float32", (start + len(indices)) / everybody.size, f"{everybody.size:,} individuals")
+    census.deployed = deployed.reshape(census.grid.shape)
+    apart = int((census.deployed[census.admissible] != census.decisions[census.admissible]).sum())
+    if apart:
+        return f"float32 disagrees on {apart:,} of {census.count:,} individuals"
+    return f"float32 agrees on all {census.count:,} individuals"

@@ -1,0 +1,56 @@
+"""What enumeration answers and what it refuses, with the numbers that decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, SameDecision, ScoreGap
+from fairdsl.numerics.grid import Grid
+from fairdsl.numerics.narrow import Finite, ValueSet, count_points, narrow
+
+__all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "visits_pairs"]
+
+#: Individuals that are evaluated at most.
+MOST_POINTS = 2**22
+#: Pairs that are visited one by one at most, where a question's pairs have no product structure.
+MOST_PAIRS = 2**26
+
+
+def offer(problem: Problem) -> Offer | Refusal:
+    """Offer to answer, or the first reason not to."""
+    pair = problem.question
+    if not isinstance(pair, Pair):
+        return Refusal(why="it answers questions about pairs of individuals", span=pair.span)
+    if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
+        return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
+    sets = narrow(problem.domain, pair.target)
+    for attribute, values in zip(problem.domain.attributes, sets, strict=True):
+        if not isinstance(values, Finite):
+            return Refusal(why=f"`{attribute.name}` is real-valued", span=attribute.span)
+        if not Grid.representable(values):
+            return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
+    points = count_points(sets)
+    if points is None or points > MOST_POINTS:
+        return Refusal(why=f"{_power(points or 0)} points; its limit is 2^22", span=problem.domain.span)
+    if visits_pairs(pair) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:
+        return Refusal(why=f"{_power(pairs)} pairs to visit one by one; its limit is 2^26", span=pair.span)
+    return Offer(method=f"evaluates all {points:,} individuals", decides=True)
+
+
+def visits_pairs(pair: Pair) -> bool:
+    """Whether the pairs must be visited one by one: counting partners along the axes is not enough."""
+    return not pair.symmetric or not isinstance(pair.demand, SameDecision)
+
+
+def _pair_count(pair: Pair, sets: Sequence[ValueSet]) -> int:
+    counts = [values.count or 0 for values in sets]
+    free = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
+    return prod(counts) * prod(counts[axis] for axis in free)
+
+
+def _power(count: int) -> str:
+    """A count as the power of two at or above it, e.g. ``2^31``; small counts in digits."""
+    return f"{count:,}" if count < 2**14 else f"2^{(count - 1).bit_length()}"

@@ -1,0 +1,151 @@
+"""The procedure: evaluate everybody, mark who is in a violation, count units, replay witnesses.
+
+Brute force is the definition; everything here is that definition (docs/semantics.md, sections 2 and 3)
+made fast enough for millions of individuals.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
+from fairdsl.backends.enumerate.choose import Chosen, choose
+from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
+from fairdsl.backends.enumerate.offer import offer, visits_pairs
+from fairdsl.backends.enumerate.pairs import mark_by_pairs
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, Quantity
+from fairdsl.numerics.grid import Grid
+from fairdsl.numerics.narrow import Finite, narrow
+from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated, Witness
+
+__all__ = ["Enumerate"]
+
+_VACUOUS = "vacuous: no admissible pair"
+
+
+class Enumerate:
+    """Answers pair questions over at most 2^22 individuals, exactly."""
+
+    name = "enumerate"
+
+    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+        """Refuses reals, too many individuals, and too many pairs where they must be visited singly."""
+        return offer(problem)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        """The exact verdict; bounds or Unknown when the budget ends first."""
+        pair = problem.question
+        if not isinstance(pair, Pair):
+            raise ValueError("enumeration was asked what it refuses")
+        sets = [values for values in narrow(problem.domain, pair.target) if isinstance(values, Finite)]
+        if len(sets) != len(problem.domain.attributes):
+            raise ValueError("enumeration was asked what it refuses")
+        census = take_census(problem, pair, Grid(sets), budget, observer)
+        marks = _mark(problem, pair, census, budget, observer)
+        note = with_deployed(census, problem, budget, observer)
+        notes = [] if note is None else [note]
+        if census.complete and not marks.paired.any() and not marks.undecided.any():
+            notes.append(_VACUOUS)
+        evidence = Evidence(backend=self.name, method=_method(census), notes=tuple(notes))
+        chosen = choose(problem, pair, census, marks.violating, budget)
+        facts.witnesses.extend(chosen.witnesses)
+        facts.gaps.extend(chosen.gaps)
+        if problem.quantity is Quantity.HOLDS:
+            return _holds(census, marks, chosen, evidence)
+        return _shares(problem.domain, pair, census, marks, chosen, evidence)
+
+
+def _mark(problem: Problem, pair: Pair, census: Census, budget: Budget, observer: Observer) -> Marks:
+    if visits_pairs(pair):
+        return mark_by_pairs(census, pair, problem.model, budget, observer)
+    return mark_by_counting(census, pair, census.decisions)
+
+
+def _method(census: Census) -> str:
+    evaluated = (
+        f"all {census.count:,} individuals evaluated"
+        if census.complete
+        else f"{census.seen:,} of {census.count:,} individuals evaluated"
+        if census.masked
+        else "stopped while finding the individuals of the target"
+    )
+    return f"{evaluated}, {census.exactly:,} in exact arithmetic" if census.exactly else evaluated
+
+
+def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Verdict:
+    if chosen.witnesses:
+        return Violated(witnesses=tuple(chosen.witnesses), evidence=evidence)
+    if marks.violating.any():
+        return Unknown(
+            reason=Reason.NUMERIC_GAP if chosen.gaps else Reason.REPLAY_FAILED,
+            detail="exact arithmetic finds violations that the deployed float32 model does not share",
+            evidence=evidence,
+            witnesses=tuple(chosen.gaps),
+        )
+    if not census.complete:
+        return Unknown(reason=Reason.TIMEOUT, detail="the budget ended first", evidence=evidence)
+    if marks.undecided.any():
+        return Unknown(
+            reason=Reason.INCOMPLETE,
+            detail="some scores or pairs stayed open",
+            evidence=evidence,
+        )
+    return Holds(evidence=evidence)
+
+
+def _shares(domain: Domain, pair: Pair, census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Shares:
+    """Count units: individuals with ``relax``, otherwise assignments of what does not differ."""
+
+    def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return individuals if pair.relax else np.asarray(individuals.any(axis=pair.differ), dtype=np.bool_)
+
+    present, unfair, paired = units(census.admissible), units(marks.violating), units(marks.paired)
+    open_units = units(marks.undecided) & ~unfair
+    total = int(present.sum())
+    witnesses = tuple(chosen.witnesses)
+    unit = _unit(domain, pair)
+    if not census.masked:
+        return _counted(0, 0, 1, 0, unit, evidence, witnesses)
+    if not total:
+        return _counted(1, 0, 0, 1, unit, evidence, witnesses, total=0)
+    falsified, undecided = int(unfair.sum()), int(open_units.sum())
+    vacuous = int((present & ~paired & ~open_units).sum())
+    certified = total - falsified - undecided
+    return _counted(certified, falsified, undecided, vacuous, unit, evidence, witnesses, total=total)
+
+
+def _counted(
+    certified: int,
+    falsified: int,
+    undecided: int,
+    vacuous: int,
+    unit: str,
+    evidence: Evidence,
+    witnesses: tuple[Witness, ...],
+    total: int | None = None,
+) -> Shares:
+    whole = certified + falsified + undecided
+    return Shares(
+        certified=Fraction(certified, whole),
+        falsified=Fraction(falsified, whole),
+        undecided=Fraction(undecided, whole),
+        vacuous=Fraction(vacuous, whole),
+        measure="counting",
+        unit=unit,
+        evidence=evidence,
+        witnesses=witnesses,
+        total=total,
+    )
+
+
+def _unit(domain: Domain, pair: Pair) -> str:
+    if pair.relax:
+        return "an individual in domain and target"
+    differing = ", ".join(f"`{domain.attributes[index].name}`" for index in pair.differ)
+    return f"an assignment of all attributes but {differing}"

@@ -1,0 +1,134 @@
+"""The strategy: draw, walk to the decision boundary, and climb along it.
+
+Violations sit where a protected attribute carries a score across the threshold, that is near the
+boundary. Three moves lead there, all in batches:
+
+* *bisection*: between a granted and a refused individual, exchange attributes one after the other until
+  the decision turns, then halve the last attribute's step: a point whose neighbour is decided otherwise;
+* *descent*: change one attribute of every centre at random, keep what is nearer to a violation;
+* *restart* of centres that no longer improve, from fresh draws and from the boundary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.search.clusters import Clusters, Measured
+from fairdsl.backends.search.sampling import Sampler
+from fairdsl.numerics.evaluate import BatchEvaluator
+
+__all__ = ["climb"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_POPULATION = 512
+_FRESH = 1024
+#: Rounds without progress after which a centre is replaced.
+_PATIENCE = 40
+
+
+def climb(
+    sampler: Sampler, clusters: Clusters, evaluator: BatchEvaluator, free: list[int], batch: int
+) -> Iterator[Measured]:
+    """Measured clusters without end; those with distance 0 or less are candidates.
+
+    ``free`` are the attributes whose values the centres vary, ``batch`` how many clusters are
+    evaluated at once at most.
+    """
+    population = min(_POPULATION, max(16, batch))
+    fresh = min(_FRESH, max(16, batch))
+    while True:
+        found = clusters.measure(sampler.draw(fresh))
+        yield found
+        if not len(found.distances):
+            continue
+        centres = found.members[:, 0, :]
+        order = np.argsort(found.distances, kind="stable")[: population // 2]
+        seeds = [centres[order]]
+        boundary = _boundary(found, sampler, evaluator, population // 2)
+        if len(boundary):
+            measured = clusters.measure(boundary)
+            yield measured
+            seeds.append(boundary)
+        if free:
+            yield from _descend(np.concatenate(seeds), sampler, clusters, free)
+
+
+def _descend(centres: FloatArray, sampler: Sampler, clusters: Clusters, free: list[int]) -> Iterator[Measured]:
+    """Improve all centres by single-attribute changes until none improves any more."""
+    rng = sampler.rng
+    distances = clusters.measure(centres).distances
+    idle = np.zeros(len(centres), dtype=np.int64)
+    while len(centres):
+        proposed = centres.copy()
+        chosen = rng.integers(0, len(free), len(centres))
+        for position, attribute in enumerate(free):
+            rows = np.flatnonzero(chosen == position)
+            column = sampler.columns[attribute]
+            proposed[rows, attribute] = column.step(proposed[rows, attribute], rng)
+        found = clusters.measure(proposed)
+        yield found
+        better = found.distances < distances
+        taken = found.distances <= distances
+        centres[taken], distances[taken] = proposed[taken], found.distances[taken]
+        idle = np.where(better, 0, idle + 1)
+        # A centre that reached a violation has done its work; others may wander elsewhere.
+        staying = (distances > 0) & (idle < _PATIENCE)
+        centres, distances, idle = centres[staying], distances[staying], idle[staying]
+
+
+def _boundary(found: Measured, sampler: Sampler, evaluator: BatchEvaluator, count: int) -> FloatArray:
+    """Points beside the decision boundary, between individuals that are decided differently."""
+    members = found.members[found.valid]
+    decisions = found.decisions[found.valid]
+    outcomes, counts = np.unique(decisions, return_counts=True)
+    if len(outcomes) < 2:
+        return np.empty((0, members.shape[1]))
+    rng = sampler.rng
+    rare = outcomes[np.argmin(counts)]
+    one = members[rng.choice(np.flatnonzero(decisions == rare), count)]
+    other = members[rng.choice(np.flatnonzero(decisions != rare), count)]
+    return bisect(one, other, lambda points: _is(evaluator, points, rare), sampler)
+
+
+def _is(evaluator: BatchEvaluator, points: FloatArray, outcome: int) -> NDArray[np.bool_]:
+    decided = evaluator.approximate_decisions(evaluator.approximate(points))
+    return np.asarray(decided == outcome, dtype=np.bool_)
+
+
+def bisect(
+    one: FloatArray, other: FloatArray, like_one: Callable[[FloatArray], NDArray[np.bool_]], sampler: Sampler
+) -> FloatArray:
+    """Both sides of the boundary between rows of ``one`` and of ``other``; only individuals are kept."""
+    count, width = one.shape
+    rows = np.arange(count)
+    order = np.argsort(sampler.rng.random((count, width)), axis=1)
+    rank = np.argsort(order, axis=1)
+    # The first `low` attributes of the order exchanged: still decided like `one`; `high`: no longer.
+    low, high = np.zeros(count, dtype=np.int64), np.full(count, width, dtype=np.int64)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        alike = like_one(np.where(rank < middle[:, None], other, one))
+        low, high = np.where(alike, middle, low), np.where(alike, high, middle)
+    near, far = np.where(rank < low[:, None], other, one), np.where(rank < high[:, None], other, one)
+    last = order[rows, low]
+    ordered = np.array([column.ordered for column in sampler.columns])[last]
+    for _ in range(24):
+        middle_values = (near[rows, last] + far[rows, last]) / 2
+        point = near.copy()
+        for attribute in np.unique(last[ordered]).tolist():
+            mine = ordered & (last == attribute)
+            point[mine, attribute] = sampler.columns[attribute].settle(middle_values[mine])
+        moved = ordered & (point[rows, last] != near[rows, last]) & (point[rows, last] != far[rows, last])
+        if not moved.any():
+            break
+        alike = like_one(point)
+        near = np.where((moved & alike)[:, None], point, near)
+        far = np.where((moved & ~alike)[:, None], point, far)
+    both = np.concatenate([near, far])
+    kept: FloatArray = both[sampler.inside(both)]
+    return kept

@@ -1,0 +1,128 @@
+"""The procedure: a short, seeded hunt for violations, the first stage of every plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from fairdsl.backends.contract import Budget, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.search.climb import climb
+from fairdsl.backends.search.clusters import Clusters, Measured
+from fairdsl.backends.search.sampling import Sampler
+from fairdsl.ir.domain import Point
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, Quantity, ScoreGap
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.replay import admissible, witness
+from fairdsl.verdict import Evidence, Fidelity, Reason, Unknown, Verdict, Violated, Witness
+
+__all__ = ["STRATEGIES", "Search"]
+
+Strategy = Callable[[Sampler, Clusters, BatchEvaluator, list[int], int], Iterator[Measured]]
+#: Strategies by name; each yields measured clusters, and the hunt checks those that look violating.
+STRATEGIES: dict[str, Strategy] = {"climb": climb}
+
+#: A stage takes at most this many seconds and this fraction of what remains.
+_SECONDS, _FRACTION = 2.0, 0.1
+#: Distinct witnesses after which the hunt ends, and candidates checked exactly per batch.
+_ENOUGH, _CHECKED = 5, 16
+#: Draws in a row without an individual after which the hunt ends.
+_BARREN = 20
+#: Individuals evaluated at once.
+_INDIVIDUALS = 16384
+
+
+class Search:
+    """Finds violations of pair questions; never decides that there are none."""
+
+    name = "search"
+
+    def __init__(self, strategy: str = "climb") -> None:
+        self._strategy = STRATEGIES[strategy]
+
+    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+        """Any question about pairs."""
+        pair = problem.question
+        if not isinstance(pair, Pair):
+            return Refusal(why="it looks for pairs of individuals", span=pair.span)
+        if problem.quantity is not Quantity.HOLDS:
+            return Refusal(why="it finds violations, not shares", span=pair.span)
+        if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
+            return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
+        return Offer(method="draws individuals near the decision boundary", decides=False)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        """Violated with replayed witnesses, or Unknown; gap witnesses go to ``facts``."""
+        pair = problem.question
+        if not isinstance(pair, Pair):
+            raise ValueError("search was asked what it refuses")
+        share = Budget.of(min(_SECONDS, _FRACTION * budget.remaining), jobs=1, seed=budget.seed)
+        hunt = _Hunt(problem, pair, share.seed)
+        hunt.run(self._strategy, share, observer)
+        facts.witnesses.extend(hunt.witnesses)
+        facts.gaps.extend(hunt.gaps)
+        evidence = Evidence(
+            backend=self.name,
+            method=f"{hunt.evaluated:,} individuals drawn and evaluated, seed {share.seed}",
+            fidelity=Fidelity.NARROWS,
+        )
+        if hunt.witnesses:
+            return Violated(witnesses=tuple(hunt.witnesses), evidence=evidence)
+        if hunt.gaps:
+            detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
+            return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=tuple(hunt.gaps))
+        return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
+
+
+class _Hunt:
+    """One run: what was found and how much was tried."""
+
+    def __init__(self, problem: Problem, pair: Pair, seed: int) -> None:
+        self._problem, self._pair = problem, pair
+        self._evaluator = BatchEvaluator(problem.model)
+        self._sampler = Sampler(problem.domain, pair.target, np.random.default_rng(seed))
+        self._clusters = Clusters(problem, pair, self._sampler, self._evaluator)
+        self._met: set[frozenset[Point]] = set()
+        self.witnesses: list[Witness] = []
+        self.gaps: list[Witness] = []
+        self.evaluated = 0
+
+    def run(self, strategy: Strategy, budget: Budget, observer: Observer) -> None:
+        """Hunt until enough is found, nothing can be drawn, or the budget ends."""
+        if self._sampler.empty:
+            return
+        free = [
+            index
+            for index, column in enumerate(self._sampler.columns)
+            if index not in self._pair.differ and not column.single
+        ]
+        batch = max(16, _INDIVIDUALS // self._clusters.size)
+        barren = 0
+        for found in strategy(self._sampler, self._clusters, self._evaluator, free, batch):
+            self.evaluated += int(found.valid.sum())
+            barren = 0 if found.valid.any() else barren + 1
+            self._check(found, budget)
+            if len(self.witnesses) >= _ENOUGH or budget.exhausted or barren >= _BARREN:
+                return
+            observer.progress("search", None, f"{self.evaluated:,} individuals")
+
+    def _check(self, found: Measured, budget: Budget) -> None:
+        """Replay the candidates of a batch."""
+        candidates = np.flatnonzero(found.distances <= 0)
+        for row in candidates[:_CHECKED].tolist():
+            if len(self.witnesses) >= _ENOUGH or (self.witnesses and budget.exhausted):
+                return
+            pair = self._clusters.pair_of(found, row)
+            if pair is not None and frozenset(pair) not in self._met:
+                self._met.add(frozenset(pair))
+                self._replay(*pair)
+
+    def _replay(self, a: Point, b: Point) -> None:
+        for ordered in ((a, b), (b, a)):
+            if admissible(self._pair, self._problem.domain, *ordered) is not None:
+                continue
+            result = witness(self._problem, *ordered)
+            if result is not None:
+                (self.witnesses if result.replay.agrees else self.gaps).append(result)
+                return

@@ -1,0 +1,212 @@
+"""The model as SMT-LIB over a region, folded: what bounds decide is computed here, not in the solver.
+
+Theorem (soundness of folding). Let l <= z <= u hold for a unit in every point of the region. If l >= 0 its
+output is z, if u <= 0 it is slope * z, and where the slope is 1 it is z: then the output is an affine
+function of what feeds the layer, and is substituted, exactly. Every other unit keeps its definition
+``h = max(z, slope * z)``, to which facts are added that follow from it on the region: h >= z,
+h >= slope * z, l <= z <= u, and h lies below the chord from (l, slope * l) to (u, u), as h is convex.
+Bounds and chord may be rounded outwards: they stay implied. Units that no score reads are left out.
+
+Affine functions are rows of integers over one denominator: columns are the inputs and the kept units
+that feed them, the last column is the constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, gcd, isfinite, lcm, log2
+
+import numpy as np
+
+from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.individuals import Individuals
+from fairdsl.backends.smt.plain import input_term
+from fairdsl.backends.smt.region import constant, indicator
+from fairdsl.backends.smt.settle import FloatArray
+from fairdsl.backends.smt.terms import Term
+from fairdsl.ir.feature import AttributeInput, Input
+from fairdsl.ir.model import Layer, Model, ObjectArray
+from fairdsl.numerics.narrow import ValueSet
+
+__all__ = ["Folded", "fold"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A kept unit: its symbol, its pre-activation as a term, the columns it reads, slope and bounds."""
+
+    name: Term
+    before: Term
+    value: Term
+    reads: frozenset[Term]
+    slope: Fraction
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """One copy of the model on a region: the lines that define it and its scores as terms."""
+
+    lines: tuple[str, ...]
+    scores: tuple[Term, ...]
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Affine:
+    """``rows / denominator`` over ``columns`` and a constant."""
+
+    columns: tuple[Term, ...]
+    rows: ObjectArray
+    denominator: int
+
+    def term(self, row: int) -> Term:
+        """One row as a term."""
+        return terms.total(
+            (terms.product(factor, column) for column, factor in self._factors(row)),
+            Fraction(self.rows[row, -1], self.denominator),
+        )
+
+    def reads(self, row: int) -> frozenset[Term]:
+        """The columns of one row."""
+        return frozenset(column for column, _ in self._factors(row))
+
+    def _factors(self, row: int) -> Iterator[tuple[Term, Fraction]]:
+        for column, factor in zip(self.columns, self.rows[row, :-1].tolist(), strict=True):
+            if factor:
+                yield column, Fraction(factor, self.denominator)
+
+
+def fold(
+    model: Model,
+    people: Individuals,
+    who: str,
+    sets: Sequence[ValueSet],
+    bounds: Sequence[tuple[FloatArray, FloatArray]],
+) -> Folded:
+    """One copy of the model over the product of ``sets``, with its pre-activation bounds there."""
+    current = _inputs(model.inputs, people, who, sets)
+    kept: list[_Unit] = []
+    for depth, (layer, (low, high)) in enumerate(zip(model.layers, bounds, strict=True), start=1):
+        current = _weighted(layer, current)
+        if depth < len(model.layers):
+            units, current = _bent(layer, current, low, high, f"{who}.{depth}")
+            kept.extend(units)
+    scores = tuple(current.term(row) for row in range(model.score_count))
+    needed = frozenset[Term]().union(*(current.reads(row) for row in range(model.score_count)))
+    live: list[_Unit] = []
+    for unit in reversed(kept):
+        if unit.name in needed:
+            live.append(unit)
+            needed |= unit.reads
+    lines = [line for unit in reversed(live) for line in _definition(unit)]
+    return Folded(tuple(lines), scores, len(live))
+
+
+def _inputs(inputs: Sequence[Input], people: Individuals, who: str, sets: Sequence[ValueSet]) -> _Affine:
+    values = [_known(item, sets) for item in inputs]
+    columns = tuple(input_term(people, who, item) for item, value in zip(inputs, values, strict=True) if value is None)
+    denominator = lcm(*(value.denominator for value in values if value is not None))
+    rows = np.zeros((len(inputs), len(columns) + 1), dtype=object)
+    column = 0
+    for row, value in enumerate(values):
+        if value is None:
+            rows[row, column] = denominator
+            column += 1
+        else:
+            rows[row, -1] = int(value * denominator)
+    return _Affine(columns, rows, denominator)
+
+
+def _known(item: Input, sets: Sequence[ValueSet]) -> Fraction | None:
+    if isinstance(item, AttributeInput):
+        return constant(sets[item.attribute])
+    decided = indicator(item.predicate, sets)
+    return None if decided is None else Fraction(decided)
+
+
+def _weighted(layer: Layer, inputs: _Affine) -> _Affine:
+    weight, weight_denominator = layer.weight.scaled
+    bias, bias_denominator = layer.bias.scaled
+    below = weight_denominator * inputs.denominator
+    denominator = lcm(below, bias_denominator)
+    rows = (weight @ inputs.rows) * (denominator // below)
+    rows[:, -1] += bias * (denominator // bias_denominator)
+    return _Affine(inputs.columns, rows, denominator)
+
+
+def _bent(layer: Layer, before: _Affine, low: FloatArray, high: FloatArray, prefix: str) -> tuple[list[_Unit], _Affine]:
+    """The layer's outputs: stable units as affine rows, the others as columns of their own."""
+    slopes, slope_denominator = layer.slope.scaled
+    active = (low >= 0) | layer.linear
+    kept = [unit for unit in range(layer.width) if not active[unit] and high[unit] > 0]
+    names = [f"h{prefix}.{unit}" for unit in kept]
+    denominator = before.denominator * slope_denominator
+    rows = np.zeros((layer.width, len(before.columns) + len(kept) + 1), dtype=object)
+    old = [*range(len(before.columns)), -1]
+    for unit in range(layer.width):
+        if unit in kept:
+            rows[unit, len(before.columns) + kept.index(unit)] = denominator
+        else:
+            rows[unit, old] = before.rows[unit] * (slope_denominator if active[unit] else slopes[unit])
+    units = [
+        _Unit(
+            name=name,
+            before=f"z{prefix}.{unit}",
+            value=before.term(unit),
+            reads=before.reads(unit),
+            slope=Fraction(slopes[unit], slope_denominator),
+            low=float(low[unit]),
+            high=float(high[unit]),
+        )
+        for name, unit in zip(names, kept, strict=True)
+    ]
+    return units, _reduced(_Affine((*before.columns, *names), rows, denominator))
+
+
+def _reduced(affine: _Affine) -> _Affine:
+    """Without columns that nothing reads, over the least denominator."""
+    used = [i for i, column in enumerate(affine.rows[:, :-1].T) if any(column)]
+    rows = affine.rows[:, [*used, -1]]
+    shared = gcd(affine.denominator, *rows.ravel().tolist())
+    return _Affine(tuple(affine.columns[i] for i in used), rows // shared, affine.denominator // shared)
+
+
+def _definition(unit: _Unit) -> Iterator[str]:
+    """The unit and the facts that follow from it."""
+    h, z = unit.name, unit.before
+    scaled = "0.0" if unit.slope == 0 else terms.product(unit.slope, z)
+    yield f"(declare-const {z} Real)"
+    yield f"(declare-const {h} Real)"
+    yield f"(assert (= {z} {unit.value}))"
+    yield f"(assert (or (and (>= {z} 0.0) (= {h} {z})) (and (<= {z} 0.0) (= {h} {scaled}))))"
+    yield f"(assert (and (>= {h} {z}) (>= {h} {scaled})))"
+    low, high = short(unit.low, down=True), short(unit.high, down=False)
+    if low is not None:
+        yield f"(assert (>= {z} {terms.rational(low)}))"
+    if high is not None:
+        yield f"(assert (<= {z} {terms.rational(high)}))"
+    if low is not None and high is not None:
+        yield f"(assert (<= {h} {_chord(z, unit.slope, low, high)}))"
+
+
+def _chord(z: Term, slope: Fraction, low: Fraction, high: Fraction) -> Term:
+    """A line above the unit on [low, high], with a short gradient; valid for every gradient."""
+    exact = (high - slope * low) / (high - low)
+    gradient = Fraction(round(exact * 256), 256)
+    intercept = max((slope - gradient) * low, (1 - gradient) * high)
+    return terms.total([terms.product(gradient, z)] if gradient else [], intercept)
+
+
+def short(value: float, *, down: bool) -> Fraction | None:
+    """The float rounded outwards to about ten bits, so that the solver's numbers stay short."""
+    if not isfinite(value):
+        return None
+    if value == 0:
+        return Fraction(0)
+    exact = Fraction(value)
+    step = Fraction(2) ** (floor(log2(abs(value))) - 10)
+    return (exact // step if down else -(-exact // step)) * step

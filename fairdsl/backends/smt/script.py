@@ -1,0 +1,87 @@
+"""Scripts: a question, or one case of it on a region, as SMT-LIB 2.6 text that stands alone.
+
+Every script is satisfiable iff a pair with the properties it asserts exists: ``unsat`` settles it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.cases import Atom, Case, pair_of, ways, widened
+from fairdsl.backends.smt.folded import fold
+from fairdsl.backends.smt.individuals import Individuals, commented, declared
+from fairdsl.backends.smt.plain import scores, whole_model
+from fairdsl.backends.smt.settle import Bounded
+from fairdsl.backends.smt.terms import Term
+from fairdsl.ir.problem import Problem
+
+__all__ = ["case_script", "whole_script"]
+
+
+def whole_script(problem: Problem) -> str:
+    """The whole question in one script, with nothing folded: unsat iff the property holds.
+
+    With a threshold that is only enclosed, ``sat`` may be spurious; the header says so.
+    """
+    pair, model = pair_of(problem), problem.model
+    people = Individuals(problem.domain, pair)
+    lines = [f"; {commented(problem.name)}: is there a pair that breaks the demand? unsat: the property holds."]
+    if widened(problem):
+        lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
+    lines += ["(set-logic QF_LIRA)", "", "; the individuals", *people.declarations(), "", "; their values"]
+    for who, attribute in people.variables():
+        values = people.within(who, attribute, declared(problem.domain.attributes[attribute]))
+        lines.extend(_asserted(values))
+    lines += ["", "; domain and target, of both", *_asserted(*(people.membership(who) for who in "ab"))]
+    lines += ["", "; which pairs are comparable", *_asserted(*people.comparable())]
+    lines += ["", f"; model {commented(model.name)}, twice"]
+    for who in "ab":
+        lines.extend(whole_model(model, people, who))
+    lines += ["", "; the demand, negated"]
+    found = []
+    for title, atoms in ways(model, pair):
+        lines.append(f";   {commented(title)}")
+        found.append(_met(atoms, scores(model, "a"), scores(model, "b")))
+    lines += [f"(assert {terms.disjunction(found)})", *_questions(people)]
+    return "\n".join(lines) + "\n"
+
+
+def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fraction = Fraction(0)) -> str:
+    """One case on a region, folded by the region's bounds; every atom is met by the margin."""
+    people = Individuals(problem.domain, pair_of(problem))
+    region = bounded.region
+    a = fold(problem.model, people, "a", region.a, bounded.a)
+    b = fold(problem.model, people, "b", region.b, bounded.b)
+    lines = [f"; {commented(case.title)}", "(set-logic QF_LIRA)"]
+    lines.extend(line for line in people.declarations() if not line.startswith(";"))
+    for who, attribute in people.variables():
+        sets = region.a if who == "a" else region.b
+        lines.extend(_asserted(people.within(who, attribute, sets[attribute])))
+    lines.extend(_asserted(*(people.membership(who) for who in "ab"), *people.comparable()))
+    lines.extend(a.lines)
+    lines.extend(b.lines)
+    lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))
+    lines.extend(_questions(people))
+    return "\n".join(lines) + "\n"
+
+
+def _asserted(*parts: Term) -> Iterator[str]:
+    return (f"(assert {part})" for part in parts if part != terms.TRUE)
+
+
+def _met(atoms: Iterable[Atom], a: Sequence[Term], b: Sequence[Term], margin: Fraction = Fraction(0)) -> Term:
+    return terms.conjunction(_atom(atom, a, b, margin) for atom in atoms)
+
+
+def _atom(atom: Atom, a: Sequence[Term], b: Sequence[Term], margin: Fraction) -> Term:
+    factors = [*zip(atom.a, a, strict=True), *zip(atom.b, b, strict=True)]
+    left = terms.total(terms.product(factor, score) for factor, score in factors if factor)
+    sign = ">" if atom.strict else ">="
+    return f"({sign} {left} {terms.rational(margin - atom.constant)})"
+
+
+def _questions(people: Individuals) -> list[str]:
+    symbols = " ".join(people.symbol(who, attribute) for who, attribute in people.variables())
+    return ["(check-sat)", f"(get-value ({symbols}))"]

@@ -1,0 +1,74 @@
+"""The command ``fairdsl``: its verbs, each loaded only when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from fairdsl.cli.guard import Guarded
+
+__all__ = ["cli", "main"]
+
+#: Every command and what it does; the module of that name below ``fairdsl.cli`` holds it. Kept here, and
+#: compared with the commands' own help by a test, so that ``fairdsl --help`` imports none of them.
+COMMANDS = {
+    "check": "Verify every property of a spec and report the verdicts.",
+    "lint": "Find mistakes in specs without running any solver.",
+    "fmt": "Lay specs out in the one standard way.",
+    "explain": "Say in words what a spec, an error code or a metric means.",
+    "compile": "Write the properties of a spec as solver files.",
+    "capabilities": "List what each backend answers.",
+}
+
+
+class _Commands(Guarded):
+    """A group whose commands are imported when asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"fairdsl.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        import fairdsl
+
+        click.echo(f"fairdsl {fairdsl.__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="A first run: fairdsl check examples/credit/credit.fair",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version and stop.",
+)
+def cli() -> None:
+    """Verify that models decide fairly.
+
+    A spec says who is compared with whom and what must hold; fairdsl proves it, or shows two individuals
+    for whom it does not.
+    """
+
+
+def main() -> None:
+    """The entry point of the command ``fairdsl``."""
+    cli(prog_name="fairdsl")

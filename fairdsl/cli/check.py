@@ -1,0 +1,116 @@
+"""``fairdsl check``: the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import click
+
+import fairdsl
+from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
+from fairdsl.cli.options import json_option, model_option, spec_argument
+from fairdsl.cli.progress import watching
+from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics.text import render as render_diagnostics
+from fairdsl.report.json import write
+from fairdsl.report.model import Report
+from fairdsl.report.text import render as render_report
+
+__all__ = ["command"]
+
+
+@click.command(
+    "check",
+    epilog="Exit codes: 0 everything required holds (or the spec only measures); 1 some property is "
+    "violated; 2 the spec or the command line has errors or, with nothing violated, some property is "
+    "refused; 3 nothing is violated or refused, some property is unknown; 70 a bug in fairdsl; 130 interrupted.",
+)
+@spec_argument
+@json_option
+@model_option
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="What the whole run may take.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the searches.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: all cores]")
+@click.option("--backend", metavar="NAME", help="Let only this backend answer; see `fairdsl capabilities`.")
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
+@click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    spec: str,
+    as_json: bool,
+    models: Mapping[str, str],
+    timeout: float,
+    seed: int,
+    jobs: int | None,
+    backend: str | None,
+    properties: tuple[str, ...],
+    explain_plan: bool,
+) -> None:
+    """Verify every property of SPEC and report the verdicts."""
+    if explain_plan:
+        _print_plan(spec, models, backend)
+        return
+    with watching() as observer:
+        try:
+            report = fairdsl.check(
+                spec,
+                models=models,
+                timeout=timeout,
+                seed=seed,
+                jobs=jobs,
+                backend=backend,
+                properties=properties or None,
+                observer=observer,
+            )
+        except DiagnosticError as error:
+            report = _unchecked(spec, seed, error)
+        except KeyboardInterrupt:
+            observer.close()
+            click.echo(f"interrupted{observer.whereabouts()}; no verdict is reported", err=True)
+            ctx.exit(INTERRUPTED)
+    _print(report, as_json=as_json)
+    ctx.exit(report.exit_code.value)
+
+
+def _unchecked(spec: str, seed: int, error: DiagnosticError) -> Report:
+    """The report on a spec with errors: its findings and nothing else."""
+    digest = sha256(Path(spec).read_bytes()).hexdigest()
+    return Report(
+        version=fairdsl.__version__, path=spec, sha256=digest, seed=seed, diagnostics=tuple(error.diagnostics)
+    )
+
+
+def _print(report: Report, *, as_json: bool) -> None:
+    """JSON: everything on standard output. Text: what is wrong with the spec on standard error."""
+    if as_json:
+        click.echo(write(report), nl=False)
+        return
+    if report.diagnostics:
+        style = error_style()
+        text = render_diagnostics(report.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True, nl=bool(report.properties))
+    if report.properties or report.exit_code.value != SPEC_ERROR:
+        style = output_style()
+        text = render_report(report, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, nl=False)
+
+
+def _print_plan(spec: str, models: Mapping[str, str], backend: str | None) -> None:
+    """Property, demand, stages in their order, and the reasons."""
+    for plan in fairdsl.plan(spec, models=models, backend=backend):
+        click.echo(f"{plan.property}   {plan.demand}")
+        for number, stage in enumerate(plan.stages, start=1):
+            click.echo(f"    {number}. {stage}")
+        for reason in plan.reasons:
+            click.echo(f"    {reason}")

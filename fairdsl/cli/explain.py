@@ -1,0 +1,144 @@
+"""``fairdsl explain``: a spec in words and formulas, an error code, or a metric."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.options import json_option, model_option
+from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.diagnostics import CODES, nearest
+from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.diagnostics.style import Paint, wrap
+from fairdsl.diagnostics.text import render
+from fairdsl.resources import error_page
+from fairdsl.semantics.metrics import ALIASES, METRICS
+
+__all__ = ["command"]
+
+_CODE = re.compile(r"[EW]\d{4}", re.IGNORECASE)
+_INDENT = "    "
+
+
+@click.command("explain")
+@click.argument("topic", metavar="SPEC|CODE|METRIC")
+@json_option
+@model_option
+def command(topic: str, as_json: bool, models: Mapping[str, str]) -> None:
+    """Say in words what a spec, an error code or a metric means.
+
+    A spec: each property as an English sentence and as a formula, with every clause in force, also the
+    implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
+    """
+    if Path(topic).is_file():
+        _spec(topic, models, as_json)
+    elif _CODE.fullmatch(topic):
+        _code(topic.upper(), as_json)
+    elif topic in METRICS or topic in ALIASES:
+        _metric(ALIASES.get(topic, topic), as_json)
+    else:
+        raise click.UsageError(_unknown(topic))
+
+
+def _unknown(topic: str) -> str:
+    close = nearest(topic, [*CODES, *METRICS, *ALIASES])
+    hint = f"; did you mean `{close}`?" if close else ""
+    return f"`{topic}` is neither a file nor an error code nor a metric{hint}"
+
+
+def _print_json(written: Mapping[str, Any]) -> None:
+    click.echo(json.dumps(written, indent=2, ensure_ascii=False))
+
+
+def _spec(path: str, models: Mapping[str, str], as_json: bool) -> None:
+    """Every property; the findings about the spec go to standard error."""
+    explanation = fairdsl.explain(path, models=models)
+    if as_json:
+        properties = [
+            {"name": item.name, "sentence": item.sentence, "formula": item.formula, "clauses": list(item.clauses)}
+            for item in explanation.properties
+        ]
+        findings = diagnostics_to_json(explanation.diagnostics)
+        _print_json({"schema": "fairdsl.explanation/1", "properties": properties, "diagnostics": findings})
+        return
+    if explanation.diagnostics:
+        style = error_style()
+        text = render(explanation.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True)
+    style = output_style()
+    for number, item in enumerate(explanation.properties):
+        if number:
+            click.echo()
+        click.echo(style.paint(item.name, Paint.BOLD))
+        _print_block("", [item.sentence])
+        _print_block("formula", item.formula.split("\n"))
+        _print_block("in force", item.clauses)
+
+
+def _print_block(heading: str, paragraphs: list[str] | tuple[str, ...]) -> None:
+    """Paragraphs beside a heading, or alone at the margin."""
+    style = output_style()
+    column = 11 if heading else 0
+    for number, paragraph in enumerate(paragraphs):
+        lead = style.paint(f"{'' if number else heading:<{column}}", Paint.SECONDARY)
+        lines = list(wrap(style.shown(paragraph), style.width - len(_INDENT) - column, indent="  " if heading else ""))
+        click.echo(_INDENT + lead + lines[0])
+        for line in lines[1:]:
+            click.echo(_INDENT + " " * column + line)
+
+
+def _code(code: str, as_json: bool) -> None:
+    """The page about an error code."""
+    if code not in CODES:
+        close = nearest(code, CODES)
+        raise click.UsageError(f"no diagnostic has the code `{code}`" + (f"; did you mean `{close}`?" if close else ""))
+    page = error_page(code)
+    text = page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {CODES[code]}\n"
+    if as_json:
+        _print_json({"schema": "fairdsl.code/1", "code": code, "meaning": CODES[code], "page": text})
+    else:
+        _print_page(text)
+
+
+def _print_page(text: str) -> None:
+    """Markdown, laid out where somebody reads it on a terminal and as it is everywhere else."""
+    style = output_style()
+    if not style.colour:
+        click.echo(text, nl=False)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console(width=style.width).print(Markdown(text))
+
+
+def _metric(name: str, as_json: bool) -> None:
+    """What a metric is, its other names, and what a property must say for it to mean something."""
+    metric = METRICS[name]
+    aliases = [alias for alias, meant in ALIASES.items() if meant == name]
+    needs = [
+        words
+        for needed, words in (
+            (metric.about_pairs, "compare a, b : DOMAIN and differ in ATTRIBUTES"),
+            (not metric.about_pairs, "across ATTRIBUTES and under DISTRIBUTION"),
+            (metric.needs_label, "a label in the spec"),
+            (metric.needs_privileged, "privileged GROUP"),
+            (metric.needs_path, "allow PATH, baseline GROUP and a written graph"),
+        )
+        if needed
+    ]
+    if as_json:
+        names = {"name": name, "aliases": aliases}
+        _print_json({"schema": "fairdsl.metric/1", **names, "meaning": metric.meaning, "needs": needs})
+        return
+    click.echo(output_style().paint(name, Paint.BOLD))
+    _print_block("is", [metric.meaning])
+    _print_block("needs", needs)
+    if aliases:
+        _print_block("also", [", ".join(aliases)])

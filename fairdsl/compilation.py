@@ -1,0 +1,117 @@
+"""``compile``: the questions of a spec as solver files, with a manifest that says what each answer means."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairdsl.backends.contract import Encoding, Refusal
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.ir.problem import Problem
+from fairdsl.plan import errors, plan_of
+from fairdsl.plan.choices import check_format
+from fairdsl.plan.needs import needs_of
+from fairdsl.plan.registry import encodings
+from fairdsl.report.hashes import hashed_models
+from fairdsl.resources import version
+from fairdsl.semantics import front_end
+from fairdsl.verdict import Refused
+
+__all__ = ["Compiled", "compile_spec"]
+
+MANIFEST_SCHEMA = "fairdsl.manifest/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """The files that were written, and the questions that the format cannot express."""
+
+    files: tuple[Path, ...]
+    manifest: Path
+    refused: tuple[Diagnostic, ...]
+
+
+def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]) -> Compiled:
+    """Write every question that ``form`` expresses into ``directory``.
+
+    Raises DiagnosticError for mistakes in the spec, its files or the name of the format.
+    """
+    check_format(form)
+    encoding = encodings()[form]
+    spec, _ = front_end(path)
+    demands, opened = elaborate(spec, models)
+    contents: dict[str, str] = {}
+    entries: list[dict[str, Any]] = []
+    refused: list[Diagnostic] = []
+    for item in demands:
+        problem = _expressible(item, encoding, form)
+        if isinstance(problem, Diagnostic):
+            refused.append(problem)
+            continue
+        lowered = encoding.lower(_named_apart(problem, contents))
+        contents |= lowered.files
+        entries.append(_entry(item, tuple(lowered.files)))
+    manifest = {
+        "schema": MANIFEST_SCHEMA,
+        "fairdsl": version(),
+        "format": form,
+        "spec": {"path": os.path.basename(path), "sha256": spec.source.sha256},
+        "models": [{"name": file.name, "sha256": file.sha256} for file in hashed_models(spec, opened, models)],
+        "questions": entries,
+        "refused": [{"code": finding.code, "title": finding.title} for finding in refused],
+    }
+    contents["manifest.json"] = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    return _write(Path(directory), contents, refused)
+
+
+def _expressible(item: Elaborated, encoding: Encoding, form: str) -> Problem | Diagnostic:
+    """The problem, or why the format cannot express it."""
+    plan = plan_of(item)
+    if item.problem is None or (isinstance(plan, Refused) and item.demand.beyond):
+        assert isinstance(plan, Refused)
+        return plan.diagnostics[0]
+    offer = encoding.offer(item.problem, needs_of(item.problem))
+    if isinstance(offer, Refusal):
+        return errors.format_refuses(form, offer.why, item.demand.span)
+    return item.problem
+
+
+def _named_apart(problem: Problem, written: Mapping[str, str]) -> Problem:
+    """Files are named after the property; a second question of one property gets a number behind it."""
+    taken = {name.split(".")[0] for name in written}
+    names = itertools.chain([problem.name], (f"{problem.name}-{number}" for number in itertools.count(2)))
+    return replace(problem, name=next(name for name in names if name not in taken))
+
+
+def _entry(item: Elaborated, files: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "property": item.property.name,
+        "demand": item.demand.text,
+        "files": list(files),
+        "verdict": {
+            "holds": "every file is unsat",
+            "violated": "some file is sat; its model is a pair, to be replayed on the original model",
+        },
+        "clauses": list(item.property.clauses),
+        "formula": item.property.formula,
+    }
+
+
+def _write(directory: Path, contents: Mapping[str, str], refused: list[Diagnostic]) -> Compiled:
+    """Write each file in full under another name first, so that no half-written file is ever read."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in contents.items():
+            partial = directory / f".{name}.partial"
+            partial.write_text(text, encoding="utf-8", newline="\n")
+            partial.replace(directory / name)
+    except OSError as error:
+        raise DiagnosticError(errors.cannot_write(str(directory), error.strerror or str(error))) from error
+    written = tuple(directory / name for name in contents if name != "manifest.json")
+    return Compiled(files=written, manifest=directory / "manifest.json", refused=tuple(refused))

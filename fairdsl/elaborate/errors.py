@@ -1,0 +1,31 @@
+"""What elaboration says: questions and models that do not fit together once both are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.source import Span
+
+
+def override_of_nothing(name: str, known: Sequence[str]) -> Diagnostic:
+    """``--model NAME=PATH`` for a model that the spec does not declare."""
+    guess = nearest(name, known)
+    listing = ", ".join(f"`{model}`" for model in known)
+    return Diagnostic(
+        code="E0550",
+        title=f"`--model {name}=...` names no model of this spec",
+        why="an option that is quietly ignored would leave another model under audit",
+        help=f"did you mean `{guess}`?" if guess else f"the spec declares {listing or 'no model'}",
+    )
+
+
+def no_single_score(model: str, count: int, span: Span) -> Diagnostic:
+    """A score gap of a model that has several scores."""
+    return Diagnostic(
+        code="E0551",
+        title=f"`{model}` has {count} scores, so `score(a)` is not one number",
+        primary=Label(span),
+        why="a gap is a distance between two numbers",
+        help="write `require same decision`, or audit a model with one score",
+    )

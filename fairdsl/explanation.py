@@ -1,0 +1,111 @@
+"""What a spec means and who would answer it, in words: the answers of ``explain``, ``plan``, ``capabilities``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.plan import Plan, plan_of
+from fairdsl.plan.choices import check_backend
+from fairdsl.plan.registry import encodings, procedures
+from fairdsl.semantics import front_end
+
+__all__ = [
+    "Capability",
+    "ExplainedProperty",
+    "Explanation",
+    "PlanText",
+    "all_capabilities",
+    "explain_plans",
+    "explain_spec",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedProperty:
+    """A property in words: its sentence, its formula, and every clause in force."""
+
+    name: str
+    sentence: str
+    formula: str
+    clauses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """All properties of a spec, and the warnings about it."""
+
+    properties: tuple[ExplainedProperty, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanText:
+    """The stages of one demand, in order, and why other backends have none."""
+
+    property: str
+    demand: str
+    stages: tuple[str, ...]
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """What a backend answers."""
+
+    backend: str
+    questions: tuple[str, ...]
+    quantities: tuple[str, ...]
+    models: tuple[str, ...]
+    formats: tuple[str, ...]
+    available: bool
+
+
+def explain_spec(path: str) -> Explanation:
+    """Every property of the spec at ``path``; raises DiagnosticError for mistakes in it."""
+    spec, warnings = front_end(path)
+    return Explanation(
+        properties=tuple(
+            ExplainedProperty(
+                name=checked.name, sentence=checked.sentence, formula=checked.formula, clauses=checked.clauses
+            )
+            for checked in spec.properties
+        ),
+        diagnostics=warnings,
+    )
+
+
+def explain_plans(path: str, models: Mapping[str, str], backend: str | None) -> tuple[PlanText, ...]:
+    """The plan of every demand; opens the models, asks no backend to work."""
+    from fairdsl.elaborate import elaborate
+
+    check_backend(backend)
+    spec, _ = front_end(path)
+    texts: list[PlanText] = []
+    for item in elaborate(spec, models)[0]:
+        plan = plan_of(item, backend)
+        if isinstance(plan, Plan):
+            stages = tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages)
+            reasons = tuple(f"{name}: not used, {why}" for name, why in plan.passed_over)
+        else:
+            stages = ()
+            reasons = tuple(note for refusal in plan.diagnostics for note in (refusal.title, *refusal.notes))
+        texts.append(PlanText(property=item.property.name, demand=item.demand.text, stages=stages, reasons=reasons))
+    return tuple(texts)
+
+
+def all_capabilities() -> tuple[Capability, ...]:
+    """One row a backend, from the backends themselves."""
+    formats = encodings()
+    return tuple(
+        Capability(
+            backend=procedure.name,
+            questions=procedure.about.questions,
+            quantities=procedure.about.quantities,
+            models=procedure.about.models,
+            formats=tuple(name for name, encoding in formats.items() if encoding.name == procedure.name),
+            available=True,
+        )
+        for procedure in procedures()
+    )

@@ -1,0 +1,103 @@
+"""Which feature of the spec fills which input of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.declaration import ModelDeclaration
+from fairdsl.ir.domain import Boolean, Domain, Real
+from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.models import errors
+from fairdsl.models.graph import GraphInput, ImportedGraph
+from fairdsl.source import Span
+
+__all__ = ["bind", "feeds_width"]
+
+
+def feeds_width(declaration: ModelDeclaration, domain: Domain) -> int:
+    """How many numbers the spec gives the model."""
+    return len(domain.attributes) if declaration.reads is None else len(declaration.reads)
+
+
+def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, span: Span) -> tuple[Form, ...]:
+    """One form per number that the file reads, in the file's order; raises DiagnosticError.
+
+    ``reads`` fills the inputs in its own order. Without it, inputs that carry names (one tensor or
+    one coefficient a feature) are bound to the attribute of that name or column; a single tensor of
+    several numbers takes the attributes in the order of the domain.
+    """
+    names = _input_names(graph)
+    if declaration.reads is not None:
+        forms = declaration.reads
+    elif names is not None and (len(names) > 1 or graph.feature_names is not None or _known(names[0], domain)):
+        forms = _by_name(graph, names, domain, span)
+    else:
+        forms = tuple(Form.of(AttributeInput(i)) for i in range(len(domain.attributes)))
+    if len(forms) != graph.width:
+        raise DiagnosticError(_width(declaration, domain, graph, span))
+    _check_dtypes(graph, forms, domain, span)
+    return forms
+
+
+def _input_names(graph: ImportedGraph) -> tuple[str, ...] | None:
+    """The file's own names of the numbers it reads, if it has any."""
+    if graph.feature_names is not None:
+        return graph.feature_names
+    if graph.inputs and all(item.width == 1 for item in graph.inputs):
+        return tuple(item.name for item in graph.inputs)
+    return None
+
+
+def _known(name: str, domain: Domain) -> bool:
+    return any(name in (attribute.name, attribute.column) for attribute in domain.attributes)
+
+
+def _by_name(graph: ImportedGraph, names: Sequence[str], domain: Domain, span: Span) -> tuple[Form, ...]:
+    places: dict[str, int] = {}
+    for position, attribute in enumerate(domain.attributes):
+        places[attribute.name] = position
+    for position, attribute in enumerate(domain.attributes):
+        if attribute.column is not None:  # the file's own spelling wins over another attribute's name
+            places[attribute.column] = position
+    missing = [name for name in names if name not in places]
+    if missing:
+        known = [attribute.column or attribute.name for attribute in domain.attributes]
+        reason = "no attribute and no `column` has this name"
+        raise DiagnosticError(errors.input_not_bound(graph.path, missing, known, reason, span))
+    return tuple(Form.of(AttributeInput(places[name])) for name in names)
+
+
+def _width(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, span: Span) -> Diagnostic:
+    if declaration.reads is None:
+        what = f"`{domain.name}` has {len(domain.attributes)} attributes"
+        names = [attribute.name for attribute in domain.attributes]
+        return errors.width_differs(graph.path, graph.width, len(names), what, names, span)
+    spans = declaration.reads_spans
+    names = [part.text for part in spans]
+    where = spans[0].to(spans[-1]) if spans else span
+    what = f"`reads` gives {len(declaration.reads)}"
+    return errors.width_differs(graph.path, graph.width, len(declaration.reads), what, names, where)
+
+
+def _check_dtypes(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> None:
+    start = 0
+    for item in graph.inputs:
+        for form in forms[start : start + item.width]:
+            if not _fits(item, form, domain):
+                reason = f"it takes {item.dtype} values, and is given others"
+                raise DiagnosticError(errors.input_not_bound(graph.path, [item.name], [], reason, span))
+        start += item.width
+
+
+def _fits(item: GraphInput, form: Form, domain: Domain) -> bool:
+    """Whether every value of the form is one that the input's dtype can hold without cutting anything off."""
+    if item.dtype.startswith("float"):
+        return True
+    kinds = [domain.attributes[i.attribute].type for i, _ in form.terms if isinstance(i, AttributeInput)]
+    if item.dtype == "bool":
+        single = len(form.terms) == 1 and form.constant == 0 and form.terms[0][1] == Fraction(1)
+        return single and (not kinds or isinstance(kinds[0], Boolean))
+    whole = all(number.denominator == 1 for number in (form.constant, *(factor for _, factor in form.terms)))
+    return whole and not any(isinstance(kind, Real) for kind in kinds)

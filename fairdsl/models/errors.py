@@ -1,0 +1,251 @@
+"""What can be wrong with a model file: one constructor per code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.source import Span
+
+__all__ = [
+    "cannot_open",
+    "cannot_run",
+    "decision_does_not_fit",
+    "digest_differs",
+    "input_not_bound",
+    "linear_document",
+    "logistic_assumed",
+    "node_not_exact",
+    "not_finite",
+    "not_onnx",
+    "operator_not_read",
+    "root_rounded",
+    "side_file_missing",
+    "threshold_trivial",
+    "unknown_format",
+    "width_differs",
+]
+
+#: How long a path may be in a title before its folders are dropped.
+_PATH_ROOM = 40
+
+
+def _at(span: Span | None, text: str = "") -> Label | None:
+    return None if span is None else Label(span, text)
+
+
+def _name(path: str) -> str:
+    """The path, or only the file's name where the path would make a title too long."""
+    return path if len(path) <= _PATH_ROOM else path.replace("\\", "/").rsplit("/", 1)[-1][-_PATH_ROOM:]
+
+
+def _listed(names: Sequence[str], limit: int = 24) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+
+
+def cannot_open(path: str, reason: str, span: Span | None) -> Diagnostic:
+    """E0501: the file is not there, or may not be read."""
+    return Diagnostic(
+        code="E0501",
+        title=f"the model file `{_name(path)}` cannot be opened",
+        primary=_at(span, reason[:1].lower() + reason[1:]),
+        why="the audit is about this file; without it there is nothing to verify",
+        help=f"check the path `{path}`: paths in a spec start from the spec's own folder",
+    )
+
+
+def not_onnx(path: str, reason: str, span: Span | None) -> Diagnostic:
+    """E0502: not an ONNX model, or one that contradicts itself."""
+    return Diagnostic(
+        code="E0502",
+        title=f"`{_name(path)}` is not an ONNX model that can be read",
+        primary=_at(span, reason),
+        why="a file that is read half right would be a different model, and the verdict about that one",
+        help="export the model again and check it with `onnx.checker.check_model`",
+    )
+
+
+def operator_not_read(
+    path: str, operator: str, places: Sequence[str], known: Sequence[str], span: Span | None
+) -> Diagnostic:
+    """E0503: the graph uses an operator that the importer does not know."""
+    suggestion = nearest(operator, known)
+    hint = f"; the nearest is `{suggestion}`" if suggestion else ""
+    return Diagnostic(
+        code="E0503",
+        title=f"the operator `{operator}` is not read",
+        primary=_at(span, f"node {_listed(places, 4)} of `{_name(path)}` uses it"),
+        notes=(f"operators read: {', '.join(known)}",),
+        why="every step of the network must have an exact meaning; one that is skipped changes the model",
+        help=f"export the network with operators that are read{hint}",
+    )
+
+
+def node_not_exact(
+    path: str, operator: str, node: str, reason: str, remedy: str | None, span: Span | None
+) -> Diagnostic:
+    """E0504: a known operator in a place, or with settings, where it is not piecewise linear."""
+    return Diagnostic(
+        code="E0504",
+        title=f"this use of `{operator}` has no exact piecewise-linear meaning",
+        primary=_at(span, f"node `{node}` of `{_name(path)}`: {reason}"),
+        why="verdicts rest on a network that is a sum of straight pieces, taken exactly from the file",
+        help=remedy or "export the network without this step, or put it into `reads` or the decision rule",
+    )
+
+
+def side_file_missing(path: str, side_file: str, span: Span | None) -> Diagnostic:
+    """E0505: the weights lie in a file of their own, which is not there."""
+    return Diagnostic(
+        code="E0505",
+        title=f"`{_name(path)}` keeps its weights in a side file that is missing",
+        primary=_at(span, f"needs `{side_file}` in the same folder"),
+        why="the graph alone says how the network is built, not what it computes",
+        help=f"copy `{side_file}` beside the model, or export with the weights inside "
+        "(`external_data=False` in `torch.onnx.export`)",
+    )
+
+
+def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
+    """E0506: NaN or infinity among the weights."""
+    return Diagnostic(
+        code="E0506",
+        title="the model has weights that are no finite numbers",
+        primary=_at(span, f"`{tensor}` in `{_name(path)}` holds NaN or infinity"),
+        why="such a network decides by the rules of NaN comparison, not by its score; usually the training diverged",
+        help="train and export the model again",
+    )
+
+
+def digest_differs(path: str, expected: str, found: str, span: Span | None, *, replaced: bool = False) -> Diagnostic:
+    """E0507: the file's SHA-256 is not the one that the spec pins; ``replaced``: named on the command line."""
+    how = "given in place of the spec's file, " if replaced else ""
+    return Diagnostic(
+        code="E0507",
+        title=f"`{_name(path)}` is not the file that the spec pins",
+        primary=_at(span, "another SHA-256"),
+        notes=(f"pinned  {expected}", f"found   {found}  ({how}`{path}`)"),
+        why="the audit is signed for one model; a retrained or edited file needs an audit of its own",
+        help=f'use the pinned file, or write `sha256 "{found}"` to audit this one',
+    )
+
+
+def width_differs(path: str, reads: int, given: int, what: str, names: Sequence[str], span: Span | None) -> Diagnostic:
+    """E0508: as many numbers must go in as the network reads."""
+    plural = "number" if reads == 1 else "numbers"
+    return Diagnostic(
+        code="E0508",
+        title=f"the network reads {reads} {plural}, {what}",
+        primary=_at(span, f"`{_name(path)}` needs {reads}, the spec gives {given}"),
+        notes=(f"in this order: {_listed(names)}",),
+        why="inputs shifted by one column are accepted by every network, and every verdict is then about another model",
+        help="write `reads` with the features in the network's order, e.g. `reads age, one_hot(job)`",
+    )
+
+
+def input_not_bound(
+    path: str, inputs: Sequence[str], names: Sequence[str], reason: str, span: Span | None
+) -> Diagnostic:
+    """E0509: named inputs of the file that match no attribute, or inputs of another kind of value."""
+    first = inputs[0]
+    suggestion = nearest(first, names)
+    did_you_mean = f"did you mean `{suggestion}`? " if suggestion else ""
+    return Diagnostic(
+        code="E0509",
+        title=f"the input `{_short(first)}` of the model cannot be bound",
+        primary=_at(span, f"{_listed(inputs, 6)} of `{_name(path)}`: {reason}"),
+        notes=(f"to choose from: {_listed(names)}",) if names else (),
+        why="an input that is bound by guess makes the audit one of another model",
+        help=did_you_mean
+        + 'give the attribute the file\'s name with `column "..."`, or write `reads` in the order of the inputs',
+    )
+
+
+def linear_document(path: str, reason: str, span: Span | None) -> Diagnostic:
+    """E0510: the JSON document of a linear model is not one."""
+    return Diagnostic(
+        code="E0510",
+        title=f"`{_name(path)}` does not describe a linear model",
+        primary=_at(span, reason),
+        why="a coefficient that is missing or misread changes every score",
+        help='write `{"features": ["age", "income"], "coefficients": [0.5, -1.25], "intercept": 2}`; '
+        "`coef_` and `intercept_` are read too",
+    )
+
+
+def decision_does_not_fit(
+    title: str, label: str, remedy: str, span: Span | None, notes: Sequence[str] = ()
+) -> Diagnostic:
+    """E0511: the written rule asks for an output that the file does not have."""
+    return Diagnostic(
+        code="E0511",
+        title=title,
+        primary=_at(span, label),
+        notes=tuple(notes),
+        why="the decision is what the audit is about; it is never guessed from the shape of a file",
+        help=remedy,
+    )
+
+
+def threshold_trivial(condition: str, always: bool, remedy: str, span: Span | None) -> Diagnostic:
+    """E0512: a probability lies strictly between 0 and 1, so this threshold decides nothing."""
+    word = "always" if always else "never"
+    return Diagnostic(
+        code="E0512",
+        title=f"`{condition}` is {word} true: the file's score is a probability",
+        primary=_at(span, "the network ends in a sigmoid, so its score lies strictly between 0 and 1"),
+        why="everybody gets the same decision, and every fairness property holds for nothing",
+        help=remedy,
+    )
+
+
+def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnostic:
+    """E0513: neither the word after `from` nor the extension names a format that is read."""
+    named = f"the format `{wanted}` is not read" if wanted else f"the format of `{_name(path)}` is not known"
+    return Diagnostic(
+        code="E0513",
+        title=named,
+        primary=_at(span),
+        why="a file is read as what it is said to be, never by trying",
+        help='write `from "model.onnx"`, `from onnx "..."` or `from linear "model.json"`; '
+        "other models: export them to ONNX",
+    )
+
+
+def cannot_run(path: str, reason: str, span: Span | None = None) -> Diagnostic:
+    """E0514: onnxruntime refuses the file, or it changed while the audit ran."""
+    return Diagnostic(
+        code="E0514",
+        title=f"`{_name(path)}` cannot be run to replay what was found",
+        primary=_at(span, "needed to confirm a decision on the original file"),
+        notes=(reason,),
+        why="no violation is reported that the deployed file does not show as well",
+        help="export the model for a version that the installed onnxruntime knows",
+    )
+
+
+def root_rounded(path: str, nodes: Sequence[str], span: Span | None) -> Diagnostic:
+    """W0701: BatchNormalization divides by a square root, which is irrational."""
+    return Diagnostic(
+        code="W0701",
+        title="the square roots in `BatchNormalization` are rounded to float64",
+        primary=_at(span, f"{_listed(nodes, 4)} in `{_name(path)}`"),
+        why="exact claims are about the network with these roots rounded to 53 bits, closer than the deployed float32",
+        help="fold the normalisation into the weights before exporting to have no root in the file",
+    )
+
+
+def logistic_assumed(path: str, output: str, span: Span | None) -> Diagnostic:
+    """W0702: `probability` asked of a file that outputs a raw score."""
+    return Diagnostic(
+        code="W0702",
+        title="`probability` is read as the logistic of the file's raw score",
+        primary=_at(span, f"the output `{output}` of `{_name(path)}` is not a sigmoid or softmax"),
+        why="a network trained to output probabilities directly would be misread",
+        help="write `score > 0` if the raw score is a logit, or `score >= 0.5` if it is a probability",
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 30 else name[:27] + "..."

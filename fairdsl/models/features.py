@@ -1,0 +1,99 @@
+"""What a model reads, computed from individuals: exactly for one, in float64 for many, and folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import Who
+from fairdsl.ir.feature import AttributeInput, Form, Input
+from fairdsl.ir.model import Layer
+from fairdsl.models import exact
+from fairdsl.numerics.predicates import holds_for, mask
+
+__all__ = ["feature_matrix", "feature_values", "fold", "rounded"]
+
+FloatArray = NDArray[np.float64]
+
+
+def feature_values(forms: Sequence[Form], point: Point) -> list[Fraction]:
+    """Every feature of one individual, exactly."""
+    return [sum((factor * _input_value(item, point) for item, factor in form.terms), form.constant) for form in forms]
+
+
+def _input_value(item: Input, point: Point) -> Fraction:
+    if isinstance(item, AttributeInput):
+        return point[item.attribute]
+    return Fraction(holds_for(item.predicate, point))
+
+
+def rounded(value: Fraction, dtype: str) -> float | int:
+    """The number of the dtype nearest to ``value`` (integers: the value itself, which must be one)."""
+    if not dtype.startswith("float"):
+        return int(value)
+    nearest = float(value)
+    if dtype == "float64" or Fraction(nearest) == value:
+        return nearest
+    # Rounding to float64 first may land on a tie of float32: compare the neighbours exactly.
+    kind = np.dtype(dtype).type
+    guess = kind(nearest)
+    neighbours = [guess, np.nextafter(guess, kind(-np.inf)), np.nextafter(guess, kind(np.inf))]
+    return float(min(neighbours, key=lambda x: abs(Fraction(float(x)) - value)))
+
+
+def feature_matrix(forms: Sequence[Form], points: FloatArray) -> FloatArray:
+    """All features of many individuals ([n, attributes] to [n, features]), in float64.
+
+    Attributes read as they are stay exact; forms with arithmetic are rounded by float64 once per step.
+    """
+    columns: dict[Input, NDArray[Any]] = {}
+    out = np.empty((points.shape[0], len(forms)))
+    for position, form in enumerate(forms):
+        total: NDArray[Any] = np.full(points.shape[0], float(form.constant))
+        for item, factor in form.terms:
+            if item not in columns:
+                columns[item] = _column(item, points)
+            total = total + float(factor) * columns[item]
+        out[:, position] = total
+    return out
+
+
+def _column(item: Input, points: FloatArray) -> NDArray[Any]:
+    if isinstance(item, AttributeInput):
+        return points[:, item.attribute]
+    return mask(item.predicate, {Who.EACH: points}).astype(np.float64)
+
+
+def fold(layer: Layer, forms: Sequence[Form]) -> tuple[tuple[Input, ...], Layer]:
+    """The layer over the inputs that the forms speak of, instead of over the forms themselves.
+
+    The inputs come in the order in which the forms first name them; all arithmetic is exact.
+    """
+    inputs = tuple(dict.fromkeys(item for form in forms for item, _ in form.terms))
+    if forms == [Form.of(item) for item in inputs]:
+        return inputs, layer
+    place = {item: position for position, item in enumerate(inputs)}
+    weight = layer.weight.floats if layer.weight.is_float else layer.weight.exact
+    columns: list[exact.Array] = [exact.zeros((layer.width,)) for _ in inputs]
+    bias = layer.bias.floats if layer.bias.is_float else layer.bias.exact
+    for position, form in enumerate(forms):
+        column = weight[:, position]
+        for item, factor in form.terms:
+            columns[place[item]] = exact.add(columns[place[item]], _times(column, factor))
+        if form.constant:
+            bias = exact.add(bias, _times(column, form.constant))
+    if not all(exact.is_float(column) for column in columns):
+        columns = [exact.to_fractions(column) for column in columns]
+    folded = np.stack(columns, axis=1) if columns else exact.zeros((layer.width, 0))
+    return inputs, Layer(weight=exact.to_exact_array(folded), bias=exact.to_exact_array(bias), slope=layer.slope)
+
+
+def _times(column: exact.Array, factor: Fraction) -> exact.Array:
+    if factor == 1:
+        return column
+    return exact.multiply(column, exact.from_rationals(np.array([factor], dtype=object)))

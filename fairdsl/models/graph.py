@@ -1,0 +1,69 @@
+"""What a model file says, before the spec's decision clause is applied to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from fairdsl.models.basis import Affine, Basis
+
+__all__ = ["GraphInput", "GraphOutput", "ImportedGraph", "OutputKind"]
+
+
+class OutputKind(Enum):
+    """What the numbers of an output are."""
+
+    SCORE = "raw scores"
+    SIGMOID = "sigmoid"  # each column is the logistic of its score
+    SOFTMAX = "softmax"  # the columns are the softmax of the scores (three columns or more)
+    LABEL = "label"  # the class whose score is highest, ties to the lowest index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphInput:
+    """An input tensor: its name in the file, how many numbers an individual fills in, and their dtype."""
+
+    name: str
+    width: int
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GraphOutput:
+    """An output tensor. ``scores`` are what comes before a sigmoid, softmax or argmax.
+
+    ``labels`` are the class values that a LABEL output emits, by position (integers or strings).
+    """
+
+    name: str
+    kind: OutputKind
+    scores: Affine
+    labels: tuple[int | str, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many scores there are."""
+        return self.scores.size
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ImportedGraph:
+    """A model file in exact arithmetic: its inputs, the units of ``basis``, and its outputs.
+
+    ``runnable`` tells whether onnxruntime can replay the file. ``rounded`` names the nodes whose
+    constants are square roots, taken as the nearest float64.
+    """
+
+    path: str
+    sha256: str
+    inputs: tuple[GraphInput, ...]
+    basis: Basis
+    outputs: tuple[GraphOutput, ...]
+    runnable: bool
+    feature_names: tuple[str, ...] | None = None
+    rounded: tuple[str, ...] = field(default=())
+
+    @property
+    def width(self) -> int:
+        """How many numbers an individual fills in, over all inputs."""
+        return sum(item.width for item in self.inputs)

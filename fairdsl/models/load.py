@@ -1,0 +1,138 @@
+"""From a declaration to a model: the file is opened, checked, bound, folded and given its decision rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
+from fairdsl.ir.declaration import FileSource, InlineScore, ModelDeclaration
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.feature import Form
+from fairdsl.ir.model import Deployed, Feed, Model
+from fairdsl.models import errors
+from fairdsl.models.bind import bind, feeds_width
+from fairdsl.models.decide import Decided, decide
+from fairdsl.models.features import fold
+from fairdsl.models.graph import ImportedGraph
+from fairdsl.models.linear_json import affine_graph, read_linear
+from fairdsl.models.schedule import lay_out
+from fairdsl.source import Span
+
+__all__ = ["load_model"]
+
+_BY_EXTENSION = {".onnx": "onnx", ".json": "linear"}
+
+
+def load_model(
+    declaration: ModelDeclaration,
+    domain: Domain,
+    *,
+    override_path: str | None = None,
+    reporter: Reporter | None = None,
+) -> Model:
+    """The model that the declaration describes; warnings go to ``reporter``.
+
+    ``override_path`` names a file to read in place of the spec's (a pinned digest still has to match).
+    Raises DiagnosticError with everything that is wrong.
+    """
+    warnings = reporter if reporter is not None else Reporter()
+    source = declaration.source
+    if isinstance(source, InlineScore):
+        graph, forms = _inline(source)
+        decided = decide(declaration, graph, warnings.report)
+    else:
+        graph = _open(source, override_path, feeds_width(declaration, domain))
+        forms, decided = _bound_and_decided(declaration, domain, graph, source.span, warnings)
+        if graph.rounded:
+            warnings.report(errors.root_rounded(graph.path, graph.rounded, source.span))
+    return _assemble(declaration, graph, forms, decided)
+
+
+def _inline(source: InlineScore) -> tuple[ImportedGraph, tuple[Form, ...]]:
+    """``score = ...`` as a graph of one affine map over the inputs that the formula names."""
+    form = source.form
+    graph = affine_graph("", "", [[factor for _, factor in form.terms]], [form.constant])
+    return graph, tuple(Form.of(item) for item, _ in form.terms)
+
+
+def _open(source: FileSource, override_path: str | None, width: int) -> ImportedGraph:
+    path = override_path or source.path
+    wanted = source.format or _BY_EXTENSION.get(Path(path).suffix.lower())
+    match wanted:
+        case "onnx":
+            from fairdsl.models.onnx_import import import_onnx
+
+            graph = import_onnx(path, source.span, assumed_width=width)
+        case "linear":
+            graph = read_linear(path, source.span)
+        case _:
+            raise DiagnosticError(errors.unknown_format(path, source.format, source.span))
+    pinned = source.sha256
+    if pinned is not None and pinned.lower() != graph.sha256:
+        span = source.digest_span or source.span
+        replaced = override_path is not None
+        raise DiagnosticError(errors.digest_differs(path, pinned, graph.sha256, span, replaced=replaced))
+    return graph
+
+
+def _bound_and_decided(
+    declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, span: Span, warnings: Reporter
+) -> tuple[tuple[Form, ...], Decided]:
+    """Bind and decide; if both go wrong, both are reported."""
+    found: list[Diagnostic] = []
+    forms: tuple[Form, ...] = ()
+    decided: Decided | None = None
+    try:
+        forms = bind(declaration, domain, graph, span)
+    except DiagnosticError as problem:
+        found.extend(problem.diagnostics)
+    try:
+        decided = decide(declaration, graph, warnings.report)
+    except DiagnosticError as problem:
+        found.extend(problem.diagnostics)
+    if found or decided is None:
+        raise DiagnosticError(*found)
+    return forms, decided
+
+
+def _assemble(declaration: ModelDeclaration, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided) -> Model:
+    from_file = isinstance(declaration.source, FileSource)
+    layers = lay_out(graph.basis.blocks, decided.scores)
+    inputs, first = fold(layers[0], forms)
+    return Model(
+        name=declaration.name,
+        outcomes=declaration.outcomes,
+        inputs=inputs,
+        layers=(first, *layers[1:]),
+        rule=decided.rule,
+        favourable=declaration.favourable,
+        deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
+        sha256=graph.sha256 if from_file else None,
+        span=declaration.span,
+    )
+
+
+def _deployed(
+    declaration: ModelDeclaration, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided
+) -> Deployed:
+    feeds, start = [], 0
+    for item in graph.inputs:
+        features = tuple(range(start, start + item.width))
+        feeds.append(Feed(name=item.name, features=features, dtype=item.dtype))
+        start += item.width
+    plain = Deployed(
+        path=graph.path,
+        sha256=graph.sha256,
+        features=forms,
+        feeds=tuple(feeds),
+        output=decided.output,
+        readout=decided.readout,
+        channel=decided.channel,
+        relation=decided.relation,
+        threshold=decided.threshold,
+        labels=decided.labels,
+    )
+    rule = decided.rule
+    granted, otherwise = getattr(rule, "granted", 1), getattr(rule, "otherwise", 0)
+    return replace(plain, granted=granted, otherwise=otherwise)

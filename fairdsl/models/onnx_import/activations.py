@@ -1,0 +1,212 @@
+"""Operators that bend (sums of leaky units), and those that only squash the network's output."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairdsl.models import exact
+from fairdsl.models.basis import Affine, add, scale, take
+from fairdsl.models.exact import Array
+from fairdsl.models.onnx_import.arithmetic import broadcast, broadcast_pair, negative, plus
+from fairdsl.models.onnx_import.values import (
+    Constant,
+    Handlers,
+    Labelled,
+    Logistic,
+    NodeCall,
+    Softmaxed,
+    UnreadableError,
+    Value,
+)
+
+__all__ = ["HANDLERS", "logistic_pair", "softmax"]
+
+
+def _relu(call: NodeCall) -> Value:
+    return call.basis.relu(call.affine(0))
+
+
+def _leaky_relu(call: NodeCall) -> Value:
+    value = call.affine(0)
+    return _leaky(call, value, np.full(value.size, float(call.attribute("alpha", 0.01))))
+
+
+def _prelu(call: NodeCall) -> Value:
+    value = call.affine(0)
+    slope = broadcast(Affine.constant(call.constant(1, "the slope").numbers), value.shape)
+    return _leaky(call, value, slope.bias)
+
+
+def _leaky(call: NodeCall, value: Affine, slope: Array) -> Affine:
+    """``max(z, 0) + slope * min(z, 0)``; outside [0, 1] that is ``slope * z + (1 - slope) * relu(z)``."""
+    if np.all((slope >= 0) & (slope <= 1)):
+        return call.basis.bend(value, slope)
+    rest = exact.add(np.ones(value.size), exact.multiply(slope, np.full(value.size, -1.0)))
+    return add(scale(value, slope), scale(call.basis.relu(value), rest), call.basis)
+
+
+def _clip(call: NodeCall) -> Value:
+    return clip(call, call.affine(0), _limit(call, "min", 1), _limit(call, "max", 2))
+
+
+def clip(call: NodeCall, value: Affine, low: Array | None, high: Array | None) -> Affine:
+    """``min(max(z, low), high)``; where low > high ONNX gives high, and so does this."""
+    if low is not None and high is not None:
+        low = np.minimum(low, high)
+        above_low = call.basis.relu(_shifted(call, value, low, -1.0))
+        above_high = call.basis.relu(_shifted(call, value, high, -1.0))
+        return _shifted(call, add(above_low, negative(above_high), call.basis), low, 1.0)
+    if low is not None:
+        return _shifted(call, call.basis.relu(_shifted(call, value, low, -1.0)), low, 1.0)
+    if high is not None:
+        below = call.basis.relu(negative(_shifted(call, value, high, -1.0)))
+        return _shifted(call, negative(below), high, 1.0)
+    return value
+
+
+def _limit(call: NodeCall, attribute: str, position: int) -> Array | None:
+    if call.optional(position) is not None:
+        limit = call.constant(position, f"the `{attribute}`").numbers.reshape(-1)
+    elif attribute in call.node.attributes:
+        limit = np.array([float(call.node.attributes[attribute])])
+    else:
+        return None
+    infinite = abs(float(limit[0])) >= 3.4e38  # exporters write "no limit" as the largest float32
+    return None if infinite else limit
+
+
+def _shifted(call: NodeCall, value: Affine, by: Array, sign: float) -> Affine:
+    return plus(call, value, Affine.constant(exact.multiply(by, np.array([sign]))))
+
+
+def _hard_sigmoid(call: NodeCall) -> Value:
+    value = call.affine(0)
+    alpha, beta = call.attribute("alpha", 0.2), call.attribute("beta", 0.5)
+    inner = scale(value, np.full(value.size, float(alpha)))
+    inner = _shifted(call, inner, np.array([float(beta)]), 1.0)
+    return clip(call, inner, np.zeros(1), np.ones(1))
+
+
+def _abs(call: NodeCall) -> Value:
+    value = call.affine(0)
+    positive = call.basis.relu(value)
+    return add(scale(positive, np.full(value.size, 2.0)), negative(value), call.basis)
+
+
+def _max(call: NodeCall) -> Value:
+    largest = call.affine(0)
+    for position in range(1, len(call.inputs)):
+        largest, other = broadcast_pair(largest, call.affine(position))
+        difference = add(other, negative(largest), call.basis)
+        largest = add(largest, call.basis.relu(difference), call.basis)
+    return largest
+
+
+def _min(call: NodeCall) -> Value:
+    least = call.affine(0)
+    for position in range(1, len(call.inputs)):
+        least, other = broadcast_pair(least, call.affine(position))
+        difference = add(least, negative(other), call.basis)
+        least = add(least, negative(call.basis.relu(difference)), call.basis)
+    return least
+
+
+def _sigmoid(call: NodeCall) -> Value:
+    return Logistic(call.affine(0))
+
+
+def _softmax(call: NodeCall) -> Value:
+    value = call.affine(0)
+    axis = call.attribute("axis", -1 if call.node.opset >= 13 else 1)
+    length = value.shape[axis] if value.shape else 1
+    if length != value.size:
+        raise UnreadableError("it normalises along an axis that does not hold all the scores")
+    return softmax(call, value)
+
+
+def softmax(call: NodeCall, value: Affine) -> Value:
+    """Softmax; over two scores each probability is the logistic of a difference."""
+    return logistic_pair(call, value) if value.size == 2 else Softmaxed(value)
+
+
+def logistic_pair(call: NodeCall, value: Affine) -> Logistic:
+    """The two probabilities of a softmax over two scores."""
+    swapped = take(value, np.array([1, 0]).reshape(value.shape))
+    return Logistic(add(value, negative(swapped), call.basis))
+
+
+def _argmax(call: NodeCall) -> Value:
+    """Sigmoid and softmax are increasing, so the scores behind them have the same argmax."""
+    value = call.value(0)
+    scores = value.logits if isinstance(value, Logistic | Softmaxed) else call.affine(0)
+    axis = call.attribute("axis", 0)
+    if call.attribute("select_last_index", 0):
+        raise UnreadableError("it gives ties to the last class (`select_last_index`)")
+    if not scores.shape or scores.shape[axis] != scores.size or scores.size < 2:
+        raise UnreadableError("it does not choose among two or more scores of one individual")
+    shape = list(scores.shape)
+    if call.attribute("keepdims", 1):
+        shape[axis] = 1
+    else:
+        del shape[axis]
+    return Labelled(scores, tuple(range(scores.size)), tuple(shape))
+
+
+def _greater(call: NodeCall) -> Value:
+    return _exceeds(call, 0, 1, (0, 1))
+
+
+def _less(call: NodeCall) -> Value:
+    return _exceeds(call, 1, 0, (0, 1))
+
+
+def _greater_or_equal(call: NodeCall) -> Value:
+    return _exceeds(call, 1, 0, (1, 0))  # x >= y is: not y > x
+
+
+def _less_or_equal(call: NodeCall) -> Value:
+    return _exceeds(call, 0, 1, (1, 0))
+
+
+def _exceeds(call: NodeCall, left: int, right: int, labels: tuple[int, int]) -> Value:
+    """``left > right`` as the argmax of (0, left - right): a tie chooses the first."""
+    sides = [_side(call, left, right), _side(call, right, left)]
+    difference = plus(call, sides[0], negative(sides[1]))
+    if difference.size != 1:
+        raise UnreadableError("it compares more than one number of an individual")
+    row = Affine((1, 1), difference.parts, difference.bias)
+    scores = take(row, np.zeros((1, 2), dtype=np.int64))
+    return Labelled(scale(scores, np.array([0.0, 1.0])), labels, difference.shape)
+
+
+def _side(call: NodeCall, position: int, other: int) -> Affine:
+    value, opposite = call.value(position), call.value(other)
+    if isinstance(value, Logistic) and isinstance(opposite, Constant):
+        return value.logits
+    if isinstance(value, Constant) and isinstance(opposite, Logistic):
+        if not np.all(value.numbers == 0.5):
+            raise UnreadableError(
+                "it compares a probability with a number other than 1/2",
+                "export the probability itself and write the threshold in the spec",
+            )
+        return Affine.constant(np.zeros(value.shape))
+    return call.affine(position)
+
+
+HANDLERS: Handlers = {
+    ("", "Relu"): _relu,
+    ("", "LeakyRelu"): _leaky_relu,
+    ("", "PRelu"): _prelu,
+    ("", "Clip"): _clip,
+    ("", "HardSigmoid"): _hard_sigmoid,
+    ("", "Abs"): _abs,
+    ("", "Max"): _max,
+    ("", "Min"): _min,
+    ("", "Sigmoid"): _sigmoid,
+    ("", "Softmax"): _softmax,
+    ("", "ArgMax"): _argmax,
+    ("", "Greater"): _greater,
+    ("", "Less"): _less,
+    ("", "GreaterOrEqual"): _greater_or_equal,
+    ("", "LessOrEqual"): _less_or_equal,
+}

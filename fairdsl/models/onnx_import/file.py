@@ -1,0 +1,246 @@
+"""Opening an ONNX file: the only place of the importer that touches the onnx library.
+
+The file becomes a :class:`RawGraph` of plain Python and numpy values; whatever is wrong with the file
+itself is raised here as a diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.models import errors
+from fairdsl.source import Span
+
+__all__ = ["RawGraph", "RawInput", "RawNode", "file_digest", "numpy_dtype", "read_file"]
+
+#: Refuse to hold more elements than this in one constant.
+_ELEMENT_LIMIT = 1 << 27
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawNode:
+    """A node: operator, attributes as Python values (tensors as arrays), names of its tensors."""
+
+    operator: str
+    domain: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    opset: int = 0
+
+    @property
+    def where(self) -> str:
+        """How messages call the node: its name, or the tensor that it makes."""
+        return self.name or next((name for name in self.outputs if name), "unnamed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawInput:
+    """A graph input; None in ``shape`` is a dynamic dimension."""
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawGraph:
+    """The graph as the file holds it, nodes in an order in which they can be computed."""
+
+    sha256: str
+    inputs: tuple[RawInput, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[RawNode, ...]
+    constants: Mapping[str, NDArray[Any]]
+
+
+def read_file(path: str, span: Span | None) -> RawGraph:
+    """Parse the file and the side files that hold its weights; raises DiagnosticError.
+
+    The digest is the SHA-256 of the file; where weights lie in side files, of the file followed by
+    the side files in the order of their names (``cat model.onnx model.onnx.data | sha256sum``).
+    """
+    try:
+        content = Path(path).read_bytes()
+    except OSError as problem:
+        raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
+    model = _parse(path, content, span)
+    digest = sha256(content)
+    for side_file in _side_files(model):
+        try:
+            digest.update(_beside(path, side_file))
+        except OSError as problem:
+            raise DiagnosticError(errors.side_file_missing(path, side_file, span)) from problem
+    try:
+        return _convert(path, model, digest.hexdigest(), span)
+    except DiagnosticError:
+        raise
+    except Exception as problem:  # protobuf and numpy raise what they like on damaged content
+        raise DiagnosticError(errors.not_onnx(path, _short(problem), span)) from problem
+
+
+def _beside(path: str, side_file: str) -> bytes:
+    """The content of a side file, which has to lie in the model's folder or below it."""
+    folder = Path(path).parent.resolve()
+    place = (folder / side_file).resolve()
+    if not place.is_relative_to(folder) or not place.is_file():
+        raise FileNotFoundError(side_file)
+    return place.read_bytes()
+
+
+def file_digest(path: str) -> str | None:
+    """The digest that :func:`read_file` gives, or None if the file cannot be read any more."""
+    try:
+        content = Path(path).read_bytes()
+        digest = sha256(content)
+        for side_file in _side_files(_parse(path, content, None)):
+            digest.update(_beside(path, side_file))
+    except (OSError, DiagnosticError):
+        return None
+    return digest.hexdigest()
+
+
+def _parse(path: str, content: bytes, span: Span | None) -> Any:
+    import onnx
+
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(content)
+    except Exception as problem:  # google.protobuf.message.DecodeError, and others from the C core
+        raise DiagnosticError(errors.not_onnx(path, "it cannot be parsed", span)) from problem
+    if not model.graph.output or not model.opset_import:
+        raise DiagnosticError(errors.not_onnx(path, "it declares no graph with outputs", span))
+    newest = onnx.defs.onnx_opset_version()
+    for entry in model.opset_import:
+        if entry.domain in ("", "ai.onnx") and entry.version > newest:
+            reason = f"it uses operator set {entry.version}, and {newest} is the newest that is known here"
+            raise DiagnosticError(errors.not_onnx(path, reason, span))
+    if len(model.functions):
+        import onnx.inliner
+
+        model = onnx.inliner.inline_local_functions(model)
+    return model
+
+
+def _tensors(model: Any) -> list[Any]:
+    tensors = list(model.graph.initializer)
+    for node in model.graph.node:
+        tensors.extend(attribute.t for attribute in node.attribute if attribute.HasField("t"))
+    return tensors
+
+
+def _side_files(model: Any) -> list[str]:
+    from onnx import external_data_helper as helper
+
+    names: set[str] = set()
+    for tensor in _tensors(model):
+        if helper.uses_external_data(tensor):
+            names.update(entry.value for entry in tensor.external_data if entry.key == "location")
+    return sorted(names)
+
+
+def _convert(path: str, model: Any, digest: str, span: Span | None) -> RawGraph:
+    graph = model.graph
+    if len(graph.sparse_initializer):
+        raise DiagnosticError(errors.not_onnx(path, "sparse weights are not read", span))
+    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    opsets.setdefault("", opsets.get("ai.onnx", 1))
+    folder = str(Path(path).parent)
+    constants = {tensor.name: _array(tensor, folder) for tensor in graph.initializer}
+    nodes = tuple(_node(node, opsets, folder) for node in graph.node)
+    inputs = tuple(_input(value) for value in graph.input if value.name not in constants)
+    return RawGraph(
+        sha256=digest,
+        inputs=inputs,
+        outputs=tuple(value.name for value in graph.output),
+        nodes=nodes,
+        constants=constants,
+    )
+
+
+def _array(tensor: Any, folder: str) -> NDArray[Any]:
+    from onnx import numpy_helper
+
+    count = int(np.prod([int(d) for d in tensor.dims], dtype=object)) if tensor.dims else 1
+    if not 0 <= count <= _ELEMENT_LIMIT:
+        raise ValueError(f"the tensor `{tensor.name}` has {count} elements")
+    array = np.asarray(numpy_helper.to_array(tensor, base_dir=folder))
+    if array.dtype.kind in "OSU":
+        return np.array([_text(v) for v in array.ravel()], dtype=object).reshape(array.shape)
+    if array.dtype.kind == "V" or array.dtype.name in ("bfloat16", "float16"):
+        return array.astype(np.float32)
+    return array
+
+
+def _node(node: Any, opsets: Mapping[str, int], folder: str) -> RawNode:
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    return RawNode(
+        operator=node.op_type,
+        domain=domain,
+        name=node.name,
+        inputs=tuple(node.input),
+        outputs=tuple(node.output),
+        attributes={attribute.name: _attribute(attribute, folder) for attribute in node.attribute},
+        opset=opsets.get(domain, 1),
+    )
+
+
+def _attribute(attribute: Any, folder: str) -> Any:
+    import onnx
+
+    if attribute.type == onnx.AttributeProto.TENSOR:
+        return _array(attribute.t, folder)
+    kinds = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS, onnx.AttributeProto.SPARSE_TENSOR)
+    if attribute.type in kinds:
+        return None  # operators with bodies are refused by name later
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
+        return [_text(item) for item in value]
+    return _text(value)
+
+
+def _input(value: Any) -> RawInput:
+    import onnx
+
+    kind = value.type.tensor_type
+    if not value.type.HasField("tensor_type"):
+        return RawInput(name=value.name, shape=(), dtype="other")
+    dims = tuple(d.dim_value if d.HasField("dim_value") else None for d in kind.shape.dim)
+    try:
+        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)).name
+    except (KeyError, TypeError, ValueError):
+        dtype = "other"
+    return RawInput(
+        name=value.name,
+        shape=tuple(None if d is None or d <= 0 else d for d in dims),
+        dtype="string" if kind.elem_type == onnx.TensorProto.STRING else dtype,
+    )
+
+
+def numpy_dtype(element_type: int) -> np.dtype[Any] | None:
+    """The numpy type of a tensor element type of ONNX; None for text."""
+    import onnx
+
+    if element_type == onnx.TensorProto.STRING:
+        return None
+    dtype: np.dtype[Any] = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(element_type))
+    return dtype
+
+
+def _text(value: Any) -> Any:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _short(problem: Exception) -> str:
+    """The first line of a library's message, cut to a readable length."""
+    lines = str(problem).strip().splitlines()
+    return (lines[0] if lines else type(problem).__name__)[:160]

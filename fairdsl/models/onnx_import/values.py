@@ -1,0 +1,189 @@
+"""The values that flow along the edges of a graph while it is read, and how handlers refuse a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.models import exact
+from fairdsl.models.basis import Affine, Basis, take
+from fairdsl.models.onnx_import.file import RawNode
+
+__all__ = [
+    "Constant",
+    "Handler",
+    "Handlers",
+    "Labelled",
+    "Logistic",
+    "NodeCall",
+    "Softmaxed",
+    "UnreadableError",
+    "Value",
+    "as_affine",
+    "rearrange",
+]
+
+
+class UnreadableError(Exception):
+    """Why a node cannot be read exactly; ``remedy`` says what would help."""
+
+    def __init__(self, reason: str, remedy: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """A value that no input influences: numbers (exact), integers, booleans or strings."""
+
+    array: NDArray[Any]
+    text: bool = False  # an object array of strings rather than of Fractions
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.array.shape
+
+    @property
+    def numbers(self) -> exact.Array:
+        """The elements as an exact array."""
+        if self.text:
+            raise UnreadableError("it computes with text")
+        if self.array.dtype == object:
+            return self.array
+        if self.array.dtype.kind in "iu" and self.array.size and np.abs(self.array).max() >= 2**53:
+            return exact.from_rationals(self.array.astype(object))
+        return self.array.astype(np.float64)
+
+    @property
+    def integers(self) -> list[int]:
+        """The elements as Python integers, flattened."""
+        if self.text or (self.array.dtype.kind == "f" and np.any(self.array != np.floor(self.array))):
+            raise UnreadableError("it needs whole numbers where the file has others")
+        return [int(v) for v in self.array.ravel().tolist()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Logistic:
+    """``1 / (1 + exp(-logits))``, elementwise."""
+
+    logits: Affine
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.logits.shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Softmaxed:
+    """The softmax over all (three or more) elements."""
+
+    logits: Affine
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.logits.shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """The class whose score is highest (ties: the lowest index), in a tensor of one element."""
+
+    scores: Affine
+    labels: tuple[int | str, ...]
+    shape: tuple[int, ...]
+
+
+Value = Affine | Constant | Logistic | Softmaxed | Labelled
+
+
+@dataclass(slots=True)
+class NodeCall:
+    """A node with the values of its inputs; None where an optional input is left out."""
+
+    node: RawNode
+    inputs: list[Value | None]
+    basis: Basis
+    rounded: list[str] = field(default_factory=list)
+
+    def attribute(self, name: str, default: Any) -> Any:
+        """An attribute's value."""
+        return self.node.attributes.get(name, default)
+
+    def optional(self, position: int) -> Value | None:
+        """An input that may be missing."""
+        return self.inputs[position] if position < len(self.inputs) else None
+
+    def value(self, position: int) -> Value:
+        """An input that must be there."""
+        value = self.optional(position)
+        if value is None:
+            raise UnreadableError(f"input {position + 1} is missing")
+        return value
+
+    def constant(self, position: int, what: str) -> Constant:
+        """An input that must not depend on the individual."""
+        value = self.value(position)
+        if not isinstance(value, Constant):
+            raise UnreadableError(f"{what} depends on the individual")
+        return value
+
+    def affine(self, position: int) -> Affine:
+        """An input as exact affine forms; constants are lifted."""
+        return as_affine(self.value(position))
+
+    def integer_list(self, attribute: str, position: int) -> list[int] | None:
+        """A list that older opsets hold as an attribute and newer ones as a constant input."""
+        value = self.optional(position)
+        if value is not None:
+            return self.constant(position, f"`{attribute}`").integers
+        listed = self.attribute(attribute, None)
+        return None if listed is None else [int(v) for v in listed]
+
+
+Handler = Callable[[NodeCall], Value]
+Handlers = Mapping[tuple[str, str], Handler]
+
+
+def as_affine(value: Value) -> Affine:
+    """The value as affine forms; raises UnreadableError for what is not piecewise linear."""
+    match value:
+        case Affine():
+            return value
+        case Constant():
+            return Affine.constant(value.numbers)
+        case Logistic() | Softmaxed():
+            raise UnreadableError(
+                "it computes with probabilities, and a sigmoid or softmax is no piecewise-linear function",
+                "sigmoid and softmax are read at the network's output only",
+            )
+        case Labelled():
+            raise UnreadableError("it computes with the class that an ArgMax chose")
+
+
+def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Value:
+    """Apply an index-like operator, given as what it does to an array of flat positions."""
+    positions = move(np.arange(prod(value.shape), dtype=np.int64).reshape(value.shape))
+    match value:
+        case Affine():
+            return take(value, positions)
+        case Constant(array, text):
+            return Constant(array.reshape(-1)[positions], text)
+        case Logistic(logits):
+            return Logistic(take(logits, positions))
+        case Softmaxed(logits):
+            if not np.array_equal(positions.reshape(-1), np.arange(logits.size)):
+                raise UnreadableError("it takes some of the probabilities of a softmax")
+            return Softmaxed(take(logits, positions))
+        case Labelled(scores, labels, _):
+            if positions.size != 1:
+                raise UnreadableError("it repeats the class that an ArgMax chose")
+            return Labelled(scores, labels, positions.shape)

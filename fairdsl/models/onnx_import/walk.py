@@ -1,0 +1,182 @@
+"""From an ONNX file to an :class:`ImportedGraph`: the nodes in order, each by its handler."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.models import errors
+from fairdsl.models.basis import Affine, Basis, TooLargeError
+from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
+from fairdsl.models.onnx_import import activations, arithmetic, scikit, shaping
+from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
+from fairdsl.models.onnx_import.values import (
+    Constant,
+    Handler,
+    Labelled,
+    Logistic,
+    NodeCall,
+    Softmaxed,
+    UnreadableError,
+    Value,
+)
+from fairdsl.source import Span
+
+__all__ = ["import_onnx", "operators_read"]
+
+HANDLERS: dict[tuple[str, str], Handler] = {
+    **arithmetic.HANDLERS,
+    **shaping.HANDLERS,
+    **activations.HANDLERS,
+    **scikit.HANDLERS,
+}
+#: Operators with several outputs that are read.
+SEVERAL = {("", "Split"): shaping.split, ("ai.onnx.ml", "LinearClassifier"): scikit.linear_classifier}
+
+
+def operators_read() -> list[str]:
+    """The names of all operators that the importer reads, sorted."""
+    return sorted({operator for _, operator in (*HANDLERS, *SEVERAL)})
+
+
+def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | None = None) -> ImportedGraph:
+    """Read an ONNX file exactly; raises DiagnosticError.
+
+    ``assumed_width`` is the width of an input that the file leaves open. A batch size fixed in the file
+    is read as one individual.
+    """
+    raw = read_file(path, span)
+    nodes = _needed(raw)
+    _check(path, raw, nodes, span)
+    basis = Basis()
+    values: dict[str, Value] = {
+        name: Constant(array, text=array.dtype == object) for name, array in raw.constants.items()
+    }
+    inputs = []
+    for item in raw.inputs:
+        shape = _shape_of_one(path, item, assumed_width, span)
+        values[item.name] = basis.input(shape)
+        inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
+    rounded: list[str] = []
+    for node in nodes:
+        _evaluate(path, node, values, basis, rounded, span)
+    return ImportedGraph(
+        path=path,
+        sha256=raw.sha256,
+        inputs=tuple(inputs),
+        basis=basis,
+        outputs=tuple(_output(path, name, values, span) for name in raw.outputs),
+        runnable=True,
+        rounded=tuple(rounded),
+    )
+
+
+def _needed(raw: RawGraph) -> list[RawNode]:
+    """The nodes that the outputs depend on, in the file's order."""
+    wanted = set(raw.outputs)
+    chosen = []
+    for node in reversed(raw.nodes):
+        if wanted.intersection(name for name in node.outputs if name):
+            wanted.update(node.inputs)
+            chosen.append(node)
+    return chosen[::-1]
+
+
+def _check(path: str, raw: RawGraph, nodes: list[RawNode], span: Span | None) -> None:
+    """Report at once every operator that is not read and every weight that is no finite number."""
+    found: list[Diagnostic] = []
+    unknown: dict[str, list[str]] = {}
+    for node in nodes:
+        if (node.domain, node.operator) not in HANDLERS and (node.domain, node.operator) not in SEVERAL:
+            unknown.setdefault(node.operator, []).append(node.where)
+    for operator, places in unknown.items():
+        found.append(errors.operator_not_read(path, operator, places, operators_read(), span))
+    used = {name for node in nodes for name in node.inputs} | set(raw.outputs)
+    for name, array in raw.constants.items():
+        if name in used and not _finite(array):
+            found.append(errors.not_finite(path, name, span))
+    for item in raw.inputs:
+        if item.dtype in ("string", "other"):
+            kind = "it takes text" if item.dtype == "string" else "it takes values that are no numbers"
+            found.append(errors.input_not_bound(path, [item.name], [], kind, span))
+    if found:
+        raise DiagnosticError(*found)
+
+
+def _finite(array: NDArray[Any]) -> bool:
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
+
+
+def _shape_of_one(path: str, item: RawInput, assumed_width: int | None, span: Span | None) -> tuple[int, ...]:
+    """The shape of the input for one individual: a leading batch dimension becomes 1."""
+    if len(item.shape) == 1 and item.shape[0] is not None:
+        return (item.shape[0],)  # a plain vector of features, without a batch
+    if len(item.shape) <= 1:
+        return (1,) * len(item.shape)
+    rest = tuple(assumed_width if d is None and len(item.shape) == 2 else d for d in item.shape[1:])
+    if any(d is None for d in rest):
+        raise DiagnosticError(errors.not_onnx(path, f"it leaves the width of `{item.name}` open", span))
+    return (1, *(d for d in rest if d is not None))
+
+
+def _evaluate(
+    path: str,
+    node: RawNode,
+    values: dict[str, Value],
+    basis: Basis,
+    rounded: list[str],
+    span: Span | None,
+) -> None:
+    for name in node.inputs:
+        if name and name not in values:
+            raise DiagnosticError(
+                errors.not_onnx(path, f"node `{node.where}` reads `{name}`, which nothing computes", span)
+            )
+    call = NodeCall(node, [values.get(name) if name else None for name in node.inputs], basis)
+    key = (node.domain, node.operator)
+    try:
+        results = SEVERAL[key](call) if key in SEVERAL else [HANDLERS[key](call)]
+    except UnreadableError as refusal:
+        raise DiagnosticError(
+            errors.node_not_exact(path, node.operator, node.where, refusal.reason, refusal.remedy, span)
+        ) from refusal
+    except (TooLargeError, MemoryError, OverflowError) as problem:
+        raise DiagnosticError(
+            errors.node_not_exact(path, node.operator, node.where, f"it is too large ({problem})", None, span)
+        ) from problem
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+        # numpy's complaint about shapes or axes that do not fit: the file contradicts itself
+        reason = f"node `{node.where}` ({node.operator}) does not fit its inputs"
+        raise DiagnosticError(errors.not_onnx(path, reason, span)) from problem
+    rounded.extend(call.rounded)
+    for name, value in zip(node.outputs, results, strict=False):
+        if name:
+            values[name] = _settled(value)
+
+
+def _settled(value: Value) -> Value:
+    """A value that turned out to depend on no input is a constant."""
+    if isinstance(value, Affine) and not value.parts:
+        return Constant(value.bias.reshape(value.shape))
+    return value
+
+
+def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -> GraphOutput:
+    match values.get(name):
+        case Affine() as scores:
+            return GraphOutput(name=name, kind=OutputKind.SCORE, scores=scores)
+        case Logistic(logits):
+            return GraphOutput(name=name, kind=OutputKind.SIGMOID, scores=logits)
+        case Softmaxed(logits):
+            return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
+        case Labelled(scores, labels, _):
+            return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels)
+        case Constant(array, text) if not text:
+            constant = Affine.constant(Constant(array).numbers)
+            return GraphOutput(name=name, kind=OutputKind.SCORE, scores=constant)
+        case _:
+            raise DiagnosticError(errors.not_onnx(path, f"nothing computes its output `{name}`", span))

@@ -1,0 +1,93 @@
+"""The pipeline: a spec's text becomes a report. Read this page first.
+
+    text --front_end--> checked spec --elaborate--> problems
+         --negotiate--> plans --execute--> verdicts --demand_report--> report
+
+Each arrow is one package; each takes plain data and returns plain data. Mistakes in the spec are collected
+across phases and raised together; a demand that nobody can answer is a verdict (refused), not a mistake.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.plan import Plan, execute, plan_of
+from fairdsl.plan.choices import check_backend, check_properties
+from fairdsl.report.build import demand_report
+from fairdsl.report.hashes import hashed_data, hashed_models
+from fairdsl.report.model import DemandReport, PropertyReport, Report
+from fairdsl.resources import version
+from fairdsl.semantics import front_end
+from fairdsl.verdict import Refused, Verdict
+
+__all__ = ["verify"]
+
+
+def verify(
+    path: str,
+    *,
+    models: Mapping[str, str],
+    budget: Budget,
+    backend: str | None,
+    properties: Sequence[str],
+    observer: Observer,
+) -> Report:
+    """Check every property of the spec (or only those named) and report.
+
+    Files in ``models`` replace those of the spec; ``backend`` forces one; time that a demand leaves over
+    goes to those after it. Raises DiagnosticError for mistakes in the spec and its files.
+    """
+    check_backend(backend)
+    spec, warnings = front_end(path)
+    check_properties(properties, spec)
+    spec = spec.restricted_to(properties)
+    demands, opened = elaborate(spec, models)
+    planned = [(demand, plan_of(demand, backend)) for demand in demands]
+    answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
+    for number, (demand, plan) in enumerate(planned):
+        answer = _answer(demand, plan, budget.share(len(planned) - number), observer)
+        answered[demand.property.name].append(answer)
+    return Report(
+        version=version(),
+        path=path,
+        sha256=spec.source.sha256,
+        title=spec.title,
+        models=hashed_models(spec, opened, models),
+        data=hashed_data(spec),
+        seed=budget.seed,
+        properties=tuple(
+            PropertyReport(
+                name=checked.name,
+                sentence=checked.title or checked.sentence,
+                clauses=checked.clauses,
+                demands=tuple(answered[checked.name]),
+            )
+            for checked in spec.properties
+        ),
+        diagnostics=warnings,
+    )
+
+
+def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget, observer: Observer) -> DemandReport:
+    """One demand, from plan to report."""
+    started = time.monotonic()
+    verdict: Verdict
+    if isinstance(plan, Refused):
+        verdict = plan
+    else:
+        assert item.problem is not None, "who has a plan has a problem"
+        observer.progress(item.property.name, None, item.demand.text)
+        verdict = execute(plan, item.problem, budget, observer)
+    return demand_report(
+        text=item.demand.text,
+        metric=item.demand.metric,
+        quantity=item.demand.quantity,
+        threshold=item.demand.threshold,
+        verdict=verdict,
+        domain=item.property.domain,
+        outcomes=item.outcomes,
+        seconds=time.monotonic() - started,
+    )

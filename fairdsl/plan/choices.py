@@ -1,0 +1,33 @@
+"""Names given on the command line or to the API: checked against what there is, never ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.plan import errors
+from fairdsl.plan.registry import BACKENDS, ENCODINGS
+from fairdsl.semantics import CheckedSpec
+
+__all__ = ["check_backend", "check_format", "check_properties"]
+
+
+def check_backend(name: str | None) -> None:
+    """DiagnosticError when there is no such backend."""
+    if name is not None and name not in BACKENDS:
+        raise DiagnosticError(errors.unknown_choice("backend", name, tuple(BACKENDS)))
+
+
+def check_format(name: str) -> None:
+    """DiagnosticError when there is no such file format."""
+    if name not in ENCODINGS:
+        raise DiagnosticError(errors.unknown_choice("file format", name, tuple(ENCODINGS)))
+
+
+def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:
+    """DiagnosticError for every name that is no property of the spec."""
+    known = tuple(checked.name for checked in spec.properties)
+    reporter = Reporter()
+    reporter.extend(errors.unknown_choice("property", name, known) for name in names if name not in known)
+    if reporter.has_errors:
+        raise DiagnosticError(*reporter)

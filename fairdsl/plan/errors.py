@@ -1,0 +1,63 @@
+"""What planning says: questions that no backend, or not the one asked for, can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.source import Span
+
+
+def no_backend(what: str, span: Span | None, reasons: Sequence[tuple[str, str]]) -> Diagnostic:
+    """Nobody offers to answer; one note a backend says why."""
+    return Diagnostic(
+        code="E0601",
+        title=f"no backend can answer {what}",
+        primary=Label(span) if span else None,
+        notes=tuple(f"{name:<10} no: {why}" for name, why in reasons),
+        why="an approximation in its place would look like an answer",
+        help="`fairdsl capabilities` lists what each backend answers",
+    )
+
+
+def backend_refuses(backend: str, why: str, span: Span | None) -> Diagnostic:
+    """The forced backend does not answer such questions."""
+    return Diagnostic(
+        code="E0602",
+        title=f"`{backend}` cannot answer this question",
+        primary=Label(span, why) if span else None,
+        notes=() if span else (why,),
+        help="leave out `--backend` to let fairdsl choose; `--explain-plan` shows what it chooses",
+    )
+
+
+def format_refuses(form: str, why: str, span: Span | None) -> Diagnostic:
+    """The file format cannot express the question."""
+    return Diagnostic(
+        code="E0603",
+        title=f"`{form}` files cannot express this question",
+        primary=Label(span, why) if span else None,
+        notes=() if span else (why,),
+        help="`fairdsl capabilities` lists what each format expresses",
+    )
+
+
+def unknown_choice(kind: str, name: str, known: Sequence[str]) -> Diagnostic:
+    """A backend, file format or property that was asked for by a name that there is not."""
+    guess = nearest(name, known)
+    listing = ", ".join(f"`{one}`" for one in known)
+    return Diagnostic(
+        code="E0604",
+        title=f"there is no {kind} called `{name}`",
+        help=f"did you mean `{guess}`?" if guess else f"there is {listing or 'none'}",
+    )
+
+
+def cannot_write(directory: str, reason: str) -> Diagnostic:
+    """The folder for solver files cannot be made or written to."""
+    return Diagnostic(
+        code="E0605",
+        title=f"cannot write into `{directory}`",
+        notes=(reason.lower(),),
+        help="name a folder that can be written, with `-o DIR`",
+    )

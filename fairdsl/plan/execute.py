@@ -1,0 +1,26 @@
+"""Carrying out a plan: its stages in order, each with what the earlier ones found."""
+
+from __future__ import annotations
+
+from fairdsl.backends.contract import Budget, Facts, Observer
+from fairdsl.ir.problem import Problem
+from fairdsl.plan.negotiate import Plan
+from fairdsl.verdict import Evidence, Reason, Unknown, Verdict, Violated
+
+__all__ = ["execute"]
+
+
+def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
+    """The verdict of the first stage that settles the problem: one that decides, or found a violation."""
+    facts = Facts()
+    verdict: Verdict | None = None
+    for stage in plan.stages:
+        try:
+            verdict = stage.procedure.answer(problem, facts, budget, observer)
+        except MemoryError:
+            evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
+            verdict = Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
+        if stage.offer.decides or isinstance(verdict, Violated):
+            return verdict
+    assert verdict is not None, "a plan has a stage"
+    return verdict

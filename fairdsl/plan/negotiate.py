@@ -1,0 +1,96 @@
+"""From offers to a plan: quick search first, then the first backend that can decide, in registry order.
+
+The rule is fixed and printed by ``--explain-plan``. A weaker answer is never swapped in silently: if nobody
+can decide, the demand is refused with every backend's reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairdsl.backends.contract import Offer, Procedure, Refusal
+from fairdsl.elaborate import Elaborated
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.plan import errors
+from fairdsl.plan.needs import needs_of
+from fairdsl.plan.registry import procedures
+from fairdsl.semantics.checked import Demand
+from fairdsl.verdict import Refused
+
+__all__ = ["Plan", "Stage", "negotiate", "plan_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A backend and what it will do."""
+
+    procedure: Procedure
+    offer: Offer
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The stages in order, and why the other backends have none."""
+
+    stages: tuple[Stage, ...]
+    passed_over: tuple[tuple[str, str], ...]
+
+
+def plan_of(item: Elaborated, backend: str | None = None) -> Plan | Refused:
+    """Who answers a demand, or why nobody does."""
+    refused = _refusal_without_problem(item.demand)
+    if refused is not None or item.problem is None:
+        return refused or Refused()
+    return negotiate(item.problem, backend=backend)
+
+
+def _refusal_without_problem(demand: Demand) -> Refused | None:
+    """Demands that no backend of today treats, whatever the model: metrics of groups, further clauses."""
+    if isinstance(demand.question, GroupMetric):
+        reasons = [(name, "it answers questions about pairs of individuals") for name in _names()]
+        what = f"`{demand.metric}`, a metric of groups"
+        return Refused(diagnostics=(errors.no_backend(what, demand.span, reasons),))
+    if demand.beyond:
+        clause = " ".join(demand.beyond[0].text.split())
+        reasons = [(name, f"it does not treat `{clause}`") for name in _names()]
+        return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], reasons),))
+    return None
+
+
+def _names() -> list[str]:
+    return [procedure.name for procedure in procedures()]
+
+
+def negotiate(problem: Problem, *, backend: str | None = None) -> Plan | Refused:
+    """The plan, or the refusal with each backend's reason; ``backend`` forces one."""
+    needs = needs_of(problem)
+    offers = {procedure.name: (procedure, procedure.offer(problem, needs)) for procedure in procedures()}
+    passed_over = [(name, offer.why) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
+    stages = [Stage(procedure, offer) for procedure, offer in offers.values() if isinstance(offer, Offer)]
+    if backend is not None:
+        forced = tuple(stage for stage in stages if stage.procedure.name == backend)
+        if not forced:
+            why = dict(passed_over)[backend]
+            return Refused(diagnostics=(errors.backend_refuses(backend, why, problem.span),))
+        others = [
+            (stage.procedure.name, f"`--backend {backend}` was asked for") for stage in stages if stage not in forced
+        ]
+        return Plan(forced, (*passed_over, *others))
+    deciding = [stage for stage in stages if stage.offer.decides]
+    if not deciding:
+        return Refused(diagnostics=(errors.no_backend(_described(problem), problem.span, passed_over),))
+    for stage in deciding[1:]:
+        passed_over.append((stage.procedure.name, f"`{deciding[0].procedure.name}` comes first and decides"))
+    quick = (stage for stage in stages if not stage.offer.decides)
+    return Plan((*quick, deciding[0]), tuple(passed_over))
+
+
+def _described(problem: Problem) -> str:
+    match problem.quantity:
+        case Quantity.HOLDS:
+            return "this question about pairs"
+        case Quantity.FAIR_SHARE | Quantity.DISCRIMINATION_RATE:
+            return f"`{problem.quantity.value}` on this domain"
+        case Quantity.METRIC:
+            return "this metric"

@@ -1,0 +1,32 @@
+"""The backends: one line each. Order matters where several can decide a question."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from fairdsl.backends.contract import Encoding, Procedure
+
+__all__ = ["BACKENDS", "ENCODINGS", "encodings", "procedures"]
+
+#: Name -> module and class of each procedure, exact ones first. Modules are imported when asked for.
+BACKENDS: dict[str, tuple[str, str]] = {
+    "search": ("fairdsl.backends.search", "Search"),
+    "enumerate": ("fairdsl.backends.enumerate", "Enumerate"),
+    "smt": ("fairdsl.backends.smt", "Smt"),
+}
+
+#: ``--to`` name -> module and class of each encoding.
+ENCODINGS: dict[str, tuple[str, str]] = {
+    "smtlib": ("fairdsl.backends.smt", "SmtLib"),
+}
+
+
+def procedures() -> tuple[Procedure, ...]:
+    """All procedures in registry order."""
+    return tuple(cast(Procedure, getattr(import_module(module), name)()) for module, name in BACKENDS.values())
+
+
+def encodings() -> dict[str, Encoding]:
+    """All encodings by format name."""
+    return {key: cast(Encoding, getattr(import_module(module), name)()) for key, (module, name) in ENCODINGS.items()}

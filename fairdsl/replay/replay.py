@@ -1,0 +1,95 @@
+"""A pair on the original model: exact arithmetic, and float32 where a file is deployed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from fairdsl.ir.domain import Point
+from fairdsl.ir.model import Deployed, Readout
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, PairDemand, SameDecision, ScoreGap
+from fairdsl.numerics.exact import UNDECIDED, decide, exact_scores
+from fairdsl.replay.admissible import admissible
+from fairdsl.verdict import Replay, Witness
+
+if TYPE_CHECKING:
+    from fairdsl.models.runtime import Runtime
+
+__all__ = ["breaks", "replay", "runtime_of", "witness"]
+
+#: Outputs of these kinds are the score up to an increasing map (probabilities): no gap is taken of them.
+_SCORES = (Readout.SCORE, Readout.DIFFERENCE)
+
+
+@lru_cache(maxsize=8)
+def runtime_of(deployed: Deployed) -> Runtime:
+    """The deployed file, opened once."""
+    from fairdsl.models.runtime import Runtime
+
+    return Runtime(deployed)
+
+
+def breaks(
+    demand: PairDemand, scores: tuple[Fraction, Fraction] | None, decisions: tuple[int | None, int | None]
+) -> bool:
+    """Whether two individuals break the demand; an open decision breaks nothing.
+
+    ``scores`` are the two single scores (None where there are several; a gap is then not defined).
+    """
+    match demand:
+        case SameDecision():
+            return None not in decisions and decisions[0] != decisions[1]
+        case ScoreGap(relation=relation, limit=limit):
+            if scores is None:
+                raise ValueError("a score gap needs a model with one score")
+            return not relation.compares(abs(scores[0] - scores[1]), limit)
+
+
+def replay(problem: Problem, a: Point, b: Point) -> Replay:
+    """Evaluate both individuals; says nothing about whether the pair is admissible."""
+    pair = problem.question
+    if not isinstance(pair, Pair):
+        raise ValueError("only questions about pairs have witnesses to replay")
+    model = problem.model
+    scores_a, scores_b = exact_scores(model, a), exact_scores(model, b)
+    decisions = decide(model.rule, scores_a), decide(model.rule, scores_b)
+    single = (scores_a[0], scores_b[0]) if model.score_count == 1 else None
+    in_float32, float32_decisions = (
+        (None, None) if model.deployed is None else _deployed(pair.demand, model.deployed, a, b)
+    )
+    return Replay(
+        exact=breaks(pair.demand, single, decisions),
+        float32=in_float32,
+        scores_a=scores_a,
+        scores_b=scores_b,
+        decision_a=UNDECIDED if decisions[0] is None else decisions[0],
+        decision_b=UNDECIDED if decisions[1] is None else decisions[1],
+        float32_decisions=float32_decisions,
+    )
+
+
+def _deployed(demand: PairDemand, deployed: Deployed, a: Point, b: Point) -> tuple[bool | None, tuple[int, int]]:
+    runtime = runtime_of(deployed)
+    first, second = runtime.decide([a, b])
+    if isinstance(demand, SameDecision):
+        return first != second, (first, second)
+    if deployed.readout not in _SCORES:
+        return None, (first, second)
+    values = [Fraction(float(score)) for score in runtime.scores([a, b]).ravel().tolist()]
+    return breaks(demand, (values[0], values[1]), (first, second)), (first, second)
+
+
+def witness(problem: Problem, a: Point, b: Point) -> Witness | None:
+    """The pair as a checked witness; None if it is not admissible or no arithmetic calls it a violation.
+
+    A witness whose ``replay.agrees`` is false is a violation in one arithmetic only.
+    """
+    pair = problem.question
+    if not isinstance(pair, Pair) or admissible(pair, problem.domain, a, b) is not None:
+        return None
+    result = replay(problem, a, b)
+    if not result.exact and not result.float32:
+        return None
+    return Witness(a=a, b=b, replay=result)

@@ -1,0 +1,183 @@
+"""From verdicts to the report: judges numbers against thresholds, puts witnesses into the spec's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import assert_never
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Point, Real
+from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.report.model import Arithmetic, Cell, DemandReport, Interval, ShareReport, WitnessReport
+from fairdsl.verdict import (
+    Evidence,
+    Holds,
+    Judgement,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Value,
+    Verdict,
+    Violated,
+    Witness,
+    judge,
+    share_value,
+)
+
+__all__ = ["demand_report", "refused_demand", "witness_report"]
+
+
+def demand_report(
+    *,
+    text: str,
+    metric: str,
+    quantity: Quantity,
+    threshold: Threshold | None,
+    verdict: Verdict,
+    domain: Domain,
+    outcomes: Sequence[str],
+    seconds: float,
+) -> DemandReport:
+    """What one demand came to. ``text`` is the line as the spec writes it, ``require`` included.
+
+    ``threshold`` is None for a measure, and for demands that compare no number (``require same
+    decision``): then a share or value is *measured*, and any other verdict is taken as it is.
+    """
+    asked = DemandReport(text=text, metric=metric, judgement=Judgement.REFUSED, threshold=threshold, seconds=seconds)
+    match verdict:
+        case Refused(diagnostics=diagnostics):
+            return replace(asked, refusals=diagnostics)
+        case Holds(evidence=evidence):
+            return replace(_resting(asked, evidence), judgement=Judgement.HOLDS)
+        case Violated(witnesses=witnesses, evidence=evidence):
+            return replace(
+                _resting(asked, evidence),
+                judgement=Judgement.VIOLATED,
+                witnesses=_witnesses(witnesses, domain, outcomes),
+            )
+        case Unknown():
+            return _unknown(asked, verdict, domain, outcomes)
+        case Shares():
+            counted = replace(
+                _resting(asked, verdict.evidence),
+                shares=_shares(verdict),
+                witnesses=_witnesses(verdict.witnesses, domain, outcomes),
+            )
+            return _judged(counted, *share_value(verdict.certified, verdict.falsified, quantity))
+        case Value(low=low, high=high, evidence=evidence):
+            return _judged(_resting(asked, evidence), low, high)
+        case _:
+            assert_never(verdict)
+
+
+def refused_demand(
+    *,
+    text: str,
+    metric: str,
+    threshold: Threshold | None,
+    diagnostics: tuple[Diagnostic, ...],
+    seconds: float = 0.0,
+) -> DemandReport:
+    """A demand that nobody answers, and why."""
+    return DemandReport(
+        text=text,
+        metric=metric,
+        judgement=Judgement.REFUSED,
+        threshold=threshold,
+        refusals=diagnostics,
+        seconds=seconds,
+    )
+
+
+def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
+    """The demand with what its answer rests on."""
+    return replace(
+        demand,
+        # Engines claim something about real arithmetic; a witness says itself what float32 does with it.
+        arithmetic=Arithmetic.EXACT,
+        fidelity=evidence.fidelity,
+        backend=evidence.backend,
+        method=evidence.method,
+        notes=evidence.notes,
+    )
+
+
+def _judged(demand: DemandReport, low: Fraction, high: Fraction) -> DemandReport:
+    """The demand with its number, judged where the spec gives a threshold."""
+    demand = replace(demand, value=Interval(low, high))
+    if demand.threshold is None:
+        return replace(demand, judgement=Judgement.MEASURED)
+    judgement = judge(low, high, demand.threshold.relation, demand.threshold.limit)
+    if judgement is not Judgement.UNKNOWN:
+        return replace(demand, judgement=judgement)
+    return replace(
+        demand,
+        judgement=judgement,
+        reason=Reason.INCOMPLETE,
+        detail="the bounds that were proved leave room on both sides of the threshold",
+    )
+
+
+def _unknown(demand: DemandReport, verdict: Unknown, domain: Domain, outcomes: Sequence[str]) -> DemandReport:
+    """An unknown verdict: its bounds are reported as bounds and never judged."""
+    bounded = verdict.low is not None or verdict.high is not None
+    return replace(
+        _resting(demand, verdict.evidence),
+        judgement=Judgement.UNKNOWN,
+        reason=verdict.reason,
+        detail=verdict.detail,
+        value=Interval(verdict.low, verdict.high) if bounded else None,
+        disagreements=_witnesses(verdict.witnesses, domain, outcomes),
+    )
+
+
+def _shares(verdict: Shares) -> ShareReport:
+    return ShareReport(
+        certified=verdict.certified,
+        falsified=verdict.falsified,
+        undecided=verdict.undecided,
+        vacuous=verdict.vacuous,
+        measure=verdict.measure,
+        unit=verdict.unit,
+        total=verdict.total,
+    )
+
+
+def _witnesses(witnesses: tuple[Witness, ...], domain: Domain, outcomes: Sequence[str]) -> tuple[WitnessReport, ...]:
+    return tuple(witness_report(witness, domain, outcomes) for witness in witnesses)
+
+
+def witness_report(witness: Witness, domain: Domain, outcomes: Sequence[str]) -> WitnessReport:
+    """A witness in the words of the spec."""
+    replay = witness.replay
+    deployed = replay.float32_decisions
+    return WitnessReport(
+        a=_individual(witness.a, domain),
+        b=_individual(witness.b, domain),
+        decision_a=outcomes[replay.decision_a],
+        decision_b=outcomes[replay.decision_b],
+        scores_a=replay.scores_a,
+        scores_b=replay.scores_b,
+        replayed=replay.agrees,
+        float32_decisions=None if deployed is None else (outcomes[deployed[0]], outcomes[deployed[1]]),
+    )
+
+
+def _individual(point: Point, domain: Domain) -> dict[str, Cell]:
+    """Every attribute by name, its value as the spec would write it."""
+    return {attribute.name: _cell(attribute, value) for attribute, value in zip(domain.attributes, point, strict=True)}
+
+
+def _cell(attribute: Attribute, value: Fraction) -> Cell:
+    match attribute.type:
+        case Boolean():
+            return bool(value)
+        case Integer():
+            return int(value)
+        case Category():
+            return attribute.show(value)
+        case Real():
+            return value

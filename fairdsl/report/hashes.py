@@ -1,0 +1,46 @@
+"""Which files a report is about, by digest: a verdict is about these bytes and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+from fairdsl.ir.declaration import FileSource
+from fairdsl.ir.model import Model
+from fairdsl.report.model import HashedFile
+from fairdsl.semantics.checked import CheckedSpec
+
+__all__ = ["hashed_data", "hashed_models"]
+
+
+def hashed_models(
+    spec: CheckedSpec, opened: Mapping[str, Model], overrides: Mapping[str, str]
+) -> tuple[HashedFile, ...]:
+    """Every model that a property is about; models written in the spec have no file of their own."""
+    hashed: list[HashedFile] = []
+    for name in dict.fromkeys(checked.model for checked in spec.properties):
+        source = spec.models[name].declaration.source
+        path = overrides.get(name, source.path) if isinstance(source, FileSource) else None
+        digest = opened[name].sha256 if name in opened else _digest(path)
+        hashed.append(HashedFile(name=name, path=path, sha256=digest))
+    return tuple(hashed)
+
+
+def hashed_data(spec: CheckedSpec) -> tuple[HashedFile, ...]:
+    """The files of the distributions."""
+    return tuple(
+        HashedFile(name=name, path=law.source.path, sha256=_digest(law.source.path))
+        for name, law in spec.distributions.items()
+        if law.source is not None
+    )
+
+
+def _digest(path: str | None) -> str | None:
+    """None for a file that cannot be read: then nothing was said about it either."""
+    if path is None:
+        return None
+    try:
+        return sha256(Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None

@@ -1,0 +1,177 @@
+"""The report as JSON, schema ``fairdsl.report/1`` (``report.schema.json`` beside this file).
+
+Numbers are rounded outward: what is written as ``low`` is not above the true bound, what is written as
+``high`` not below it. ``exact`` holds the rational itself as ``p/q``. Reading programs ignore keys that
+they do not know: later versions add some within ``/1``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.ir.question import Threshold
+from fairdsl.report.model import (
+    Cell,
+    DemandReport,
+    HashedFile,
+    Interval,
+    PropertyReport,
+    Report,
+    ShareReport,
+    WitnessReport,
+)
+from fairdsl.report.numbers import above, below, nearest, ratio
+
+__all__ = ["SCHEMA", "report_to_json", "write"]
+
+SCHEMA = "fairdsl.report/1"
+
+JsonObject = dict[str, Any]
+
+
+def write(report: Report) -> str:
+    """The report as text, ending in a line break."""
+    return json.dumps(report_to_json(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def report_to_json(report: Report) -> JsonObject:
+    """The report as plain dictionaries, always in the same order of keys."""
+    return {
+        "schema": SCHEMA,
+        "fairdsl": report.version,
+        "audit": report.title,
+        "spec": {"path": report.path, "sha256": report.sha256},
+        "models": [_file(file) for file in report.models],
+        "data": [_file(file) for file in report.data],
+        "seed": report.seed,
+        "properties": [_property(item) for item in report.properties],
+        "diagnostics": diagnostics_to_json(_all_diagnostics(report)),
+    }
+
+
+def _all_diagnostics(report: Report) -> list[Diagnostic]:
+    """The spec's findings and the reasons of refusals, each once."""
+    refusals = [finding for item in report.properties for demand in item.demands for finding in demand.refusals]
+    distinct: list[Diagnostic] = []
+    for finding in [*report.diagnostics, *refusals]:
+        if finding not in distinct:
+            distinct.append(finding)
+    return distinct
+
+
+def _file(file: HashedFile) -> JsonObject:
+    return {"name": file.name, "path": file.path, "sha256": file.sha256}
+
+
+def _property(item: PropertyReport) -> JsonObject:
+    written: JsonObject = {
+        "name": item.name,
+        "sentence": item.sentence,
+        "verdict": item.judgement.value,
+        "clauses": list(item.clauses),
+        "demands": [_demand(demand) for demand in item.demands],
+    }
+    if item.shares is not None:
+        written["shares"] = _shares(item.shares)
+    written["witnesses"] = [_witness(witness) for witness in item.witnesses]
+    if item.disagreements:
+        written["disagreements"] = [_witness(pair) for pair in item.disagreements]
+    return written
+
+
+def _demand(demand: DemandReport) -> JsonObject:
+    written: JsonObject = {
+        "text": demand.text,
+        "metric": demand.metric,
+        "verdict": demand.judgement.value,
+    }
+    if demand.value is not None:
+        written["value"] = _interval(demand.value)
+    if demand.threshold is not None:
+        written["threshold"] = _threshold(demand.threshold)
+    written |= {
+        "arithmetic": None if demand.arithmetic is None else demand.arithmetic.value,
+        "fidelity": None if demand.fidelity is None else demand.fidelity.value,
+        "backend": demand.backend,
+        "method": demand.method,
+        "seconds": round(demand.seconds, 3),
+    }
+    if demand.reason is not None:
+        written |= {"reason": demand.reason.value, "detail": demand.detail or ""}
+    elif demand.refusals:
+        written |= {"reason": demand.refusals[0].code, "detail": demand.refusals[0].title}
+    if demand.notes:
+        written["notes"] = list(demand.notes)
+    return written
+
+
+def _interval(value: Interval) -> JsonObject:
+    written: JsonObject = {
+        "low": None if value.low is None else below(value.low),
+        "high": None if value.high is None else above(value.high),
+    }
+    if value.exact is not None:
+        written["exact"] = ratio(value.exact)
+    return written
+
+
+def _threshold(threshold: Threshold) -> JsonObject:
+    return {
+        "relation": threshold.relation.value,
+        "limit": nearest(threshold.limit),
+        "exact": ratio(threshold.limit),
+        "text": threshold.text,
+    }
+
+
+def _shares(shares: ShareReport) -> JsonObject:
+    """Certified and falsified are lower bounds, undecided an upper one."""
+    written: JsonObject = {
+        "certified": below(shares.certified),
+        "falsified": below(shares.falsified),
+        "undecided": above(shares.undecided),
+        "vacuous": below(shares.vacuous),
+        "measure": shares.measure,
+        "unit": shares.unit,
+        "exact": {
+            "certified": ratio(shares.certified),
+            "falsified": ratio(shares.falsified),
+            "undecided": ratio(shares.undecided),
+            "vacuous": ratio(shares.vacuous),
+        },
+    }
+    if shares.total is not None:
+        written["total"] = shares.total
+    return written
+
+
+def _witness(witness: WitnessReport) -> JsonObject:
+    written: JsonObject = {
+        "a": _individual(witness.a),
+        "b": _individual(witness.b),
+        "decision_a": witness.decision_a,
+        "decision_b": witness.decision_b,
+        "replayed": witness.replayed,
+        "scores_a": [_number(score) for score in witness.scores_a],
+        "scores_b": [_number(score) for score in witness.scores_b],
+    }
+    if witness.float32_decisions is not None:
+        written["float32"] = dict(zip(("decision_a", "decision_b"), witness.float32_decisions, strict=True))
+    return written
+
+
+def _individual(values: Mapping[str, Cell]) -> JsonObject:
+    return {name: _number(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+
+
+def _number(value: Fraction) -> int | float | str:
+    """A number that JSON can hold exactly, else ``p/q``."""
+    if value.denominator == 1 and abs(value) <= 2**53:
+        return int(value)
+    candidate = nearest(value)
+    return candidate if Fraction(candidate) == value else ratio(value)

@@ -1,0 +1,207 @@
+"""A report as data: what was asked, what came out and what it rests on. No engines, no terminal.
+
+The shape follows the JSON schema ``fairdsl.report/1`` (``report.schema.json``) one to one; ``build`` makes
+it from verdicts, ``json`` and ``text`` write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from fairdsl.diagnostics import Diagnostic, Severity
+from fairdsl.ir.question import Threshold
+from fairdsl.verdict import Fidelity, Judgement, Reason, combine
+
+__all__ = [
+    "Arithmetic",
+    "Cell",
+    "DemandReport",
+    "ExitCode",
+    "HashedFile",
+    "Interval",
+    "PropertyReport",
+    "Report",
+    "ShareReport",
+    "WitnessReport",
+]
+
+#: A value of an attribute in the spec's words: a category's name, a truth value, an integer or a real.
+Cell = str | bool | int | Fraction
+
+
+class Arithmetic(Enum):
+    """Which arithmetic a claim is about; see docs/semantics.md, section 1."""
+
+    EXACT = "exact"
+    FLOAT32 = "float32"
+
+
+class ExitCode(Enum):
+    """What ``fairdsl check`` tells the shell."""
+
+    HOLDS = 0
+    VIOLATED = 1
+    REFUSED = 2  # or the spec has errors, or the command line is not understood
+    UNKNOWN = 3
+    OUR_BUG = 70
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number known to lie in [low, high]; None where nothing is known on that side."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The number itself where the ends meet."""
+        return self.low if self.low == self.high else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareReport:
+    """Shares of the target's measure: ``certified <= fair share <= 1 - falsified``.
+
+    ``vacuous`` is part of ``certified``: units with no pair to compare. ``total`` is the number of
+    units where they were counted.
+    """
+
+    certified: Fraction
+    falsified: Fraction
+    undecided: Fraction
+    vacuous: Fraction
+    measure: str
+    unit: str
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessReport:
+    """Two individuals in the spec's words and what the original model does with them.
+
+    ``replayed``: the pair breaks the demand in exact arithmetic and, where a file is deployed, in
+    float32 too. ``float32_decisions`` is what the deployed file decides, None where none is deployed.
+    """
+
+    a: Mapping[str, Cell]
+    b: Mapping[str, Cell]
+    decision_a: str
+    decision_b: str
+    scores_a: tuple[Fraction, ...]
+    scores_b: tuple[Fraction, ...]
+    replayed: bool
+    float32_decisions: tuple[str, str] | None = None
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        """The attributes in which the two are not the same."""
+        return tuple(name for name, value in self.a.items() if value != self.b[name])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandReport:
+    """One ``require`` or ``measure`` line: its text as written and what became of it.
+
+    A refused demand has neither backend, method, fidelity nor arithmetic: nothing was run.
+    ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
+    deployed float32 file differ, which prove nothing.
+    """
+
+    text: str
+    metric: str
+    judgement: Judgement
+    value: Interval | None = None
+    threshold: Threshold | None = None
+    arithmetic: Arithmetic | None = None
+    fidelity: Fidelity | None = None
+    backend: str | None = None
+    method: str | None = None
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    reason: Reason | None = None
+    detail: str | None = None
+    shares: ShareReport | None = None
+    witnesses: tuple[WitnessReport, ...] = ()
+    disagreements: tuple[WitnessReport, ...] = ()
+    refusals: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyReport:
+    """A property: its sentence, every clause in force (also what is held equal) and its demands."""
+
+    name: str
+    sentence: str
+    clauses: tuple[str, ...]
+    demands: tuple[DemandReport, ...]
+
+    @property
+    def judgement(self) -> Judgement:
+        """What the demands come to together."""
+        return combine(demand.judgement for demand in self.demands)
+
+    @property
+    def shares(self) -> ShareReport | None:
+        """The shares with the least left undecided, where a demand asked for shares."""
+        found = [demand.shares for demand in self.demands if demand.shares is not None]
+        return min(found, key=lambda shares: shares.undecided, default=None)
+
+    @property
+    def witnesses(self) -> tuple[WitnessReport, ...]:
+        """The pairs that break a demand, each once."""
+        return _distinct(witness for demand in self.demands for witness in demand.witnesses)
+
+    @property
+    def disagreements(self) -> tuple[WitnessReport, ...]:
+        """The pairs on which the arithmetics disagree, each once."""
+        return _distinct(pair for demand in self.demands for pair in demand.disagreements)
+
+
+def _distinct(pairs: Iterable[WitnessReport]) -> tuple[WitnessReport, ...]:
+    """Witnesses without repetitions, in order (their mappings have no hash)."""
+    distinct: list[WitnessReport] = []
+    for pair in pairs:
+        if pair not in distinct:
+            distinct.append(pair)
+    return tuple(distinct)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HashedFile:
+    """A file that the verdicts are about. ``sha256`` is None for a model written in the spec itself."""
+
+    name: str
+    path: str | None
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that one run of ``check`` found out. ``sha256`` is None where the spec was not read."""
+
+    version: str
+    path: str
+    sha256: str | None
+    title: str | None = None
+    models: tuple[HashedFile, ...] = ()
+    data: tuple[HashedFile, ...] = ()
+    seed: int = 0
+    properties: tuple[PropertyReport, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Errors in the spec first; then violated, refused, unknown, and otherwise success."""
+        judgements = {item.judgement for item in self.properties}
+        if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
+            return ExitCode.REFUSED
+        if Judgement.VIOLATED in judgements:
+            return ExitCode.VIOLATED
+        if Judgement.REFUSED in judgements:
+            return ExitCode.REFUSED
+        return ExitCode.UNKNOWN if Judgement.UNKNOWN in judgements else ExitCode.HOLDS

@@ -1,0 +1,93 @@
+"""Exact numbers written down: as floats and as decimals, rounded outward so that no bound is overstated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from fractions import Fraction
+from math import ceil, floor, inf, nextafter
+from sys import float_info
+
+__all__ = ["Towards", "above", "below", "nearest", "ratio", "shown"]
+
+
+class Towards(Enum):
+    """Which way a number is rounded."""
+
+    DOWN = "down"
+    NEAREST = "nearest"
+    UP = "up"
+
+
+_LARGEST = Fraction(float_info.max)
+
+
+def nearest(value: Fraction) -> float:
+    """The nearest finite float."""
+    return float(max(-_LARGEST, min(value, _LARGEST)))
+
+
+def below(value: Fraction) -> float | None:
+    """The greatest float that is not above the number; None where none is that low."""
+    if value < -_LARGEST:
+        return None
+    candidate = nearest(value)
+    return candidate if Fraction(candidate) <= value else nextafter(candidate, -inf)
+
+
+def above(value: Fraction) -> float | None:
+    """The least float that is not below the number; None where none is that high."""
+    mirrored = below(-value)
+    # Adding zero turns -0.0 into 0.0.
+    return None if mirrored is None else -mirrored + 0.0
+
+
+def ratio(value: Fraction) -> str:
+    """``p/q``, also for whole numbers."""
+    return f"{value.numerator}/{value.denominator}"
+
+
+def shown(
+    value: Fraction,
+    *,
+    percent: bool = False,
+    towards: Towards = Towards.NEAREST,
+    landmarks: Iterable[Fraction] = (Fraction(0), Fraction(1)),
+) -> str:
+    """A decimal with four places (two in percent), and more where fewer would hide something.
+
+    What is written stands on the same side of every landmark as the number itself: a share of one in a
+    billion is not ``0%``, and 0.79999 is not ``0.8`` where 0.8 is the threshold.
+    """
+    marks = tuple(landmarks)
+    scale, sign, places = (100, "%", 2) if percent else (1, "", 4)
+    for digits in range(places, places + 12):
+        rounded = _rounded(value * scale, digits, towards)
+        if all(_side(rounded / scale, mark) == _side(value, mark) for mark in marks):
+            return _decimal(rounded, digits, exact=rounded == value * scale) + sign
+    return ratio(value)
+
+
+def _side(value: Fraction, mark: Fraction) -> int:
+    return (value > mark) - (value < mark)
+
+
+def _rounded(value: Fraction, digits: int, towards: Towards) -> Fraction:
+    power = 10**digits
+    match towards:
+        case Towards.DOWN:
+            return Fraction(floor(value * power), power)
+        case Towards.UP:
+            return Fraction(ceil(value * power), power)
+        case Towards.NEAREST:
+            return Fraction(round(value * power), power)
+
+
+def _decimal(value: Fraction, digits: int, *, exact: bool) -> str:
+    """A number with at most ``digits`` places; trailing zeros only where the number was rounded."""
+    units = abs(round(value * 10**digits))
+    whole, places = divmod(units, 10**digits)
+    text = f"{whole}.{places:0{digits}d}"
+    if exact:
+        text = text.rstrip("0").rstrip(".")
+    return f"-{text}" if value < 0 else text

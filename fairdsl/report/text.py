@@ -1,0 +1,172 @@
+"""The report for people: one line a property, and under it what the verdict rests on.
+
+::
+
+    four_fifths   VIOLATED   disparate impact 0.6132 < 0.80   exact, ssat, 1.9 s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
+from fairdsl.diagnostics.text import render as render_diagnostics
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, ShareReport, WitnessReport
+from fairdsl.report.words import EXIT, REASONS, basis, cell, outcome, rests_on, score, share
+from fairdsl.verdict import Judgement
+
+__all__ = ["render"]
+
+_PAINTS = {
+    Judgement.HOLDS: Paint.GOOD,
+    Judgement.VIOLATED: Paint.ERROR,
+    Judgement.UNKNOWN: Paint.WARNING,
+    Judgement.MEASURED: Paint.NUMBER,
+    Judgement.REFUSED: Paint.REFUSED,
+}
+_VERDICT_WIDTH = max(len(judgement.value) for judgement in Judgement)
+#: What stands before the details of a property, and the width of their headings.
+_INDENT = "    "
+_HEADING = 11
+
+
+def render(report: Report, *, colour: bool = False, unicode: bool = True, width: int = 100) -> str:
+    """The whole report; the spec's own diagnostics are not in it (they go to standard error)."""
+    style = Style(colour=colour, unicode=unicode, width=max(width, 60))
+    blocks = ["\n".join(_header(report, style))]
+    names = max((display_width(item.name) for item in report.properties), default=0)
+    blocks += ["\n".join(_property(item, names, style)) for item in report.properties]
+    blocks.append(_summary(report, style))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _header(report: Report, style: Style) -> Iterator[str]:
+    """What was audited: title, spec, models, data; with the hashes that pin them."""
+    if report.title:
+        yield style.paint(style.shown(report.title), Paint.BOLD)
+    spec = HashedFile(name="", path=report.path, sha256=report.sha256)
+    rows = [("spec", spec)]
+    rows += [("model", file) for file in report.models] + [("data", file) for file in report.data]
+    for heading, file in rows:
+        parts = [style.shown(file.name), style.shown(file.path or "written in the spec"), _hash(file)]
+        yield f"{heading:<6} " + style.paint("  ".join(part for part in parts if part), Paint.FAINT)
+    yield f"{'seed':<6} " + style.paint(str(report.seed), Paint.FAINT)
+
+
+def _hash(file: HashedFile) -> str:
+    return f"sha256 {file.sha256[:12]}" if file.sha256 else ""
+
+
+def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
+    """The property's line and everything under it."""
+    name = style.paint(item.name, Paint.BOLD) + " " * (names - display_width(item.name))
+    verdict = _verdict(item.judgement, style)
+    single = item.demands[0] if len(item.demands) == 1 else None
+    ahead = names + _VERDICT_WIDTH + 6
+    yield f"{name}   {verdict}   {_result(single, ahead, style) if single else ''}".rstrip()
+    if item.sentence:
+        for line in wrap(style.shown(item.sentence), style.width - len(_INDENT)):
+            yield _INDENT + line
+    for number, clause in enumerate(item.clauses):
+        yield from _detail("" if number else "in force", clause, style)
+    for demand in item.demands:
+        if single is None:
+            yield f"{_INDENT}{_verdict(demand.judgement, style)}   " + _result(
+                demand, len(_INDENT) + _VERDICT_WIDTH + 3, style
+            )
+        yield from _because(demand, style)
+    if item.shares is not None:
+        yield from _shares(item.shares, style)
+    yield from _pairs("witness", item.witnesses, style)
+    yield from _pairs("disagree", item.disagreements, style)
+
+
+def _verdict(judgement: Judgement, style: Style) -> str:
+    word = judgement.value.upper()
+    return style.paint(word, _PAINTS[judgement]) + " " * (_VERDICT_WIDTH - len(word))
+
+
+def _result(demand: DemandReport, ahead: int, style: Style) -> str:
+    """The number or demand, and whose claim it is; on a line of its own where there is no room."""
+    lines = list(wrap(style.shown(outcome(demand)), max(20, style.width - ahead)))
+    claim = basis(demand)
+    if ahead + display_width(lines[-1]) + 3 + len(claim) <= style.width:
+        lines[-1] += "   " + style.paint(claim, Paint.FAINT)
+    else:
+        lines.append(style.paint(claim, Paint.FAINT))
+    return ("\n" + " " * ahead).join(lines).rstrip()
+
+
+def _because(demand: DemandReport, style: Style) -> Iterator[str]:
+    """Why a demand is unknown or refused, and what any other verdict rests on."""
+    if demand.reason is not None:
+        yield from _detail("because", REASONS[demand.reason], style)
+        if demand.detail:
+            yield from _detail("", demand.detail, style)
+    resting = rests_on(demand)
+    if resting:
+        yield from _detail("rests on", resting, style)
+    if demand.refusals:
+        width = style.width - len(_INDENT)
+        text = render_diagnostics(
+            demand.refusals, colour=style.colour, unicode=style.unicode, width=width, closing=False
+        )
+        yield from ((_INDENT + line).rstrip() for line in text.rstrip("\n").split("\n"))
+
+
+def _detail(heading: str, text: str, style: Style) -> Iterator[str]:
+    """A heading and a text that wraps beside it."""
+    indent = len(_INDENT) + _HEADING
+    lines = list(wrap(style.shown(text), style.width - indent, indent="  "))
+    yield _INDENT + style.paint(f"{heading:<{_HEADING}}", Paint.SECONDARY) + lines[0]
+    yield from (" " * indent + line for line in lines[1:])
+
+
+def _shares(shares: ShareReport, style: Style) -> Iterator[str]:
+    for number, (name, amount) in enumerate(share(shares)):
+        yield from _detail("" if number else "shares", f"{name:<10} {amount}", style)
+    yield from _detail("", f"of {shares.measure}; one unit is {shares.unit}", style)
+
+
+def _pairs(heading: str, pairs: tuple[WitnessReport, ...], style: Style) -> Iterator[str]:
+    """The first pair as a table; the others only counted."""
+    if not pairs:
+        return
+    yield from _table(heading, pairs[0], style)
+    if len(pairs) > 1:
+        yield from _detail("", f"and {len(pairs) - 1} more in the JSON report", style)
+
+
+def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
+    """Where the two individuals differ and what is decided about them; then what they have in common."""
+    differing = pair.differing
+    rows = [("", "a", "b")]
+    rows += [(name, cell(pair.a[name]), cell(pair.b[name])) for name in differing]
+    rows.append(("decision", pair.decision_a, pair.decision_b))
+    if pair.float32_decisions is not None and not pair.replayed:
+        rows.append(("in float32", *pair.float32_decisions))
+    rows.append(("score", score(pair.scores_a), score(pair.scores_b)))
+    shown = [tuple(style.shown(text) for text in row) for row in rows]
+    widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
+    for number, row in enumerate(shown):
+        padded = [text + " " * (width - display_width(text)) for text, width in zip(row, widths, strict=True)]
+        text = "  ".join(padded).rstrip()
+        paint = Paint.BOLD if 0 < number <= len(differing) else Paint.PLAIN
+        lead = _INDENT + style.paint(f"{'' if number else heading:<{_HEADING}}", Paint.SECONDARY)
+        yield lead + style.paint(text, paint)
+    same = [f"{name} = {cell(value)}" for name, value in pair.a.items() if name not in differing]
+    if same:
+        yield from _detail("both", ", ".join(same), style)
+
+
+def _summary(report: Report, style: Style) -> str:
+    """How many properties came to what, and what the exit code means."""
+    judgements = [item.judgement for item in report.properties]
+    counts = [(judgements.count(judgement), judgement) for judgement in Judgement]
+    words = ", ".join(
+        style.paint(f"{count} {judgement.value}", _PAINTS[judgement]) for count, judgement in counts if count
+    )
+    total = len(judgements)
+    code = report.exit_code
+    line = f"{total} propert{'y' if total == 1 else 'ies'}" + (f": {words}" if words else "")
+    return f"{line}\n" + style.paint(f"exit code {code.value}: {EXIT[code]}", Paint.FAINT)

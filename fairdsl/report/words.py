@@ -1,0 +1,142 @@
+"""The sentences of the terminal report: numbers against thresholds, reasons, and what verdicts rest on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fairdsl.ir.domain import show_number
+from fairdsl.report.model import Cell, DemandReport, ExitCode, Interval, ShareReport
+from fairdsl.report.numbers import Towards, nearest, shown
+from fairdsl.verdict import Fidelity, Judgement, Reason
+
+__all__ = ["EXIT", "REASONS", "basis", "cell", "outcome", "rests_on", "score", "share"]
+
+#: Metrics that are shares of a whole, shown in percent.
+_SHARES = frozenset({"fair_share", "discrimination_rate", "acceptance_rate"})
+
+REASONS = {
+    Reason.TIMEOUT: "the time ran out; a longer `--timeout` may decide it",
+    Reason.MEMORY_OUT: "the memory ran out",
+    Reason.INCOMPLETE: "what was run cannot settle it",
+    Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree on the pair below, "
+    "so the model has a tie that rounding decides; neither verdict would hold in both",
+    Reason.REPLAY_FAILED: "a pair was found that the original model does not confirm",
+    Reason.MALFORMED: "the solver's answer was not understood",
+    Reason.ENGINE_CRASHED: "the solver stopped without an answer",
+}
+
+EXIT = {
+    ExitCode.HOLDS: "nothing that is required is violated, unknown or refused",
+    ExitCode.VIOLATED: "some property is violated",
+    ExitCode.REFUSED: "the spec has errors or some property is refused",
+    ExitCode.UNKNOWN: "no property is violated, some are unknown",
+    ExitCode.OUR_BUG: "a mistake in fairdsl",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+
+_FIDELITY = {
+    Fidelity.EXACT: "",
+    Fidelity.WIDENS: "over-approximated: it allows more behaviours than the model has",
+    Fidelity.NARROWS: "under-approximated: it looked at fewer behaviours than the model has",
+}
+
+
+def outcome(demand: DemandReport) -> str:
+    """What came out, beside what was required: ``fair share 96% >= 95%``."""
+    if demand.value is None:
+        return demand.text.removeprefix("require ").removeprefix("measure ").strip()
+    metric = demand.metric.replace("_", " ")
+    limit = demand.threshold
+    percent = demand.metric in _SHARES or (limit is not None and limit.text.endswith("%"))
+    known = _number(demand.value, percent, None if limit is None else limit.limit)
+    if limit is None:
+        return f"{metric} {known}"
+    exact = demand.value.exact is not None
+    if exact and demand.judgement is Judgement.HOLDS:
+        return f"{metric} {known} {limit.relation.value} {limit.text}"
+    if exact and demand.judgement is Judgement.VIOLATED:
+        return f"{metric} {known} {limit.relation.negated.value} {limit.text}"
+    return f"{metric} {known}, required {limit.relation.value} {limit.text}"
+
+
+def _number(value: Interval, percent: bool, limit: Fraction | None) -> str:
+    """The number or its bounds, rounded outward."""
+    marks = (Fraction(0), Fraction(1), *(() if limit is None else (limit,)))
+    if value.exact is not None:
+        return shown(value.exact, percent=percent, landmarks=marks)
+    low = None if value.low is None else shown(value.low, percent=percent, towards=Towards.DOWN)
+    high = None if value.high is None else shown(value.high, percent=percent, towards=Towards.UP)
+    if low is None:
+        return f"at most {high}"
+    return f"at least {low}" if high is None else f"between {low} and {high}"
+
+
+def basis(demand: DemandReport) -> str:
+    """``exact, smt, 1.9 s``: whose claim it is and what it took."""
+    if demand.backend is None or demand.arithmetic is None:
+        return ""
+    return f"{demand.arithmetic.value}, {demand.backend}, {_seconds(demand.seconds)}"
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 0.1:
+        return "under 0.1 s"
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def rests_on(demand: DemandReport) -> str:
+    """The method, what was approximated, and what the replays said."""
+    parts = [demand.method or "", *demand.notes]
+    if demand.fidelity is not None:
+        parts.append(_FIDELITY[demand.fidelity])
+    if demand.witnesses:
+        deployed = any(witness.float32_decisions for witness in demand.witnesses)
+        parts.append(
+            "every pair replayed on the original model, in exact arithmetic" + (" and in float32" if deployed else "")
+        )
+    return "; ".join(part for part in parts if part)
+
+
+def share(shares: ShareReport) -> list[tuple[str, str]]:
+    """Name and amount of every share: percent, the exact fraction, and units where they were counted."""
+    rows = [
+        ("certified", shares.certified, Towards.DOWN),
+        ("falsified", shares.falsified, Towards.DOWN),
+        ("undecided", shares.undecided, Towards.UP),
+        ("vacuous", shares.vacuous, Towards.DOWN),
+    ]
+    return [
+        (name, _amount(value, towards, shares.total))
+        for name, value, towards in rows
+        if value or name in ("certified", "falsified")
+    ]
+
+
+def _amount(value: Fraction, towards: Towards, total: int | None) -> str:
+    counted = None if total is None else value * total
+    if counted is not None and counted.denominator == 1:
+        exact = f"{counted} of {total}"
+    elif value.denominator < 10**12:
+        exact = str(value)
+    else:
+        exact = "exact fraction in the JSON report"
+    return f"{shown(value, percent=True, towards=towards)}  ({exact})"
+
+
+def cell(value: Cell) -> str:
+    """A value of an attribute as the spec would write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return show_number(value) if isinstance(value, Fraction) else str(value)
+
+
+def score(scores: tuple[Fraction, ...]) -> str:
+    """Scores with six figures; those that are exact as written carry no sign of rounding."""
+    return ", ".join(_one_score(value) for value in scores)
+
+
+def _one_score(value: Fraction) -> str:
+    exact = show_number(value)
+    if len(exact) <= 10 and "/" not in exact:
+        return exact
+    return f"{nearest(value):.6g}"

@@ -1,0 +1,40 @@
+"""Data files that travel with the package: the grammar and the pages about error codes.
+
+In an installed wheel they lie in ``fairdsl/_data``; in a checkout, at the top of the repository, where
+their readers look for them. Imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["error_page", "grammar_file", "version"]
+
+_PACKAGE = Path(__file__).parent
+
+
+def _folder(in_wheel: str, in_checkout: str) -> Path:
+    """The folder beside the code if the wheel carries one, else the one of the checkout."""
+    shipped = _PACKAGE / "_data" / in_wheel
+    return shipped if shipped.is_dir() else _PACKAGE.parent / in_checkout
+
+
+def grammar_file(name: str) -> Path:
+    """The path of ``fair.lark`` or ``mistakes.toml``."""
+    return _folder("grammar", "grammar") / name
+
+
+def error_page(code: str) -> Path:
+    """The path of the page that explains an error code; it need not exist."""
+    return _folder("errors", "docs/errors") / f"{code}.md"
+
+
+def version() -> str:
+    """The installed version of the package, or that of the source tree."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("fairdsl")
+    except PackageNotFoundError:
+        return "0+unknown"

@@ -1,0 +1,82 @@
+"""Sums and multiples: one walk for everything that is linear, whatever its atoms are.
+
+Conditions build :class:`~fairdsl.ir.expr.Linear` over attributes, scores and features build
+:class:`~fairdsl.ir.feature.Form` over inputs; only the atoms differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Generic, Protocol, Self, TypeVar
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.semantics import errors
+from fairdsl.syntax import tree
+
+__all__ = ["Arithmetic"]
+
+
+class _Affine(Protocol):
+    """What linear expressions have in common."""
+
+    @property
+    def terms(self) -> tuple[object, ...]:
+        """Empty for constants."""
+
+    @property
+    def constant(self) -> Fraction:
+        """The number added to the terms."""
+
+    def __add__(self, other: Self) -> Self: ...
+
+    def scaled(self, factor: Fraction) -> Self:
+        """The expression times a number."""
+
+
+T = TypeVar("T", bound=_Affine)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Generic[T]):
+    """Lowers arithmetic; ``atom`` treats whatever is no sum, product or number (None after a report)."""
+
+    atom: Callable[[tree.Expression], T | None]
+    number: Callable[[Fraction], T]
+    reporter: Reporter
+
+    def lower(self, node: tree.Expression) -> T | None:
+        """The linear expression, or None after reporting what is wrong."""
+        match node:
+            case tree.Number(value=value):
+                return self.number(value)
+            case tree.Negative(operand=operand):
+                inner = self.lower(operand)
+                return None if inner is None else inner.scaled(Fraction(-1))
+            case tree.Arithmetic(operator=operator, left=left, right=right):
+                first, second = self.lower(left), self.lower(right)
+                if first is None or second is None:
+                    return None
+                return self._combine(node, operator, first, second)
+            case _:
+                return self.atom(node)
+
+    def _combine(self, node: tree.Arithmetic, operator: str, left: T, right: T) -> T | None:
+        match operator:
+            case "+":
+                return left + right
+            case "-":
+                return left + right.scaled(Fraction(-1))
+            case "*" if not left.terms:
+                return right.scaled(left.constant)
+            case "*" if not right.terms:
+                return left.scaled(right.constant)
+            case "/" if not right.terms and right.constant:
+                return left.scaled(1 / right.constant)
+        what = "a product of attributes" if operator == "*" else "a division by an attribute"
+        if operator == "/" and not right.terms:
+            self.reporter.report(errors.not_linear(node.right.span, "a division by zero"))
+        else:
+            self.reporter.report(errors.not_linear(node.span, what))
+        return None

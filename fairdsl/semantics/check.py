@@ -1,0 +1,221 @@
+"""Names and types of a whole spec: declarations first, then what refers to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.domain import Domain
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import (
+    CheckedDistribution,
+    CheckedModel,
+    CheckedProperty,
+    CheckedSpec,
+    LabelDeclaration,
+)
+from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.domains import check_domain, check_label
+from fairdsl.semantics.load import LoadedSpec
+from fairdsl.semantics.models import check_model
+from fairdsl.semantics.paths import Edges
+from fairdsl.semantics.populations import check_distribution, check_graph
+from fairdsl.semantics.properties import PropertyScope, check_property
+from fairdsl.semantics.scope import ConditionScope
+from fairdsl.semantics.usage import report_unused
+from fairdsl.semantics.wellformed import check_domain_is_inhabited
+from fairdsl.syntax import tree
+
+__all__ = ["check_spec"]
+
+N = TypeVar("N", tree.Domain, tree.Label, tree.Model, tree.Distribution, tree.Graph, tree.NamedTarget, tree.Property)
+V = TypeVar("V")
+
+LANGUAGE_VERSION = 1
+
+#: Findings that something is missing: said only where the whole text was read, for the missing thing may
+#: stand in the part that was not.
+_OF_ABSENCE = frozenset({"E0202", "E0203", "E0205", "E0207", "E0208", "E0406", "E0412", "E0416"})
+
+
+def check_spec(loaded: LoadedSpec, reporter: Reporter) -> CheckedSpec:
+    """The checked spec; properties with errors are left out of it and reported."""
+    own = Reporter()
+    checker = _SpecChecker(loaded, own)
+    checker.check_version()
+    checker.declarations()
+    properties = checker.properties()
+    if not own.has_errors and loaded.complete:
+        own.extend(report_unused(loaded.main, properties))
+    reporter.extend(finding for finding in own if loaded.complete or finding.code not in _OF_ABSENCE)
+    audit = loaded.main.audit
+    return CheckedSpec(
+        source=loaded.source,
+        title=audit.title.value if audit else None,
+        doc=audit.doc if audit else (),
+        domains={name: domain for name, domain in checker.domains.items() if domain is not None},
+        protected=tuple(checker.protected),
+        models={name: model for name, model in checker.models.items() if model is not None},
+        distributions={name: law for name, law in checker.distributions.items() if law is not None},
+        properties=properties,
+    )
+
+
+@dataclass(slots=True)
+class _SpecChecker:
+    """Collects declarations by kind; a name whose declaration has errors stays known as None."""
+
+    loaded: LoadedSpec
+    reporter: Reporter
+    domains: dict[str, Domain | None] = field(default_factory=dict)
+    labels: dict[str, LabelDeclaration | None] = field(default_factory=dict)
+    models: dict[str, CheckedModel | None] = field(default_factory=dict)
+    distributions: dict[str, CheckedDistribution | None] = field(default_factory=dict)
+    graphs: dict[str, tuple[tree.Graph, Edges] | None] = field(default_factory=dict)
+    targets: dict[str, tree.NamedTarget | None] = field(default_factory=dict)
+    protected: dict[str, tree.Name] = field(default_factory=dict)
+
+    def _items(self) -> Iterator[tree.Item]:
+        for spec in (*self.loaded.used, self.loaded.main):
+            yield from spec.items
+
+    def _collect(self, kind: type[N], word: str, build: Callable[[N], V | None], into: dict[str, V | None]) -> None:
+        seen: dict[str, tree.Name] = {}
+        for item in self._items():
+            if not isinstance(item, kind):
+                continue
+            name = item.name
+            if name.text in seen:
+                self.reporter.report(errors.declared_twice(word, name.text, name.span, seen[name.text].span))
+                continue
+            seen[name.text] = name
+            into[name.text] = build(item)
+
+    def check_version(self) -> None:
+        """``fair 1`` is the only version there is."""
+        for spec in (*self.loaded.used, self.loaded.main):
+            version = spec.version
+            if version is not None and version.number.value != LANGUAGE_VERSION:
+                self.reporter.report(
+                    errors.number_out_of_place(
+                        f"this fairdsl reads version {LANGUAGE_VERSION} of the language, not {version.number.text}",
+                        version.number.span,
+                        f"write `fair {LANGUAGE_VERSION}`, or install a fairdsl that reads it",
+                    )
+                )
+
+    def declarations(self) -> None:
+        """Everything but properties, in the order in which things refer to each other."""
+        self._collect(tree.Domain, "domain", self._domain, self.domains)
+        self._collect(tree.Label, "label", lambda node: check_label(node, self.reporter), self.labels)
+        self._collect(tree.NamedTarget, "target", lambda node: node, self.targets)
+        self._check_targets()
+        self._collect_protected()
+        self._collect(tree.Model, "model", self._model, self.models)
+        self._collect(tree.Graph, "graph", self._graph, self.graphs)
+        self._collect(tree.Distribution, "distribution", self._distribution, self.distributions)
+
+    def _domain(self, node: tree.Domain) -> Domain:
+        before = self.reporter.has_errors
+        domain = check_domain(node, self.reporter)
+        if before == self.reporter.has_errors:
+            check_domain_is_inhabited(domain, self.reporter)
+        return domain
+
+    def _collect_protected(self) -> None:
+        known = {a.name for domain in _present(self.domains).values() for a in domain.attributes}
+        for item in self._items():
+            for name in item.names if isinstance(item, tree.Protected) else ():
+                if name.text in self.protected:
+                    first = self.protected[name.text].span
+                    self.reporter.report(errors.declared_twice("protected attribute", name.text, name.span, first))
+                elif name.text not in known:
+                    self._unknown_protected(name)
+                self.protected.setdefault(name.text, name)
+
+    def _unknown_protected(self, name: tree.Name) -> None:
+        domains = _present(self.domains)
+        if not domains:
+            return  # without a domain every name would be unknown; the missing domain is reported elsewhere
+        domain = next(iter(domains.values()))
+        self.reporter.report(
+            errors.unknown_attribute(
+                name.text,
+                name.span,
+                domain.name if len(domains) == 1 else "any domain",
+                domain.span,
+                [attribute.name for attribute in domain.attributes],
+                why="an attribute nobody declared would be skipped, and the audit would pass on the others alone",
+            )
+        )
+
+    def _check_targets(self) -> None:
+        """Named targets are checked where they stand, so that an unused one with a mistake is found too."""
+        for target in _present(self.targets).values():
+            domain = self._domain_of(target.domain, target.name)
+            if domain is not None:
+                lower_condition(target.condition, ConditionScope(domain=domain), self.reporter)
+
+    def _domain_of(self, written: tree.Name | None, at: tree.Name) -> Domain | None:
+        if written is not None:
+            if written.text not in self.domains:
+                known = tuple(self.domains)
+                self.reporter.report(errors.unknown_declaration("domain", written.text, written.span, known))
+                return None
+            return self.domains[written.text]
+        if len(self.domains) > 1:
+            known = tuple(self.domains)
+            self.reporter.report(
+                errors.say_which("domain", at.span, known, f"write `target {at.text} over {known[0]} = ...`")
+            )
+            return None
+        return next(iter(self.domains.values()), None)
+
+    def _model(self, node: tree.Model) -> CheckedModel | None:
+        domain = self._domain_of(node.domain, node.name)
+        if domain is None:
+            return None
+        declaration = check_model(node, domain, self.reporter)
+        return None if declaration is None else CheckedModel(declaration=declaration, domain=domain)
+
+    def _graph(self, node: tree.Graph) -> tuple[tree.Graph, Edges]:
+        attributes = {a.name for domain in _present(self.domains).values() for a in domain.attributes}
+        known = (*sorted(attributes), *self.labels, *self.models)
+        return node, check_graph(node, known, self.reporter)
+
+    def _distribution(self, node: tree.Distribution) -> CheckedDistribution | None:
+        graphs = {name: graph for name, (graph, _) in _present(self.graphs).items()}
+        return check_distribution(node, _present(self.domains), _present(self.labels), graphs, self.reporter)
+
+    def properties(self) -> tuple[CheckedProperty, ...]:
+        """The main file's own properties; a used file's are part of its own audit."""
+        scope = PropertyScope(
+            models=self.models,
+            protected=tuple(self.protected),
+            distributions=self.distributions,
+            labels=_present(self.labels),
+            graphs=_present(self.graphs),
+            targets=_present(self.targets),
+            domains=tuple(self.domains),
+        )
+        checked: list[CheckedProperty] = []
+        seen: dict[str, tree.Name] = {}
+        for item in self.loaded.main.items:
+            if not isinstance(item, tree.Property):
+                continue
+            name = item.name
+            if name.text in seen:
+                self.reporter.report(errors.declared_twice("property", name.text, name.span, seen[name.text].span))
+                continue
+            seen[name.text] = name
+            result = check_property(item, scope, self.reporter)
+            if result is not None:
+                checked.append(result)
+        return tuple(checked)
+
+
+def _present(declared: Mapping[str, V | None]) -> dict[str, V]:
+    """Those whose declaration had no errors."""
+    return {name: value for name, value in declared.items() if value is not None}

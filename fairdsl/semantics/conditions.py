@@ -1,0 +1,227 @@
+"""Conditions: expressions over attributes become exact predicates.
+
+Unqualified names speak of each individual; ``a.x`` and ``b.x`` of one of the pair, where a pair is
+compared. Codes of categories are labels, so a category is compared with its values only.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fairdsl.diagnostics import Diagnostic, Reporter
+from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_number
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation
+from fairdsl.semantics import errors
+from fairdsl.semantics.arithmetic import Arithmetic
+from fairdsl.semantics.labels import compare_labels, label_membership, labelled_attribute
+from fairdsl.semantics.scope import ConditionScope, resolve_attribute
+from fairdsl.syntax import tree
+
+__all__ = ["lower_condition"]
+
+
+def lower_condition(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    """The predicate, or None after reporting what is wrong with it."""
+    match node:
+        case tree.Conjunction(parts=parts):
+            lowered = [lower_condition(part, scope, reporter) for part in parts]
+            return And(tuple(p for p in lowered if p is not None)) if None not in lowered else None
+        case tree.Disjunction(parts=parts):
+            lowered = [lower_condition(part, scope, reporter) for part in parts]
+            return Or(tuple(p for p in lowered if p is not None)) if None not in lowered else None
+        case tree.Negation(operand=operand):
+            inner = lower_condition(operand, scope, reporter)
+            return None if inner is None else Not(inner)
+        case tree.Comparison():
+            return _comparison(node, scope, reporter)
+        case tree.Membership():
+            return _membership(node, scope, reporter)
+        case tree.Reference():
+            return _truth(node, scope, reporter)
+        case _:
+            reporter.report(
+                errors.wrong_kind(
+                    "a number or text",
+                    "a condition",
+                    node.span,
+                    "compare it with something, as in `age >= 30`",
+                )
+            )
+            return None
+
+
+def _truth(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    """A bare name: a boolean attribute, or a named target."""
+    declared = {attribute.name for attribute in scope.domain.attributes}
+    if node.owner is None and node.name.text not in declared and node.name.text in scope.named:
+        target = scope.named[node.name.text]
+        inner = ConditionScope(domain=scope.domain)
+        return lower_condition(target.condition, inner, reporter)
+    if node.owner is None and node.name.text not in declared and scope.named:
+        reporter.report(
+            errors.unknown_declaration("attribute or target", node.name.text, node.span, (*declared, *scope.named))
+        )
+        return None
+    found = resolve_attribute(node, scope, reporter)
+    if found is None:
+        return None
+    variable, attribute = found
+    if not isinstance(attribute.type, Boolean):
+        reporter.report(
+            errors.wrong_kind(
+                f"`{attribute.name}`, which is not boolean",
+                "a condition",
+                node.span,
+                f"compare it with something, as in `{attribute.name} = ...`",
+            )
+        )
+        return None
+    return Member(variable=variable, values=frozenset({Fraction(1)}), span=node.span)
+
+
+# ---- comparisons -------------------------------------------------------------------------------
+
+
+def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    relation = Relation(node.relation)
+    for side, other in ((node.left, node.right), (node.right, node.left)):
+        labelled = labelled_attribute(side, scope)
+        if labelled is not None:
+            return compare_labels(node, labelled, other, relation, scope, reporter)
+    if isinstance(node.left, tree.Call) and node.left.function.text == "abs":
+        return _absolute(node, node.left, node.right, relation, scope, reporter)
+    if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
+        return _absolute(node, node.right, node.left, _mirrored(relation), scope, reporter)
+    left, right = (_linear(side, scope, reporter) for side in (node.left, node.right))
+    if left is None or right is None:
+        return None
+    return Compare(left=left - right, relation=relation, span=node.span)
+
+
+def _mirrored(relation: Relation) -> Relation:
+    """The relation read from right to left."""
+    swap = {
+        Relation.LT: Relation.GT,
+        Relation.GT: Relation.LT,
+        Relation.LE: Relation.GE,
+        Relation.GE: Relation.LE,
+    }
+    return swap.get(relation, relation)
+
+
+def _absolute(
+    node: tree.Comparison,
+    call: tree.Call,
+    bound: tree.Expression,
+    relation: Relation,
+    scope: ConditionScope,
+    reporter: Reporter,
+) -> Predicate | None:
+    """``abs(e) RELATION c``, exactly: ``abs(e) <= c`` is ``e <= c and -e <= c``, ``>=`` its dual."""
+    if len(call.arguments) != 1:
+        reporter.report(
+            errors.wrong_kind(f"`abs` of {len(call.arguments)} things", "one expression", call.span, "write `abs(x)`")
+        )
+        return None
+    inner, limit = _linear(call.arguments[0], scope, reporter), _linear(bound, scope, reporter)
+    if inner is None or limit is None:
+        return None
+    sides = (inner - limit, inner.scaled(Fraction(-1)) - limit)
+
+    def each(relation: Relation) -> tuple[Predicate, ...]:
+        return tuple(Compare(left=side, relation=relation, span=node.span) for side in sides)
+
+    match relation:
+        case Relation.LE | Relation.LT:
+            return And(each(relation))
+        case Relation.GE | Relation.GT:
+            return Or(each(relation))
+        case Relation.EQ:
+            return And((*each(Relation.LE), Or(each(Relation.EQ))))
+        case Relation.NE:
+            return Or((*each(Relation.GT), And(each(Relation.NE))))
+
+
+# ---- membership --------------------------------------------------------------------------------
+
+
+def _membership(node: tree.Membership, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    labelled = labelled_attribute(node.value, scope)
+    if labelled is not None:
+        return label_membership(node, *labelled, reporter)
+    value = _linear(node.value, scope, reporter)
+    if value is None:
+        return None
+    parts = [_in_element(value, element, reporter) for element in node.elements]
+    return Or(tuple(p for p in parts if p is not None)) if None not in parts else None
+
+
+def _in_element(
+    value: Linear, element: tree.Name | tree.Number | tree.ValueRange, reporter: Reporter
+) -> Predicate | None:
+    match element:
+        case tree.Number(value=number, span=span):
+            return Compare(left=value - Linear(constant=number), relation=Relation.EQ, span=span)
+        case tree.ValueRange(low=low, high=high, span=span):
+            if low.value > high.value:
+                reporter.report(errors.reversed_range(low.text, high.text, span))
+                return None
+            return And(
+                (
+                    Compare(left=value - Linear(constant=low.value), relation=Relation.GE, span=span),
+                    Compare(left=value - Linear(constant=high.value), relation=Relation.LE, span=span),
+                )
+            )
+        case tree.Name(text=text, span=span):
+            reporter.report(
+                errors.wrong_kind(f"the word `{text}`", "a number", span, "only categories have values with names")
+            )
+            return None
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def _linear(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:
+    def atom(inner: tree.Expression) -> Linear | None:
+        return _number_atom(inner, scope, reporter)
+
+    return Arithmetic(atom, lambda number: Linear(constant=number), reporter).lower(node)
+
+
+def _number_atom(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:
+    """An attribute that is a number."""
+    if not isinstance(node, tree.Reference):
+        reporter.report(_no_number(node))
+        return None
+    found = resolve_attribute(node, scope, reporter)
+    if found is None:
+        return None
+    variable, attribute = found
+    if not isinstance(attribute.type, Integer | Real):
+        kind = "a category" if isinstance(attribute.type, Category) else "boolean"
+        reporter.report(
+            errors.not_comparable(
+                f"`{attribute.name}` is {kind}, not a number",
+                node.span,
+                "codes are labels: arithmetic on them depends on how the values happen to be numbered",
+                f"compare it with its values, as in `{attribute.name} = {_example_value(attribute)}`",
+            )
+        )
+        return None
+    return Linear.of({variable: Fraction(1)})
+
+
+def _no_number(node: tree.Expression) -> Diagnostic:
+    match node:
+        case tree.Call(function=function):
+            return errors.unknown_word("function of attributes", function.text, function.span, ("abs",))
+        case tree.Text():
+            return errors.wrong_kind("a text", "a number", node.span, "only values of categories are quoted")
+        case _:
+            return errors.wrong_kind("a condition", "a number", node.span, "compare numbers with numbers")
+
+
+def _example_value(attribute: Attribute) -> str:
+    values = attribute.values
+    return attribute.show(Fraction(values[0])) if values else show_number(Fraction(0))

@@ -1,0 +1,175 @@
+"""Domains and labels: ranges, codes and values; then the `where` constraints of who can exist.
+
+After a mistake in its type an attribute stays known, with a type that makes sense in its place: the spec
+is refused anyway, and nothing more is said about each use of the attribute.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
+from fairdsl.ir.expr import TRUE, Predicate, conjoin
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import LabelDeclaration
+from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.scope import ConditionScope
+from fairdsl.syntax import tree
+
+__all__ = ["check_domain", "check_label"]
+
+
+def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
+    """The domain's IR; whatever is wrong with it is reported."""
+    attributes: dict[str, Attribute] = {}
+    for member in node.members:
+        if not isinstance(member, tree.Attribute):
+            continue
+        name = member.name.text
+        if name in attributes:
+            first = attributes[name].span
+            assert first is not None
+            reporter.report(errors.declared_twice("attribute", name, member.name.span, first))
+            continue
+        type_ = _type(name, member.type, reporter)
+        attributes[name] = Attribute(
+            name=name,
+            type=type_,
+            column=member.column.value if member.column else None,
+            bins=_bins(name, type_, member.bins, reporter),
+            doc=" ".join(member.doc),
+            span=member.name.span,
+        )
+    bare = Domain(
+        name=node.name.text,
+        attributes=tuple(attributes.values()),
+        where=TRUE,
+        doc=" ".join(node.doc),
+        span=node.name.span,
+    )
+    return Domain(
+        name=bare.name,
+        attributes=bare.attributes,
+        where=_constraints(node, bare, reporter),
+        doc=bare.doc,
+        span=bare.span,
+    )
+
+
+def check_label(node: tree.Label, reporter: Reporter) -> LabelDeclaration:
+    """The label; whatever is wrong with its type is reported."""
+    return LabelDeclaration(
+        name=node.name.text,
+        type=_type(node.name.text, node.type, reporter),
+        column=node.column.value if node.column else None,
+        span=node.name.span,
+    )
+
+
+def _constraints(node: tree.Domain, domain: Domain, reporter: Reporter) -> Predicate:
+    scope = ConditionScope(domain=domain)
+    parts = [
+        lower_condition(member.condition, scope, reporter) for member in node.members if isinstance(member, tree.Where)
+    ]
+    return conjoin(*(part for part in parts if part is not None))
+
+
+def _type(name: str, node: tree.Type, reporter: Reporter) -> Type:
+    match node:
+        case tree.BooleanType():
+            return Boolean()
+        case tree.CategoryType():
+            return _category(name, node, reporter)
+        case tree.IntegerType(low=low, high=high):
+            for number in (low, high):
+                _whole(number, f"a bound of the integer `{name}`", reporter)
+            least, most = _ordered(low, high, reporter)
+            return Integer(low=floor(least), high=floor(most))
+        case tree.RealType(low=tree.Number() as low, high=tree.Number() as high):
+            least, most = _ordered(low, high, reporter)
+            return Real(low=least, high=most)
+        case tree.RealType():
+            return Real(low=None, high=None)
+
+
+def _ordered(low: tree.Number, high: tree.Number, reporter: Reporter) -> tuple[Fraction, Fraction]:
+    """The two ends, least first."""
+    if low.value > high.value:
+        reporter.report(errors.reversed_range(low.text, high.text, low.span.to(high.span)))
+    return min(low.value, high.value), max(low.value, high.value)
+
+
+def _whole(number: tree.Number, what: str, reporter: Reporter) -> bool:
+    if number.value.denominator == 1 and not number.percent:
+        return True
+    reporter.report(
+        errors.number_out_of_place(
+            f"{number.text} is no whole number, but {what} is one",
+            number.span,
+            "write a whole number, or declare the attribute `real`",
+        )
+    )
+    return False
+
+
+def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Category:
+    """Codes are the position from 0 unless written; names and codes are distinct."""
+    values: list[CategoryValue] = []
+    for position, entry in enumerate(node.entries):
+        if entry.code is not None:
+            _whole(entry.code, f"the code of `{entry.name.text}`", reporter)
+        code = floor(entry.code.value) if entry.code is not None else position
+        clash = next((v for v in values if v.name == entry.name.text or v.code == code), None)
+        if clash is not None:
+            same_name = clash.name == entry.name.text
+            reporter.report(
+                errors.category_clash(
+                    f"`{entry.name.text}` is listed twice in `{name}`"
+                    if same_name
+                    else f"`{clash.name}` and `{entry.name.text}` of `{name}` share the code {code}",
+                    entry.span,
+                    clash.span,
+                    "remove one of them" if same_name else "write a code of its own for each value, as in `a = 1`",
+                )
+            )
+            if same_name:
+                continue
+        values.append(CategoryValue(name=entry.name.text, code=code, span=entry.span))
+    return Category(values=tuple(values))
+
+
+def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) -> tuple[Fraction, ...]:
+    """Edges of written bins. Quantiles and the model's own thresholds are found when data is read."""
+    if bins is None:
+        return ()
+    if isinstance(type_, Category | Boolean):
+        reporter.report(
+            errors.not_comparable(
+                f"`{name}` has no order, so it cannot be cut into bins",
+                bins.span,
+                "bins are ranges of numbers",
+                "remove `bins`, or declare the attribute `integer` or `real`",
+            )
+        )
+        return ()
+    if isinstance(bins, tree.BinsByQuantiles):
+        if _whole(bins.count, "the number of quantiles", reporter) and bins.count.value < 2:
+            reporter.report(
+                errors.number_out_of_place("quantiles cut into at least 2 bins", bins.count.span, "write 2 or more")
+            )
+        return ()
+    if isinstance(bins, tree.BinsByModel):
+        return ()
+    edges = [edge.value for edge in bins.edges]
+    for left, right in zip(bins.edges, bins.edges[1:], strict=False):
+        if left.value >= right.value:
+            reporter.report(
+                errors.number_out_of_place(
+                    f"the bin edge {right.text} does not come after {left.text}",
+                    right.span,
+                    "write the edges in ascending order, each once",
+                )
+            )
+    return tuple(edges)

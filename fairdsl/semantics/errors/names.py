@@ -1,0 +1,154 @@
+"""What names say about themselves: E02, one constructor a code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.semantics.errors.wording import did_you_mean, listing
+from fairdsl.source import Span
+
+
+def declared_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
+    """Two declarations of one kind share a name."""
+    return Diagnostic(
+        code="E0201",
+        title=f"{kind} `{name}` is declared twice",
+        primary=Label(span, "declared again"),
+        secondary=(Label(first, "first declared here"),),
+        why="only one of the two could be in force, and a reader could not tell which",
+        help="remove one of them, or give it another name",
+    )
+
+
+def unknown_declaration(kind: str, name: str, span: Span, known: Iterable[str]) -> Diagnostic:
+    """A name that no declaration of its kind has."""
+    known = tuple(known)
+    suggestion, fix = did_you_mean(name, known, span)
+    declared = f"declared are {listing(known)}" if known else f"this spec declares no {kind}"
+    return Diagnostic(
+        code="E0202",
+        title=f"no {kind} is called `{name}`",
+        primary=Label(span, "not declared"),
+        help=suggestion or f"{declared}; declare `{name}` or use a declared name",
+        fix=fix,
+    )
+
+
+def unknown_attribute(
+    name: str,
+    span: Span,
+    domain: str,
+    domain_span: Span | None,
+    known: Sequence[str],
+    *,
+    why: str | None = None,
+) -> Diagnostic:
+    """A name that is no attribute of the domain in force."""
+    suggestion, fix = did_you_mean(name, known, span)
+    place = (Label(domain_span, f"{len(known)} attributes are declared here"),) if domain_span else ()
+    return Diagnostic(
+        code="E0203",
+        title=f"`{name}` is not an attribute of `{domain}`",
+        primary=Label(span, "not declared"),
+        secondary=place,
+        why=why or "a clause about an attribute that nobody declared could not mean anything",
+        help=suggestion or f"declare it in `{domain}`, or remove it here",
+        fix=fix,
+    )
+
+
+def unknown_value(name: str, span: Span, attribute: str, known: Sequence[str], declared: Span | None) -> Diagnostic:
+    """A word that is no value of the category (or boolean) it is compared with."""
+    suggestion, fix = did_you_mean(name, known, span)
+    return Diagnostic(
+        code="E0204",
+        title=f"`{name}` is not a value of `{attribute}`",
+        primary=Label(span, "no such value"),
+        secondary=(Label(declared, "its values are declared here"),) if declared else (),
+        why="a comparison with a value that nobody has is never true",
+        help=suggestion or f"its values are {listing(known)}",
+        fix=fix,
+    )
+
+
+def unknown_outcome(name: str, span: Span, model: str, outcomes: Sequence[str]) -> Diagnostic:
+    """A word that is no outcome of the model."""
+    suggestion, fix = did_you_mean(name, outcomes, span)
+    return Diagnostic(
+        code="E0205",
+        title=f"`{name}` is not an outcome of `{model}`",
+        primary=Label(span, "no such outcome"),
+        help=suggestion or f"its outcomes are {listing(outcomes)}",
+        fix=fix,
+    )
+
+
+def unknown_metric(name: str, span: Span, known: Sequence[str]) -> Diagnostic:
+    """A word that is no metric."""
+    suggestion, fix = did_you_mean(name, known, span)
+    return Diagnostic(
+        code="E0206",
+        title=f"`{name}` is not a metric that fairdsl knows",
+        primary=Label(span, "unknown metric"),
+        help=suggestion or f"metrics are {listing(known)}",
+        fix=fix,
+    )
+
+
+def not_protected(name: str, span: Span, clause: str, protected: Sequence[str]) -> Diagnostic:
+    """`differ in` or `across` names an attribute that is not declared protected."""
+    others = f", or name one of {listing(protected)}" if protected else " of the spec"
+    suggestion, fix = did_you_mean(name, protected, span)
+    return Diagnostic(
+        code="E0207",
+        title=f"`{name}` is not declared `protected`",
+        primary=Label(span, f"named in `{clause}`"),
+        why="readers of the audit check the list of protected attributes; any other would slip past them",
+        help=suggestion or f"write `protected {name}` at the top level{others}",
+        fix=fix,
+    )
+
+
+def say_which(kind: str, span: Span, known: Sequence[str], help_text: str) -> Diagnostic:
+    """Several declarations fit and the property does not say which it means."""
+    return Diagnostic(
+        code="E0208",
+        title=f"this spec has several {kind}s: say which one is meant",
+        primary=Label(span, f"could be {listing(known, 'or')}"),
+        help=help_text,
+    )
+
+
+def use_cycle(path: str, span: Span, chain: Sequence[str]) -> Diagnostic:
+    """A file uses itself, directly or through others."""
+    return Diagnostic(
+        code="E0209",
+        title=f'`use "{path}"` leads back to this file',
+        primary=Label(span, " -> ".join(chain)),
+        why="a file that is part of itself has no meaning",
+        help="move what both files need into a third one and use that",
+    )
+
+
+def file_unreadable(path: str, reason: str, span: Span | None) -> Diagnostic:
+    """A spec, or a file that it uses, cannot be read."""
+    return Diagnostic(
+        code="E0210",
+        title=f'cannot read "{path}"',
+        primary=Label(span, reason) if span else None,
+        notes=() if span else (reason,),
+        help="a used file's path counts from the folder of the file that says `use`" if span else None,
+    )
+
+
+def unknown_word(kind: str, name: str, span: Span, known: Sequence[str]) -> Diagnostic:
+    """A word from a fixed list (functions, settings, kinds of laws) that is not on it."""
+    suggestion, fix = did_you_mean(name, known, span)
+    return Diagnostic(
+        code="E0211",
+        title=f"`{name}` is not a {kind}",
+        primary=Label(span, f"unknown {kind}"),
+        help=suggestion or f"what can stand here: {listing(known)}",
+        fix=fix,
+    )

@@ -1,0 +1,191 @@
+"""Questions that would not mean what they seem to: E04, one constructor a code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.semantics.errors.wording import listing
+from fairdsl.source import Span
+
+
+def edge_not_in_graph(source: str, target: str, span: Span, graph: str, declared: Span) -> Diagnostic:
+    """An `allow`ed path takes an edge that the graph does not have."""
+    return Diagnostic(
+        code="E0401",
+        title=f"`{source} -> {target}` is not an edge of `{graph}`",
+        primary=Label(span, "no such edge"),
+        secondary=(Label(declared, "the graph"),),
+        help="add the edge to the graph, or allow a path that it has",
+    )
+
+
+def path_ends_wrong(span: Span, why: str, help_text: str) -> Diagnostic:
+    """An `allow`ed path does not run from a protected attribute to the model."""
+    return Diagnostic(
+        code="E0402",
+        title="an allowed path runs from a protected attribute to the model",
+        primary=Label(span, why),
+        why="only such paths carry the influence that the property is about",
+        help=help_text,
+    )
+
+
+def baseline_not_one_group(span: Span, missing: Sequence[str]) -> Diagnostic:
+    """`baseline` must fix every attribute of `across`."""
+    return Diagnostic(
+        code="E0403",
+        title="the baseline must pick exactly one group",
+        primary=Label(
+            span, f"does not fix {listing(missing)}" if missing else "is not of the form `x = value and ...`"
+        ),
+        help="fix every attribute of `across`, as in `sex = male and race = white`, or write `most_favoured`",
+    )
+
+
+def recanting_witness(source: str, mediator: str, span: Span) -> Diagnostic:
+    """One edge out of a protected attribute is both allowed and forbidden, depending on what follows."""
+    return Diagnostic(
+        code="E0404",
+        title=f"`{source} -> {mediator}` is allowed on one path and forbidden on another",
+        primary=Label(span, f"the effect through `{mediator}` cannot be split"),
+        why="such a path-specific effect cannot be identified from data (a recanting witness)",
+        help=f"allow all paths that begin with `{source} -> {mediator}`, or none",
+    )
+
+
+def graph_was_learned(span: Span, distribution: str) -> Diagnostic:
+    """A path-specific metric over a structure found by search."""
+    return Diagnostic(
+        code="E0405",
+        title="path-specific metrics need a graph that somebody wrote",
+        primary=Label(span, f"`{distribution}` learns its structure from data"),
+        why="a structure found by search predicts; it does not say what causes what",
+        help="declare `graph NAME { a -> b ... }` and write `learn NAME` in the distribution",
+    )
+
+
+def clause_missing(property_name: str, span: Span, what: str, help_text: str) -> Diagnostic:
+    """A property lacks a clause that its question needs."""
+    return Diagnostic(
+        code="E0406",
+        title=f"property `{property_name}` {what}",
+        primary=Label(span),
+        help=help_text,
+    )
+
+
+def any_or_all(span: Span, names: Sequence[str]) -> Diagnostic:
+    """Several differing attributes without saying how they differ."""
+    listing = ", ".join(names)
+    return Diagnostic(
+        code="E0407",
+        title="say whether `any` or `all` of the attributes differ",
+        primary=Label(span, f"{len(names)} attributes"),
+        why="the two are different questions: a pair that differs in one attribute only counts under `any` alone",
+        help=f"write `differ in any {listing}` or `differ in all {listing}`",
+    )
+
+
+def nothing_left_to_compare(attribute: str, value: str, span: Span, cause: Span | None) -> Diagnostic:
+    """The target (or domain) fixes an attribute that must differ."""
+    return Diagnostic(
+        code="E0408",
+        title=f"`{attribute}` must differ, but only {value} is left of it",
+        primary=Label(span, "must differ"),
+        secondary=(Label(cause, f"leaves only {value}"),) if cause else (),
+        why="both individuals obey the target, so no two of them differ in it and naming it says nothing",
+        help=f"take `{attribute}` out of the target, or out of `differ in`",
+    )
+
+
+def excludes_everybody(what: str, span: Span, detail: str) -> Diagnostic:
+    """A target or domain constraint that nobody meets."""
+    return Diagnostic(
+        code="E0409",
+        title=f"{what} excludes everybody",
+        primary=Label(span, detail),
+        why="a property about nobody holds of any model",
+        help="loosen the condition so that some individual of the domain meets it",
+    )
+
+
+def one_valued(attribute: str, span: Span, declared: Span | None, *, mode: str) -> Diagnostic:
+    """A differing attribute that has a single value to begin with."""
+    reason = (
+        "under `all` every named attribute differs, so no pair exists and the property would hold of any model"
+        if mode == "all"
+        else "no two individuals differ in it, so naming it says nothing"
+    )
+    return Diagnostic(
+        code="E0410",
+        title=f"`{attribute}` has one value only, so it cannot differ",
+        primary=Label(span, "must differ"),
+        secondary=(Label(declared, "declared with one value"),) if declared else (),
+        why=reason,
+        help="give the attribute its other values in the domain, or do not name it here",
+    )
+
+
+def relaxed_wrongly(attribute: str, span: Span, other: Span, what: str) -> Diagnostic:
+    """`relax` on an attribute that differs, or twice on one attribute."""
+    return Diagnostic(
+        code="E0411",
+        title=f"`{attribute}` is {what}",
+        primary=Label(span, "relaxed here"),
+        secondary=(Label(other, "and here"),),
+        why="the two clauses say different things about the same attribute",
+        help="keep one of them",
+    )
+
+
+def model_incomplete(model: str, span: Span, what: str, help_text: str) -> Diagnostic:
+    """A model lacks its source, its decision rule or its favourable outcome, or has two of one."""
+    return Diagnostic(
+        code="E0412",
+        title=f"model `{model}` {what}",
+        primary=Label(span),
+        why="nothing about a decision is assumed: the audit has to say it",
+        help=help_text,
+    )
+
+
+def clause_out_of_place(clause: str, span: Span, why: str, help_text: str) -> Diagnostic:
+    """A clause (or metric) that does not belong to this kind of property."""
+    return Diagnostic(
+        code="E0413",
+        title=f"`{clause}` does not belong in this property",
+        primary=Label(span),
+        why=why,
+        help=help_text,
+    )
+
+
+def demand_not_understood(span: Span, help_text: str) -> Diagnostic:
+    """A `require` about pairs that is neither the same decision nor a bounded score gap nor a share."""
+    return Diagnostic(
+        code="E0414",
+        title="fairdsl does not know how to require this of a pair",
+        primary=Label(span),
+        help=help_text,
+    )
+
+
+def rule_not_understood(span: Span, why: str, help_text: str) -> Diagnostic:
+    """A decision rule of a form that means nothing definite."""
+    return Diagnostic(
+        code="E0415",
+        title="this decision rule does not say who gets which outcome",
+        primary=Label(span, why),
+        help=help_text,
+    )
+
+
+def metric_needs(metric: str, span: Span, what: str, help_text: str) -> Diagnostic:
+    """A metric without the label, population, group or path that defines it."""
+    return Diagnostic(
+        code="E0416",
+        title=f"`{metric}` needs {what}",
+        primary=Label(span),
+        help=help_text,
+    )

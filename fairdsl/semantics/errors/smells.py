@@ -1,0 +1,39 @@
+"""Warnings about what a reader would misread: W08, one constructor a code."""
+
+from __future__ import annotations
+
+from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.source import Span
+
+
+def never_used(kind: str, name: str, span: Span) -> Diagnostic:
+    """A declaration that nothing refers to."""
+    return Diagnostic(
+        code="W0801",
+        title=f"{kind} `{name}` is never used",
+        primary=Label(span),
+        why="a reader of the audit will believe that it is in force",
+        help="use it in a property, or remove it",
+    )
+
+
+def says_nothing(clause: str, span: Span, detail: str) -> Diagnostic:
+    """A condition that is true of everybody."""
+    return Diagnostic(
+        code="W0802",
+        title=f"this {clause} is true of everybody",
+        primary=Label(span, detail),
+        why="a reader will believe that it restricts the question",
+        help="remove it, or correct the bound",
+    )
+
+
+def relaxes_nothing(attribute: str, span: Span, detail: str) -> Diagnostic:
+    """A relaxation that allows no difference, or any difference, without saying so."""
+    return Diagnostic(
+        code="W0803",
+        title=f"this relaxation of `{attribute}` {detail}",
+        primary=Label(span),
+        why="the clause reads as something else than it is",
+        help=f"remove it, correct the number, or write `relax {attribute} freely`",
+    )

@@ -1,0 +1,20 @@
+"""The front end: from a path to a checked spec."""
+
+from __future__ import annotations
+
+from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
+from fairdsl.semantics.check import check_spec
+from fairdsl.semantics.checked import CheckedSpec
+from fairdsl.semantics.load import load, read_source
+
+__all__ = ["front_end"]
+
+
+def front_end(path: str) -> tuple[CheckedSpec, tuple[Diagnostic, ...]]:
+    """Load and check a spec. Its warnings come beside it; errors are raised together."""
+    reporter = Reporter()
+    loaded = load(read_source(path), reporter)
+    spec = check_spec(loaded, reporter) if loaded is not None else None
+    if spec is None or reporter.has_errors:
+        raise DiagnosticError(*reporter)
+    return spec, tuple(reporter)

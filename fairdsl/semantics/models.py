@@ -1,0 +1,341 @@
+"""Models as declared: source, features, decision rule and favourable outcome."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.declaration import (
+    DecisionClause,
+    FileSource,
+    Highest,
+    InlineScore,
+    ModelDeclaration,
+    WhenClass,
+    WhenProbability,
+    WhenScore,
+)
+from fairdsl.ir.domain import Category, Domain
+from fairdsl.ir.expr import Member, Relation, Who
+from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
+from fairdsl.semantics import errors
+from fairdsl.semantics.arithmetic import Arithmetic
+from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.scope import ConditionScope, resolve_attribute
+from fairdsl.source import Span
+from fairdsl.syntax import tree
+
+__all__ = ["check_model", "file_source"]
+
+_OWN_NUMBERS = ("score", "probability", "class")
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+
+
+def check_model(node: tree.Model, domain: Domain, reporter: Reporter) -> ModelDeclaration | None:
+    """The declaration, or None after reporting what it lacks."""
+    outcomes = _outcomes(node, reporter)
+    checker = _ModelChecker(node, domain, outcomes, reporter)
+    source, decision = checker.source_and_decision()
+    favourable = checker.favourable()
+    reads = checker.reads()
+    if source is None or decision is None or isinstance(reads, _Poisoned) or len(outcomes) < 2:
+        return None
+    forms, spans = reads if reads is not None else (None, ())
+    return ModelDeclaration(
+        name=node.name.text,
+        outcomes=outcomes,
+        favourable=favourable,
+        source=source,
+        decision=decision,
+        reads=forms,
+        reads_spans=spans,
+        doc=" ".join(node.doc),
+        span=node.name.span,
+    )
+
+
+def file_source(clause: tree.From) -> FileSource:
+    """A `from` clause; its path counts from the folder of the file that holds it."""
+    folder = os.path.dirname(clause.span.file.path)
+    return FileSource(
+        path=os.path.normpath(os.path.join(folder, clause.path.value)),
+        format=clause.format.text if clause.format else None,
+        sha256=clause.digest.value.lower() if clause.digest else None,
+        span=clause.path.span,
+        digest_span=clause.digest.span if clause.digest else None,
+    )
+
+
+def _outcomes(node: tree.Model, reporter: Reporter) -> tuple[str, ...]:
+    seen: dict[str, Span] = {}
+    for outcome in node.outcomes:
+        if outcome.text in seen:
+            reporter.report(errors.declared_twice("outcome", outcome.text, outcome.span, seen[outcome.text]))
+        seen.setdefault(outcome.text, outcome.span)
+    if len(seen) < 2:
+        reporter.report(
+            errors.model_incomplete(
+                node.name.text,
+                node.outcomes[0].span if node.outcomes else node.name.span,
+                "has a single outcome",
+                "list all its outcomes, as in `{ reject, grant }`",
+            )
+        )
+    return tuple(seen)
+
+
+class _Poisoned:
+    """What stays of a clause that has been reported: nothing further is said about it."""
+
+
+C = TypeVar("C", bound=tree.Node)
+
+
+@dataclass(frozen=True, slots=True)
+class _ModelChecker:
+    node: tree.Model
+    domain: Domain
+    outcomes: tuple[str, ...]
+    reporter: Reporter
+
+    @property
+    def _name(self) -> str:
+        return self.node.name.text
+
+    def _only(self, kind: type[C], described: str) -> C | None:
+        """The one clause of this kind; a second one is reported."""
+        found = [clause for clause in self.node.clauses if isinstance(clause, kind)]
+        for extra in found[1:]:
+            self.reporter.report(
+                errors.model_incomplete(self._name, extra.span, f"has two clauses for {described}", "keep one of them")
+            )
+        return found[0] if found else None
+
+    def _outcome(self, name: tree.Name) -> int | None:
+        if name.text in self.outcomes:
+            return self.outcomes.index(name.text)
+        self.reporter.report(errors.unknown_outcome(name.text, name.span, self._name, self.outcomes))
+        return None
+
+    def favourable(self) -> int | None:
+        clause = self._only(tree.Favourable, "its favourable outcome")
+        return self._outcome(clause.outcome) if clause else None
+
+    # ---- where the score comes from, and what it decides -----------------------------------------
+
+    def source_and_decision(self) -> tuple[FileSource | InlineScore | None, DecisionClause | None]:
+        file, formula = self._only(tree.From, "its file"), self._only(tree.ScoreFormula, "its score")
+        when = self._only(tree.DecidesWhen, "its decision rule")
+        highest = self._only(tree.DecidesByHighest, "its decision rule")
+        if file and formula:
+            self._incomplete(formula.span, "has both a file and a formula", "keep the one that is audited")
+            return None, None
+        if when is not None and highest is not None:
+            self._incomplete(highest.span, "has two decision rules", "keep the one that is used")
+            return None, None
+        if when is None and highest is None:
+            granted = self.outcomes[-1]
+            self._incomplete(
+                self.node.name.span,
+                "has no decision rule",
+                f"write for instance `{granted} when score > 0`, `{granted} when probability >= 0.5` or "
+                "`decide by highest score`",
+            )
+            return None, None
+        if file is None and formula is None:
+            return self._rule(when) if when is not None else self._no_source(self.node.name.span)
+        source = file_source(file) if file else self._formula(formula)
+        return source, self._highest(highest) if highest else self._when(when)
+
+    def _incomplete(self, span: Span, what: str, help_text: str) -> None:
+        self.reporter.report(errors.model_incomplete(self._name, span, what, help_text))
+
+    def _no_source(self, span: Span) -> tuple[None, None]:
+        self._incomplete(span, "has no score", 'write `from "model.onnx"`, or the formula as `score = ...`')
+        return None, None
+
+    def _formula(self, clause: tree.ScoreFormula | None) -> InlineScore | None:
+        assert clause is not None
+        form = self._form(clause.formula, codes_are_numbers=False)
+        return InlineScore(form=form, span=clause.formula.span) if form else None
+
+    def _highest(self, clause: tree.DecidesByHighest) -> Highest:
+        return Highest(span=clause.span)
+
+    def _rule(self, when: tree.DecidesWhen) -> tuple[InlineScore | None, DecisionClause | None]:
+        """``accept when CONDITION`` over the attributes: its indicator is the score."""
+        if _own_comparison(when.condition, self.domain) is not None:
+            return self._no_source(when.condition.span)
+        outcome = self._outcome(when.outcome)
+        scope = ConditionScope(domain=self.domain, individuals={self.domain.name: Who.EACH})
+        predicate = lower_condition(when.condition, scope, self.reporter)
+        if outcome is None or predicate is None or not self._two_outcomes(when.span):
+            return None, None
+        source = InlineScore(form=Form.of(IndicatorInput(predicate)), span=when.condition.span)
+        positive = WhenScore(outcome=outcome, relation=Relation.GT, threshold=Fraction(0), span=when.span)
+        return source, positive
+
+    def _two_outcomes(self, span: Span) -> bool:
+        if len(self.outcomes) == 2:
+            return True
+        self.reporter.report(
+            errors.rule_not_understood(
+                span,
+                f"one condition cannot tell {len(self.outcomes)} outcomes apart",
+                "write `decide by highest score`, or list two outcomes",
+            )
+        )
+        return False
+
+    def _when(self, when: tree.DecidesWhen | None) -> DecisionClause | None:
+        assert when is not None
+        outcome = self._outcome(when.outcome)
+        parts = _own_comparison(when.condition, self.domain)
+        if parts is None:
+            self.reporter.report(
+                errors.rule_not_understood(
+                    when.condition.span,
+                    "compares neither `score`, `probability` nor `class` with a number",
+                    f"write for instance `{when.outcome.text} when score > 0`",
+                )
+            )
+            return None
+        if outcome is None or not self._two_outcomes(when.span):
+            return None
+        subject, relation, threshold = parts
+        if subject == "class":
+            return self._class_rule(when, outcome, relation, threshold)
+        if relation in (Relation.EQ, Relation.NE):
+            self.reporter.report(
+                errors.rule_not_understood(
+                    when.condition.span,
+                    "a rule compares with < <= > or >=",
+                    f"write for instance `{subject} >= ...`",
+                )
+            )
+            return None
+        if subject == "score":
+            return WhenScore(outcome=outcome, relation=relation, threshold=threshold, span=when.condition.span)
+        if not 0 < threshold < 1:
+            number = when.condition.span
+            self.reporter.report(errors.threshold_out_of_range("probability", number.text, number, None))
+            return None
+        return WhenProbability(outcome=outcome, relation=relation, threshold=threshold, span=when.condition.span)
+
+    def _class_rule(
+        self, when: tree.DecidesWhen, outcome: int, relation: Relation, index: Fraction
+    ) -> WhenClass | None:
+        if relation is Relation.EQ and index in (0, 1):
+            return WhenClass(outcome=outcome, index=int(index), span=when.condition.span)
+        self.reporter.report(
+            errors.rule_not_understood(
+                when.condition.span,
+                "with two outcomes the model's class is 0 or 1",
+                f"write `{when.outcome.text} when class = 1` (or `= 0`)",
+            )
+        )
+        return None
+
+    # ---- features --------------------------------------------------------------------------------
+
+    def reads(self) -> tuple[tuple[Form, ...], tuple[Span, ...]] | _Poisoned | None:
+        """The forms and where each was written; None without the clause."""
+        clause = self._only(tree.Reads, "what it reads")
+        if clause is None:
+            return None
+        forms: list[Form] = []
+        spans: list[Span] = []
+        for feature in clause.features:
+            expanded = self._feature(feature)
+            if expanded is None:
+                return _Poisoned()
+            forms.extend(expanded)
+            spans.extend([feature.span] * len(expanded))
+        return tuple(forms), tuple(spans)
+
+    def _feature(self, node: tree.Expression) -> tuple[Form, ...] | None:
+        if not (isinstance(node, tree.Call) and node.function.text == "one_hot"):
+            form = self._form(node, codes_are_numbers=True)
+            return None if form is None else (form,)
+        argument = node.arguments[0] if len(node.arguments) == 1 else None
+        if not isinstance(argument, tree.Reference):
+            self.reporter.report(
+                errors.wrong_kind("no attribute", "one attribute", node.span, "write `one_hot(attribute)`")
+            )
+            return None
+        found = resolve_attribute(argument, ConditionScope(domain=self.domain), self.reporter)
+        if found is None:
+            return None
+        variable, attribute = found
+        if attribute.values is None:
+            self.reporter.report(
+                errors.not_comparable(
+                    f"`{attribute.name}` is real, so it has no list of values to encode",
+                    node.span,
+                    "one-hot encoding needs a finite set of values",
+                    "encode a category, or cut the attribute into categories in the data",
+                )
+            )
+            return None
+        return tuple(
+            Form.of(IndicatorInput(Member(variable=variable, values=frozenset({Fraction(value)}))))
+            for value in attribute.values
+        )
+
+    def _form(self, node: tree.Expression, *, codes_are_numbers: bool) -> Form | None:
+        """A linear form of attributes and indicators; in `reads` a category counts as its code."""
+        scope = ConditionScope(domain=self.domain, individuals={self.domain.name: Who.EACH})
+
+        def atom(inner: tree.Expression) -> Form | None:
+            match inner:
+                case tree.Reference():
+                    return self._attribute_form(inner, scope, codes_are_numbers)
+                case tree.Comparison() | tree.Membership() | tree.Negation() | tree.Conjunction() | tree.Disjunction():
+                    predicate = lower_condition(inner, scope, self.reporter)
+                    return None if predicate is None else Form.of(IndicatorInput(predicate))
+                case tree.Call(function=function):
+                    known = ("one_hot",) if codes_are_numbers else ()
+                    self.reporter.report(errors.unknown_word("function here", function.text, inner.span, known))
+                case _:
+                    self.reporter.report(
+                        errors.wrong_kind("a text", "a number", inner.span, "only values of categories are quoted")
+                    )
+            return None
+
+        return Arithmetic(atom, lambda number: Form(constant=number), self.reporter).lower(node)
+
+    def _attribute_form(self, node: tree.Reference, scope: ConditionScope, codes_are_numbers: bool) -> Form | None:
+        found = resolve_attribute(node, scope, self.reporter)
+        if found is None:
+            return None
+        variable, attribute = found
+        if isinstance(attribute.type, Category) and not codes_are_numbers:
+            value = attribute.type.values[0].name
+            self.reporter.report(
+                errors.not_comparable(
+                    f"`{attribute.name}` is a category, not a number",
+                    node.span,
+                    "codes are labels: a weight on them depends on how the values happen to be numbered",
+                    f"weigh its values one by one, as in `2.5 * ({attribute.name} = {value})`",
+                )
+            )
+            return None
+        return Form.of(AttributeInput(variable.attribute))
+
+
+def _own_comparison(node: tree.Expression, domain: Domain) -> tuple[str, Relation, Fraction] | None:
+    """``score > 0``-like conditions as subject, relation and number; None for anything else."""
+    if not isinstance(node, tree.Comparison):
+        return None
+    for side, other, relation in (
+        (node.left, node.right, node.relation),
+        (node.right, node.left, _MIRRORED[node.relation]),
+    ):
+        if isinstance(side, tree.Reference) and side.owner is None and side.name.text in _OWN_NUMBERS:
+            constant = Arithmetic(lambda _: None, lambda number: Form(constant=number), Reporter()).lower(other)
+            if constant is not None:
+                return side.name.text, Relation(relation), constant.constant
+    return None

@@ -1,0 +1,183 @@
+"""Properties: clauses become one question, every ``require`` and ``measure`` a demand on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.question import Quantity
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
+from fairdsl.semantics.groups import GroupBuilder
+from fairdsl.semantics.pairs import PairBuilder
+from fairdsl.semantics.wording import clauses_in_force, formula, sentence
+from fairdsl.syntax import tree
+
+__all__ = ["PropertyScope", "check_property"]
+
+C = TypeVar("C", bound=tree.Node)
+
+_ABOUT_PAIRS = (tree.DifferClause, tree.RelaxClause, tree.TargetClause, tree.WhenClause)
+_ABOUT_GROUPS = (tree.GivenClause, tree.ExcludingClause, tree.AllowClause, tree.BaselineClause, tree.PrivilegedClause)
+_ONCE = (
+    tree.CompareClause,
+    tree.AcrossClause,
+    tree.ModelReference,
+    tree.DifferClause,
+    tree.UnderClause,
+    tree.BaselineClause,
+    tree.PrivilegedClause,
+    tree.ExcludingClause,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyScope:
+    """What a property may name. Models and distributions that failed their checks are known but empty."""
+
+    models: Mapping[str, CheckedModel | None]
+    protected: Sequence[str]
+    distributions: Mapping[str, CheckedDistribution | None]
+    labels: Mapping[str, LabelDeclaration]
+    graphs: Mapping[str, tuple[tree.Graph, frozenset[tuple[str, str]]]]
+    targets: Mapping[str, tree.NamedTarget]
+    domains: Sequence[str]
+
+
+def check_property(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedProperty | None:
+    """The property with its demands, or None after reporting what is wrong with it."""
+    own = Reporter()
+    checked = _check(node, scope, own)
+    reporter.extend(own)
+    return None if own.has_errors else checked
+
+
+def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedProperty | None:
+    _check_clause_set(node, reporter)
+    model = _model(node, scope, reporter)
+    if model is None or reporter.has_errors:
+        return None
+    compare = first(node, tree.CompareClause)
+    demands: tuple[Demand, ...]
+    if compare is not None:
+        demands = PairBuilder(
+            node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, reporter
+        ).demands()
+    else:
+        builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.labels, scope.graphs, reporter)
+        demands = builder.demands()
+    if not demands or reporter.has_errors:
+        return None
+    name = model.declaration.name
+    lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
+    return CheckedProperty(
+        name=node.name.text,
+        title=node.sentence.value if node.sentence else None,
+        model=name,
+        domain=model.domain,
+        demands=demands,
+        clauses=clauses_in_force(lead.question, model.domain),
+        sentence=sentence(lead.question, model.domain, name, lead.quantity, lead.threshold),
+        formula=formula(lead.question, model.domain, name, lead.threshold),
+        span=node.name.span,
+    )
+
+
+def first(node: tree.Property, kind: type[C]) -> C | None:
+    """The first clause of a kind."""
+    return next((clause for clause in node.clauses if isinstance(clause, kind)), None)
+
+
+def _check_clause_set(node: tree.Property, reporter: Reporter) -> None:
+    """Which clauses stand together: pairs are compared, groups are run across, and neither mixes."""
+    compare, across = first(node, tree.CompareClause), first(node, tree.AcrossClause)
+    name = node.name
+    if compare is None and across is None:
+        reporter.report(
+            errors.clause_missing(
+                name.text,
+                name.span,
+                "says neither who is compared nor across which groups",
+                "write `compare a, b : DOMAIN` and `differ in ...`, or `across ...` and `under ...`",
+            )
+        )
+    if compare is not None and across is not None:
+        reporter.report(
+            errors.clause_out_of_place(
+                "across",
+                across.span,
+                "`compare` asks about pairs of individuals, `across` about groups of a population",
+                "write two properties",
+            )
+        )
+    if not any(isinstance(clause, tree.RequireClause | tree.MeasureClause) for clause in node.clauses):
+        reporter.report(
+            errors.clause_missing(
+                name.text, name.span, "requires and measures nothing", "add a line such as `require same decision`"
+            )
+        )
+    foreign = _ABOUT_GROUPS if compare is not None else _ABOUT_PAIRS
+    for clause in node.clauses:
+        if isinstance(clause, foreign) and (compare is None) != (across is None):
+            kind = "compares pairs" if compare is not None else "is about groups"
+            word = clause.span.text.split()[0]
+            reporter.report(
+                errors.clause_out_of_place(
+                    word,
+                    clause.span,
+                    f"this property {kind}",
+                    f"remove `{word}`, or write a property of the other kind",
+                )
+            )
+    _check_repetitions(node, reporter)
+
+
+def _check_repetitions(node: tree.Property, reporter: Reporter) -> None:
+    for kind in _ONCE:
+        found = [clause for clause in node.clauses if isinstance(clause, kind)]
+        for extra in found[1:]:
+            word = extra.span.text.split()[0]
+            reporter.report(errors.declared_twice("clause", word, extra.span, found[0].span))
+
+
+def _model(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedModel | None:
+    """The model that the property is about: named in it, called in its demands, or the only one."""
+    named = [clause.name for clause in node.clauses if isinstance(clause, tree.ModelReference)]
+    named += _called_models(node, scope)
+    for name in named:
+        if name.text not in scope.models:
+            reporter.report(errors.unknown_declaration("model", name.text, name.span, tuple(scope.models)))
+            return None
+    candidates = dict.fromkeys(name.text for name in named) or dict.fromkeys(scope.models)
+    if not candidates:
+        reporter.report(
+            errors.clause_missing(
+                node.name.text,
+                node.name.span,
+                "has no model to be about",
+                'declare one: `model NAME : DOMAIN -> { refuse, grant } from "model.onnx" grant when score > 0`',
+            )
+        )
+        return None
+    if len(candidates) > 1:
+        reporter.report(
+            errors.say_which(
+                "model", node.name.span, tuple(candidates), f"write `model {next(iter(candidates))}` in the property"
+            )
+        )
+        return None
+    return scope.models[next(iter(candidates))]
+
+
+def _called_models(node: tree.Property, scope: PropertyScope) -> list[tree.Name]:
+    """Models called in ``require approve(a) = approve(b)``; other calls are for the demand to judge."""
+    names: list[tree.Name] = []
+    for clause in node.clauses:
+        if not (isinstance(clause, tree.RequireClause) and isinstance(clause.demand, tree.Comparison)):
+            continue
+        for side in (clause.demand.left, clause.demand.right):
+            if isinstance(side, tree.Call) and side.function.text not in ("score", "abs", "confidence"):
+                names.append(side.function)
+    return names

@@ -1,0 +1,48 @@
+"""What names mean inside a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.expr import Variable, Who
+from fairdsl.semantics import errors
+from fairdsl.syntax import tree
+
+__all__ = ["ConditionScope", "resolve_attribute"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConditionScope:
+    """What names mean inside a condition.
+
+    ``individuals`` maps the names of a compared pair; it is empty where there is only one individual.
+    ``named`` are the spec's named targets that may stand for their condition.
+    """
+
+    domain: Domain
+    individuals: Mapping[str, Who] = field(default_factory=dict)
+    named: Mapping[str, tree.NamedTarget] = field(default_factory=dict)
+
+
+def resolve_attribute(
+    node: tree.Reference, scope: ConditionScope, reporter: Reporter
+) -> tuple[Variable, Attribute] | None:
+    """The attribute that a name means and whose it is; reports a name that is none."""
+    who = Who.EACH
+    if node.owner is not None:
+        if node.owner.text not in scope.individuals:
+            known = tuple(scope.individuals)
+            reporter.report(errors.unknown_declaration("individual", node.owner.text, node.owner.span, known))
+            return None
+        who = scope.individuals[node.owner.text]
+    try:
+        index = scope.domain.index(node.name.text)
+    except KeyError:
+        known = tuple(attribute.name for attribute in scope.domain.attributes)
+        domain = scope.domain
+        reporter.report(errors.unknown_attribute(node.name.text, node.name.span, domain.name, domain.span, known))
+        return None
+    return Variable(index, who), scope.domain.attributes[index]

@@ -1,0 +1,55 @@
+"""Declarations that nothing refers to: a reader of the audit would believe that they are in force."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import CheckedProperty
+from fairdsl.syntax import tree
+
+__all__ = ["report_unused"]
+
+_KINDS: dict[type[tree.Item], str] = {
+    tree.Domain: "domain",
+    tree.Label: "label",
+    tree.Model: "model",
+    tree.Distribution: "distribution",
+    tree.Graph: "graph",
+    tree.NamedTarget: "target",
+}
+
+
+def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Iterator[Diagnostic]:
+    """Warnings about the spec's own declarations; a file without properties is there to be used."""
+    if not any(isinstance(item, tree.Property) for item in spec.items):
+        return
+    models = {checked.model for checked in properties}
+    for item in spec.items:
+        others = set(_names([other for other in spec.items if other is not item]))
+        match item:
+            case tree.Use() | tree.Property():
+                pass
+            case tree.Protected(names=names):
+                questioned = set(_names([other for other in spec.items if isinstance(other, tree.Property)]))
+                for name in names:
+                    if name.text not in questioned:
+                        yield errors.never_used("protected attribute", name.text, name.span)
+            # A single model need not be named; the checked properties know which one they are about.
+            case _ if item.name.text not in others | models:
+                yield errors.never_used(_KINDS[type(item)], item.name.text, item.name.span)
+
+
+def _names(node: object) -> Iterator[str]:
+    """Every name below a node."""
+    match node:
+        case tree.Name(text=text):
+            yield text
+        case tuple() | list():
+            for part in node:
+                yield from _names(part)
+        case tree.Node():
+            for entry in dataclasses.fields(node):
+                yield from _names(getattr(node, entry.name))

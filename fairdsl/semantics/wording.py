@@ -1,0 +1,219 @@
+"""Questions in words: every clause in force, one English sentence, and the formula.
+
+What is held equal, the target of both individuals, the domain's constraints: all that a reader of the spec
+would have to infer is written out here, for ``explain`` and for every report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fairdsl.ir.domain import Domain, show_number
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who
+from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, Relaxation, SameDecision, ScoreGap, Threshold
+from fairdsl.semantics.metrics import METRICS
+
+__all__ = ["clauses_in_force", "formula", "predicate_text", "sentence"]
+
+
+# ---- predicates --------------------------------------------------------------------------------
+
+
+def predicate_text(predicate: Predicate, domain: Domain) -> str:
+    """The predicate in the language's own syntax."""
+    match predicate:
+        case And(()):
+            return "true"
+        case Or(()):
+            return "false"
+        case And(parts):
+            return " and ".join(_grouped(part, domain) for part in parts)
+        case Or(parts):
+            return " or ".join(_grouped(part, domain) for part in parts)
+        case Not(Member(variable=variable, values=values)) if len(values) == 1:
+            return f"{_name(variable, domain)} != {_value(variable, next(iter(values)), domain)}"
+        case Not(part):
+            return f"not ({predicate_text(part, domain)})"
+        case Member(variable=variable, values=values):
+            shown = [_value(variable, value, domain) for value in sorted(values)]
+            name = _name(variable, domain)
+            return f"{name} = {shown[0]}" if len(shown) == 1 else f"{name} in {{ {', '.join(shown)} }}"
+        case Compare(left=left, relation=relation):
+            return _comparison(left, relation.value, domain)
+
+
+def _grouped(predicate: Predicate, domain: Domain) -> str:
+    text = predicate_text(predicate, domain)
+    return f"({text})" if isinstance(predicate, And | Or) and len(predicate.parts) > 1 else text
+
+
+def _name(variable: Variable, domain: Domain) -> str:
+    name = domain.attributes[variable.attribute].name
+    return name if variable.who is Who.EACH else f"{variable.who.value}.{name}"
+
+
+def _value(variable: Variable, value: Fraction, domain: Domain) -> str:
+    return domain.attributes[variable.attribute].show(value)
+
+
+def _comparison(left: Linear, relation: str, domain: Domain) -> str:
+    """``2 * hours + age <= 200``: the constant goes to the right, a leading minus flips both sides."""
+    if not left.terms:
+        return f"{show_number(left.constant)} {relation} 0"
+    terms, constant = left.terms, -left.constant
+    if all(factor < 0 for _, factor in terms):
+        terms = tuple((variable, -factor) for variable, factor in terms)
+        constant = -constant
+        relation = relation.translate(str.maketrans("<>", "><"))
+    return f"{_sum(terms, domain)} {relation} {show_number(constant)}"
+
+
+def _sum(terms: Sequence[tuple[Variable, Fraction]], domain: Domain) -> str:
+    text = ""
+    for variable, factor in terms:
+        name = _name(variable, domain)
+        size = name if abs(factor) == 1 else f"{show_number(abs(factor))} * {name}"
+        if not text:
+            text = f"-{size}" if factor < 0 else size
+        else:
+            text += f" - {size}" if factor < 0 else f" + {size}"
+    return text
+
+
+# ---- pairs -------------------------------------------------------------------------------------
+
+
+def clauses_in_force(question: Pair | GroupMetric, domain: Domain) -> tuple[str, ...]:
+    """Every clause that shapes the question, the implicit ones included, one line each."""
+    if isinstance(question, GroupMetric):
+        return _group_clauses(question, domain)
+    lines = [
+        f"compare a, b : {domain.name}",
+        f"differ in {_differing(question, domain)}",
+        *(_relaxation(relaxation, domain) for relaxation in question.relax),
+        f"equal: {', '.join(_equal(question, domain)) or 'nothing else'}",
+    ]
+    if domain.where != TRUE:
+        lines.append(f"both exist: {predicate_text(domain.where, domain)}")
+    if question.target != TRUE:
+        lines.append(f"target (both): {predicate_text(question.target, domain)}")
+    if question.pair_target != TRUE:
+        lines.append(f"target (the ordered pair): {predicate_text(question.pair_target, domain)}")
+    return tuple(lines)
+
+
+def _differing(question: Pair, domain: Domain) -> str:
+    names = ", ".join(domain.attributes[index].name for index in question.differ)
+    return names if len(question.differ) == 1 else f"{question.mode.value} {names}"
+
+
+def _relaxation(relaxation: Relaxation, domain: Domain) -> str:
+    name = domain.attributes[relaxation.attribute].name
+    return f"relax {name} freely" if relaxation.by is None else f"relax {name} by {show_number(relaxation.by)}"
+
+
+def _equal(question: Pair, domain: Domain) -> list[str]:
+    free = {*question.differ, *(relaxation.attribute for relaxation in question.relax)}
+    return [attribute.name for index, attribute in enumerate(domain.attributes) if index not in free]
+
+
+def sentence(
+    question: Pair | GroupMetric, domain: Domain, model: str, quantity: Quantity, threshold: Threshold | None
+) -> str:
+    """The question as one English sentence."""
+    if isinstance(question, GroupMetric):
+        return _group_sentence(question, domain, model, threshold)
+    who = f"two individuals of `{domain.name}`"
+    if question.target != TRUE:
+        who += f" with {predicate_text(question.target, domain)}"
+    how = _how_they_differ(question, domain)
+    pair = f"any {who} {how}"
+    if question.pair_target != TRUE:
+        pair += f", where {predicate_text(question.pair_target, domain)},"
+    if quantity is Quantity.HOLDS:
+        return f"{pair[0].upper()}{pair[1:]} {_demanded(question, model)}."
+    share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
+    unit = "individuals" if question.relax else "assignments of the other attributes"
+    bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+    return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
+
+
+def _how_they_differ(question: Pair, domain: Domain) -> str:
+    names = [f"`{domain.attributes[index].name}`" for index in question.differ]
+    match len(names), question.mode:
+        case 1, _:
+            how = f"that differ in {names[0]}"
+        case _, Differ.ANY:
+            how = f"that differ in at least one of {', '.join(names)}"
+        case _:
+            how = f"that differ in each of {', '.join(names)}"
+    for relaxation in question.relax:
+        name = f"`{domain.attributes[relaxation.attribute].name}`"
+        how += f", have any {name}" if relaxation.by is None else f", are within {show_number(relaxation.by)} in {name}"
+    return f"{how} and are equal in everything else"
+
+
+def _demanded(question: Pair, model: str) -> str:
+    match question.demand:
+        case SameDecision():
+            return f"get the same decision from `{model}`"
+        case ScoreGap(relation=relation, limit=limit):
+            most = "at most" if relation.value == "<=" else "less than"
+            return f"get scores from `{model}` that are {most} {show_number(limit)} apart"
+
+
+def formula(question: Pair | GroupMetric, domain: Domain, model: str, threshold: Threshold | None) -> str:
+    """The question as a formula."""
+    if isinstance(question, GroupMetric):
+        bound = f" {threshold.relation.value} {threshold.text}" if threshold else ""
+        groups = ", ".join(domain.attributes[index].name for index in question.across)
+        return f"{question.metric}[{groups}]({model} | {question.population or '?'}){bound}"
+    parts = [_differ_formula(question, domain)]
+    for relaxation in question.relax:
+        name = domain.attributes[relaxation.attribute].name
+        if relaxation.by is not None:
+            parts.append(f"|a.{name} - b.{name}| <= {show_number(relaxation.by)}")
+    if equal := _equal(question, domain):
+        parts.append(f"a.x = b.x for x in {{{', '.join(equal)}}}")
+    if question.target != TRUE:
+        parts.append(f"T(a) and T(b) with T = [{predicate_text(question.target, domain)}]")
+    if question.pair_target != TRUE:
+        parts.append(f"[{predicate_text(question.pair_target, domain)}]")
+    match question.demand:
+        case SameDecision():
+            demand = f"{model}(a) = {model}(b)"
+        case ScoreGap(relation=relation, limit=limit):
+            demand = f"|score(a) - score(b)| {relation.value} {show_number(limit)}"
+    return f"for all a, b in {domain.name}: {' and '.join(parts)} => {demand}"
+
+
+def _differ_formula(question: Pair, domain: Domain) -> str:
+    names = [domain.attributes[index].name for index in question.differ]
+    parts = [f"a.{name} != b.{name}" for name in names]
+    if question.mode is Differ.ALL or len(parts) == 1:
+        return " and ".join(parts)
+    return f"({' or '.join(parts)})"
+
+
+# ---- groups ------------------------------------------------------------------------------------
+
+
+def _group_clauses(question: GroupMetric, domain: Domain) -> tuple[str, ...]:
+    names = ", ".join(domain.attributes[index].name for index in question.across)
+    return (
+        f"across {names}",
+        f"under {question.population}" if question.population else "under no distribution",
+        *(f"{clause} {text}" for clause, text in question.details),
+    )
+
+
+def _group_sentence(question: GroupMetric, domain: Domain, model: str, threshold: Threshold | None) -> str:
+    names = ", ".join(f"`{domain.attributes[index].name}`" for index in question.across)
+    bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+    known = METRICS.get(question.metric)
+    meaning = f" ({known.meaning})" if known else ""
+    return (
+        f"The {question.metric.replace('_', ' ')} of `{model}`{meaning} across the groups of {names} "
+        f"under `{question.population}`{bound}."
+    )

@@ -1,0 +1,116 @@
+"""From Lark's branches to the expressions of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lark import Token, Tree
+
+from fairdsl.syntax import tree
+from fairdsl.syntax.words import Branch, WordBuilder, branches, tokens
+
+__all__ = ["ExpressionBuilder"]
+
+
+class ExpressionBuilder(WordBuilder):
+    """One method for each kind of expression; parentheses vanish once they have done their work."""
+
+    def expression(self, branch: Branch) -> tree.Expression:
+        """Any expression."""
+        makers: dict[str, Callable[[Branch], tree.Expression]] = {
+            "disjunction": self._disjunction,
+            "conjunction": self._conjunction,
+            "negation": self._negation,
+            "comparison": self._comparison,
+            "membership": self._membership,
+            "sum": self._arithmetic,
+            "product": self._arithmetic,
+            "negative": self._negative,
+            "literal": self.number,
+            "text": self._text,
+            "reference": self._reference,
+            "call": self._call,
+            "influence": self.influence,
+            "parenthesised": self._only,
+        }
+        return makers[str(branch.data)](branch)
+
+    def only_expression(self, branch: Branch) -> tree.Expression:
+        """The one expression directly below a rule."""
+        return self.expression(branches(branch)[0])
+
+    def _only(self, branch: Branch) -> tree.Expression:
+        return self.only_expression(branch)
+
+    def _parts(self, branch: Branch) -> tuple[tree.Expression, ...]:
+        return tuple(self.expression(child) for child in branches(branch))
+
+    def _disjunction(self, branch: Branch) -> tree.Disjunction:
+        return tree.Disjunction(parts=self._parts(branch), span=self.span(branch))
+
+    def _conjunction(self, branch: Branch) -> tree.Conjunction:
+        return tree.Conjunction(parts=self._parts(branch), span=self.span(branch))
+
+    def _negation(self, branch: Branch) -> tree.Negation:
+        return tree.Negation(operand=self.only_expression(branch), span=self.span(branch))
+
+    def _comparison(self, branch: Branch) -> tree.Comparison:
+        left, right = self._parts(branch)
+        relation = str(tokens(branch, "EQ", "NE", "LT", "LE", "GT", "GE")[0])
+        return tree.Comparison(relation=relation, left=left, right=right, span=self.span(branch))
+
+    def _membership(self, branch: Branch) -> tree.Membership:
+        value, *rest = branches(branch)
+        braced = rest[0].data == "set"
+        elements: tuple[tree.Name | tree.Number | tree.ValueRange, ...]
+        if braced:
+            elements = tuple(
+                self._element(child)
+                for child in rest[0].children
+                if isinstance(child, Tree) or child.type in ("NAME", "STRING")
+            )
+        else:
+            low, high = (self.number(child) for child in rest)
+            elements = (tree.ValueRange(low=low, high=high, span=low.span.to(high.span)),)
+        return tree.Membership(value=self.expression(value), elements=elements, braced=braced, span=self.span(branch))
+
+    def _element(self, part: Token | Branch) -> tree.Name | tree.Number | tree.ValueRange:
+        if isinstance(part, Token):
+            return self.name(part)
+        if part.data == "number":
+            return self.number(part)
+        low, high = self.numbers(part)
+        return tree.ValueRange(low=low, high=high, span=self.span(part))
+
+    def _arithmetic(self, branch: Branch) -> tree.Arithmetic:
+        left, right = self._parts(branch)
+        operator = str(tokens(branch, "PLUS", "MINUS", "TIMES", "DIVIDE")[0])
+        return tree.Arithmetic(operator=operator, left=left, right=right, span=self.span(branch))
+
+    def _negative(self, branch: Branch) -> tree.Number | tree.Negative:
+        operand = branches(branch)[0]
+        if operand.data == "literal":
+            positive = self.number(operand)
+            return tree.Number(
+                value=-positive.value,
+                text="-" + positive.text,
+                percent=positive.percent,
+                span=self.span(branch),
+            )
+        return tree.Negative(operand=self.expression(operand), span=self.span(branch))
+
+    def _text(self, branch: Branch) -> tree.Text:
+        return self.text(tokens(branch, "STRING")[0])
+
+    def _reference(self, branch: Branch) -> tree.Reference:
+        *owner, name = self.names(branch)
+        return tree.Reference(owner=owner[0] if owner else None, name=name, span=self.span(branch))
+
+    def _call(self, branch: Branch) -> tree.Call:
+        function = self.name(tokens(branch, "NAME")[0])
+        return tree.Call(function=function, arguments=self._parts(branch), span=self.span(branch))
+
+    def influence(self, branch: Branch) -> tree.Influence:
+        """``influence of a, (b, c) on METRIC``."""
+        subsets = tuple(self.names(child) for child in branches(branch))
+        return tree.Influence(subsets=subsets, metric=self.names(branch)[0], span=self.span(branch))

@@ -1,0 +1,108 @@
+"""From Lark's branches to the clauses of properties."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lark import Tree
+
+from fairdsl.syntax import tree
+from fairdsl.syntax.build_expression import ExpressionBuilder
+from fairdsl.syntax.words import Branch, branches, tokens
+
+__all__ = ["PropertyBuilder"]
+
+
+class PropertyBuilder(ExpressionBuilder):
+    """One method for each kind of clause."""
+
+    def clause(self, branch: Branch) -> tree.Clause:
+        """Any clause of a property."""
+        makers: dict[str, Callable[[Branch], tree.Clause]] = {
+            "compare": self._compare,
+            "across": self._across,
+            "model_reference": self._model_reference,
+            "differ": self._differ,
+            "relax": self._relax,
+            "target": self._target,
+            "when": self._when,
+            "under": self._under,
+            "given": self._given,
+            "excluding": self._excluding,
+            "allow": self._allow,
+            "baseline": self._baseline,
+            "privileged": self._privileged,
+            "require": self._require,
+            "measure": self._measure,
+        }
+        return makers[str(branch.data)](branch)
+
+    def path(self, branch: Branch) -> tree.Path:
+        """``a -> b -> c``."""
+        return tree.Path(names=self.names(branch), span=self.span(branch))
+
+    # ---- who is compared -----------------------------------------------------------------------
+
+    def _compare(self, branch: Branch) -> tree.CompareClause:
+        first, second, domain = self.names(branch)
+        return tree.CompareClause(first=first, second=second, domain=domain, span=self.span(branch))
+
+    def _across(self, branch: Branch) -> tree.AcrossClause:
+        return tree.AcrossClause(names=self.names(branch), span=self.span(branch))
+
+    def _model_reference(self, branch: Branch) -> tree.ModelReference:
+        return tree.ModelReference(name=self.names(branch)[0], span=self.span(branch))
+
+    def _differ(self, branch: Branch) -> tree.DifferClause:
+        modes = tokens(branch, "ANY", "ALL")
+        mode = tree.DifferMode(str(modes[0])) if modes else None
+        return tree.DifferClause(mode=mode, names=self.names(branch), span=self.span(branch))
+
+    def _relax(self, branch: Branch) -> tree.RelaxClause:
+        return tree.RelaxClause(name=self.names(branch)[0], by=self.one_number(branch), span=self.span(branch))
+
+    # ---- where it is required ------------------------------------------------------------------
+
+    def _target(self, branch: Branch) -> tree.TargetClause:
+        return tree.TargetClause(condition=self.only_expression(branch), span=self.span(branch))
+
+    def _when(self, branch: Branch) -> tree.WhenClause:
+        return tree.WhenClause(condition=self.only_expression(branch), span=self.span(branch))
+
+    def _under(self, branch: Branch) -> tree.UnderClause:
+        return tree.UnderClause(distribution=self.names(branch)[0], span=self.span(branch))
+
+    def _given(self, branch: Branch) -> tree.GivenClause:
+        return tree.GivenClause(condition=self.only_expression(branch), span=self.span(branch))
+
+    def _excluding(self, branch: Branch) -> tree.ExcludingClause:
+        return tree.ExcludingClause(rows=self.one_number(branch), span=self.span(branch))
+
+    def _allow(self, branch: Branch) -> tree.AllowClause:
+        return tree.AllowClause(path=self.path(branches(branch)[0]), span=self.span(branch))
+
+    def _baseline(self, branch: Branch) -> tree.BaselineClause:
+        return tree.BaselineClause(group=self.only_expression(branch), span=self.span(branch))
+
+    def _privileged(self, branch: Branch) -> tree.PrivilegedClause:
+        return tree.PrivilegedClause(group=self.only_expression(branch), span=self.span(branch))
+
+    # ---- what is required ----------------------------------------------------------------------
+
+    def _require(self, branch: Branch) -> tree.RequireClause:
+        demand, *_ = branches(branch)
+        same = demand.data == "same_decision"
+        return tree.RequireClause(
+            demand=tree.SameDecision(span=self.span(demand)) if same else self.expression(demand),
+            confidence=self.one_number(branch),
+            span=self.span(branch),
+        )
+
+    def _measure(self, branch: Branch) -> tree.MeasureClause:
+        items = tuple(self._measure_item(child) for child in branches(branch))
+        return tree.MeasureClause(items=items, span=self.span(branch))
+
+    def _measure_item(self, branch: Branch) -> tree.MeasureItem:
+        first = branch.children[0]
+        metric = self.influence(first) if isinstance(first, Tree) else self.name(first)
+        return tree.MeasureItem(metric=metric, within=self.one_number(branch), span=self.span(branch))

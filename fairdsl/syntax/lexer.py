@@ -1,0 +1,63 @@
+"""Soft keywords: a word is a keyword where the parser can use it as one, and a name everywhere else.
+
+Lark's contextual lexer asks the LALR table which terminals a state knows. Merged states know too much:
+after any expression the table lists the clause keywords of properties, the clauses of models and the
+attributes of domains together. This lexer therefore follows the parser's own stack, which is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lark import Token
+from lark.common import LexerConf
+from lark.lexer import ContextualLexer, Lexer
+from lark.parsers.lalr_analysis import Shift
+
+__all__ = ["SoftKeywordLexer", "accepts"]
+
+
+class SoftKeywordLexer(Lexer):
+    """The contextual lexer, with words typed by what the parser accepts at this very place."""
+
+    __future_interface__ = 2
+
+    def __init__(self, configuration: LexerConf) -> None:
+        self._configuration = configuration
+        # Collisions between terminals are checked by a test in strict mode, not at every start.
+        configuration.skip_validation = True
+        self._keywords = {t.pattern.value: t.name for t in configuration.terminals if t.pattern.type == "str"}
+        self._contextual: ContextualLexer | None = None
+
+    def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Token]:
+        """Yield the tokens; the parser advances between one and the next."""
+        if self._contextual is None:
+            states = {index: actions.keys() for index, actions in parser_state.parse_conf.states.items()}
+            # NAME is always looked for, so that `relaxed` is never read as `relax` followed by `ed`.
+            self._contextual = ContextualLexer(self._configuration, states, always_accept=("NAME",))
+        for token in self._contextual.lex(lexer_state, parser_state):
+            if token[0].isalpha() or token[0] == "_":
+                token.type = self._word_type(token, parser_state)
+            yield token
+
+    def _word_type(self, token: Token, parser_state: Any) -> str:
+        candidates = [token.type, self._keywords.get(str(token), "NAME"), "NAME"]
+        for candidate in candidates:
+            if accepts(parser_state, candidate):
+                return candidate
+        return candidates[1]
+
+
+def accepts(parser_state: Any, terminal: str) -> bool:
+    """Whether the parser, with all it has read, can take the terminal next."""
+    states = parser_state.parse_conf.states
+    stack = list(parser_state.state_stack)
+    while terminal in states[stack[-1]]:
+        action, argument = states[stack[-1]][terminal]
+        if action is Shift:
+            return True
+        if argument.expansion:
+            del stack[-len(argument.expansion) :]
+        stack.append(states[stack[-1]][argument.origin.name][1])
+    return False

@@ -1,0 +1,75 @@
+"""From Lark's tokens to the smallest nodes: names, numbers and texts with exact spans."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TypeAlias
+
+from lark import Token, Tree
+
+from fairdsl.source import SourceFile, Span
+from fairdsl.syntax import tree
+
+__all__ = ["Branch", "WordBuilder", "branches", "tokens"]
+
+#: What Lark makes of a rule; nothing is filtered out, so every branch holds a token at least.
+Branch: TypeAlias = Tree[Token]
+
+
+def branches(branch: Branch) -> list[Branch]:
+    """The children that are rules."""
+    return [child for child in branch.children if isinstance(child, Tree)]
+
+
+def tokens(branch: Branch, *types: str) -> list[Token]:
+    """The children that are tokens of one of the given types."""
+    return [child for child in branch.children if isinstance(child, Token) and child.type in types]
+
+
+class WordBuilder:
+    """Makes the nodes that hold a word of the text."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+
+    def span(self, part: Token | Branch) -> Span:
+        """The characters that a token or a rule was read from."""
+        if isinstance(part, Token):
+            start, end = part.start_pos, part.end_pos
+        else:
+            start, end = part.meta.start_pos, part.meta.end_pos
+        assert start is not None
+        assert end is not None
+        return Span(self.file, start, end)
+
+    def name(self, token: Token) -> tree.Name:
+        """A name; a string becomes a quoted one."""
+        if token.type == "STRING":
+            return tree.Name(text=token[1:-1], quoted=True, span=self.span(token))
+        return tree.Name(text=str(token), span=self.span(token))
+
+    def names(self, branch: Branch) -> tuple[tree.Name, ...]:
+        """All names directly below a rule."""
+        return tuple(self.name(token) for token in tokens(branch, "NAME"))
+
+    def text(self, token: Token) -> tree.Text:
+        """A string without its quotes."""
+        return tree.Text(value=token[1:-1], span=self.span(token))
+
+    def number(self, branch: Branch) -> tree.Number:
+        """A number, exactly: ``80%`` and ``0.8`` are both 4/5."""
+        written = "".join(str(child) for child in branch.children)
+        percent = written.endswith("%")
+        value = Fraction(written.removesuffix("%"))
+        return tree.Number(
+            value=value / 100 if percent else value, text=written, percent=percent, span=self.span(branch)
+        )
+
+    def numbers(self, branch: Branch) -> tuple[tree.Number, ...]:
+        """All numbers directly below a rule."""
+        return tuple(self.number(child) for child in branches(branch) if child.data == "number")
+
+    def one_number(self, branch: Branch) -> tree.Number | None:
+        """The number directly below a rule, if there is one."""
+        found = self.numbers(branch)
+        return found[0] if found else None

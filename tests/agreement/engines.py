@@ -1,0 +1,76 @@
+"""The engines that must agree with the oracle, and what agreeing means. New engines add one line."""
+
+from __future__ import annotations
+
+from oracle import Truth, true_for
+
+from fairdsl.backends.contract import Budget, Facts, Needs, Procedure, Refusal, Silent
+from fairdsl.backends.enumerate import Enumerate
+from fairdsl.backends.search import Search
+from fairdsl.ir.expr import TRUE, Who
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Quantity
+from fairdsl.numerics.narrow import count_points, narrow
+from fairdsl.verdict import Holds, Refused, Shares, Unknown, Value, Verdict, Violated
+
+ENGINES: list[Procedure] = [Enumerate(), Search()]
+
+
+def needs_of(problem: Problem) -> Needs:
+    return Needs(
+        question="pair",
+        quantity=problem.quantity,
+        points=count_points(narrow(problem.domain, getattr(problem.question, "target", TRUE))),
+        has_reals=False,
+        unbounded=False,
+        population=False,
+    )
+
+
+def ask(engine: Procedure, problem: Problem, seconds: float = 20.0) -> Verdict | None:
+    """The engine's verdict; None when it refuses."""
+    if isinstance(engine.offer(problem, needs_of(problem)), Refusal):
+        return None
+    return engine.answer(problem, Facts(), Budget.of(seconds), Silent())
+
+
+def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None:
+    """What is wrong with the verdict, if anything; Unknown is never wrong."""
+    match verdict:
+        case Unknown():
+            return None
+        case Holds():
+            return None if truth.holds else f"holds, but {truth.violations[0]} is a violation"
+        case Violated(witnesses=witnesses):
+            if problem.quantity is not Quantity.HOLDS or not witnesses:
+                return "violated without a witness, or where a share was asked"
+            return _false_witness(witnesses, truth)
+        case Shares():
+            return _wrong_share(verdict, truth) or _false_witness(verdict.witnesses, truth)
+        case Value() | Refused():
+            return f"{verdict} is no answer to a question about pairs"
+
+
+def _false_witness(witnesses, truth: Truth) -> str | None:
+    real = set(truth.violations)
+    seen = [(witness.a, witness.b) for witness in witnesses]
+    if len({frozenset(pair) for pair in seen}) != len(seen):
+        return "the same witness twice"
+    return next((f"{pair} is no violation" for pair in seen if pair not in real), None)
+
+
+def _wrong_share(shares: Shares, truth: Truth) -> str | None:
+    if not shares.certified <= truth.fair_share <= 1 - shares.falsified:
+        return f"fair share {truth.fair_share} outside [{shares.certified}, {1 - shares.falsified}]"
+    if shares.undecided == 0 and truth.total:
+        if shares.total != truth.total:
+            return f"{shares.total} units instead of {truth.total}"
+        if shares.vacuous * truth.total != truth.vacuous:
+            return f"vacuous {shares.vacuous} instead of {truth.vacuous} of {truth.total}"
+    return None
+
+
+def in_target(problem: Problem, point) -> bool:
+    """Whether a point is in the domain's `where` and the target, by the oracle's reading."""
+    each = {Who.EACH: point}
+    return true_for(problem.domain.where, each) and true_for(problem.question.target, each)

@@ -1,0 +1,173 @@
+"""``lint``, ``explain``, ``compile`` and ``capabilities``: what they print and where."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fairdsl
+from fairdsl.cli.app import cli
+from fairdsl.diagnostics import CODES, Diagnostic
+
+ERROR = Diagnostic(code="E0203", title="`sxe` is not declared")
+WARNING = Diagnostic(code="W0801", title="`age` is never used")
+
+
+@pytest.fixture(autouse=True)
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("x.fair", "y.fair"):
+        Path(name).write_text("audit\n", encoding="utf-8")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments)
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, verb: str, answer: Any) -> None:
+    monkeypatch.setattr(fairdsl, verb, lambda *_, **__: answer)
+
+
+def test_lint_is_silent_about_a_clean_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "lint", ())
+    result = run("lint", "x.fair", "y.fair")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_lint_reports_each_finding_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "lint", (ERROR, WARNING))
+    result = run("lint", "x.fair", "y.fair")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.endswith("\n\n1 error, 1 warning\n")
+    answering(monkeypatch, "lint", (WARNING,))
+    assert run("lint", "x.fair").exit_code == 0
+
+
+def test_lint_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "lint", (ERROR,))
+    result = run("lint", "x.fair", "--json")
+    written = json.loads(result.stdout)
+    assert (result.exit_code, result.stderr) == (2, "")
+    assert (written["schema"], written["specs"]) == ("fairdsl.findings/1", ["x.fair"])
+    assert written["diagnostics"][0]["code"] == "E0203"
+
+
+EXPLANATION = SimpleNamespace(
+    properties=(
+        SimpleNamespace(name="p", sentence="Any two individuals.", formula="for all a, b", clauses=("differ in sex", "equal: age")),
+        SimpleNamespace(name="q", sentence="Any other two.", formula="Pr", clauses=("under cohort",)),
+    ),
+    diagnostics=(WARNING,),
+)  # fmt: skip
+
+
+def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    answering(monkeypatch, "explain", EXPLANATION)
+    result = run("explain", "x.fair")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "p\n"
+        "    Any two individuals.\n"
+        "    formula    for all a, b\n"
+        "    in force   differ in sex\n"
+        "               equal: age\n"
+        "\n"
+        "q\n"
+        "    Any other two.\n"
+        "    formula    Pr\n"
+        "    in force   under cohort\n"
+    )
+    assert "warning[W0801]" in result.stderr
+    written = json.loads(run("explain", "x.fair", "--json").stdout)
+    assert written["properties"][1] == {
+        "name": "q",
+        "sentence": "Any other two.",
+        "formula": "Pr",
+        "clauses": ["under cohort"],
+    }
+
+
+def test_explain_a_code() -> None:
+    result = run("explain", "e0203")
+    assert result.exit_code == 0
+    assert "E0203" in result.stdout
+    assert json.loads(run("explain", "E0203", "--json").stdout)["meaning"] == CODES["E0203"]
+    result = run("explain", "E0299")
+    assert result.exit_code == 2
+    assert "no diagnostic has the code `E0299`" in result.stderr
+
+
+def test_explain_a_metric_and_its_aliases() -> None:
+    result = run("explain", "demographic_parity_ratio")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("disparate_impact\n    is         smallest over largest acceptance rate\n")
+    assert "also       demographic_parity_ratio" in result.stdout
+    assert json.loads(run("explain", "fair_share", "--json").stdout)["name"] == "fair_share"
+
+
+def test_explain_something_else() -> None:
+    result = run("explain", "fair_shares")
+    assert result.exit_code == 2
+    assert "`fair_shares` is neither a file nor an error code nor a metric; did you mean `fair_share`?" in result.stderr
+
+
+def test_compile_lists_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = SimpleNamespace(files=(Path("out/p.smt2"),), manifest=Path("out/manifest.json"), refused=())
+    answering(monkeypatch, "compile", compiled)
+    result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")
+    assert (result.exit_code, result.output) == (0, "out/p.smt2\nout/manifest.json\n")
+    compiled.refused = (ERROR,)
+    result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")
+    assert result.exit_code == 2
+    assert "error[E0203]" in result.stderr
+
+
+def test_compile_needs_a_format_and_a_folder() -> None:
+    assert run("compile", "x.fair", "-o", "out").exit_code == 2
+    assert run("compile", "x.fair", "--to", "smtlib").exit_code == 2
+
+
+def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = SimpleNamespace(
+        backend="smt",
+        questions=("pair",),
+        quantities=("holds", "fair_share"),
+        models=("ReLU",),
+        formats=(),
+        available=True,
+    )
+    answering(monkeypatch, "capabilities", (row,))
+    assert run("capabilities").stdout == (
+        "smt\n"
+        "    questions   pair\n"
+        "    quantities  holds, fair_share\n"
+        "    models      ReLU\n"
+        "    formats     none\n"
+        "    available   yes\n"
+    )
+    written = json.loads(run("capabilities", "--json").stdout)
+    assert written["backends"][0]["quantities"] == ["holds", "fair_share"]
+
+
+def test_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = SimpleNamespace(
+        property="p",
+        demand="require same decision",
+        stages=("search: random pairs", "smt: two copies"),
+        reasons=("enumerate: not used, 2^31 points",),
+    )
+    answering(monkeypatch, "plan", (plan,))
+    result = run("check", "x.fair", "--explain-plan")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "p   require same decision\n"
+        "    1. search: random pairs\n"
+        "    2. smt: two copies\n"
+        "    enumerate: not used, 2^31 points\n"
+    )

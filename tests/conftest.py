@@ -1,0 +1,40 @@
+"""Hypothesis profiles, and expected files that ``pytest --accept`` rewrites."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+# `ci` is reproducible, `nightly` long; everyday runs are short.
+settings.register_profile("dev", max_examples=100, deadline=None, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="rewrite the expected files of golden tests")
+
+
+@pytest.fixture
+def as_expected(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with an expected file, or rewrite the file; an empty text has no file."""
+    accept = request.config.getoption("--accept")
+
+    def compare(path: Path, text: str) -> None:
+        if accept and text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+        elif accept:
+            path.unlink(missing_ok=True)
+        else:
+            expected = path.read_text(encoding="utf-8") if path.is_file() else ""
+            assert text == expected, f"{path.name} differs; `pytest --accept` rewrites it"
+
+    return compare

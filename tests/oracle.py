@@ -1,0 +1,173 @@
+"""The definitions of docs/semantics.md (sections 1 to 3), written down naively in exact fractions.
+
+Shares no code with any engine: it reads the data classes of the IR and nothing else. Every loop is the
+quantifier that it stands for; nothing here is fast. It is what the engines are compared with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Who
+from fairdsl.ir.feature import AttributeInput
+from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, SameDecision
+
+RELATIONS = {
+    "=": lambda x, y: x == y,
+    "!=": lambda x, y: x != y,
+    "<": lambda x, y: x < y,
+    "<=": lambda x, y: x <= y,
+    ">": lambda x, y: x > y,
+    ">=": lambda x, y: x >= y,
+}
+
+
+@dataclass
+class Truth:
+    """Everything that the definitions say about a problem."""
+
+    violations: list[tuple[Point, Point]]
+    total: int
+    fair: int
+    vacuous: int
+    individuals: list[Point] = field(default_factory=list)
+
+    @property
+    def holds(self) -> bool:
+        return not self.violations
+
+    @property
+    def fair_share(self) -> Fraction:
+        return Fraction(self.fair, self.total) if self.total else Fraction(1)
+
+
+def values_of(attribute_type: object) -> list[Fraction]:
+    match attribute_type:
+        case Category(values=values):
+            return [Fraction(value.code) for value in values]
+        case Integer(low=low, high=high):
+            return [Fraction(value) for value in range(low, high + 1)]
+        case Boolean():
+            return [Fraction(0), Fraction(1)]
+    raise TypeError("the oracle enumerates finite domains")
+
+
+def true_for(predicate: Predicate, individuals: dict[Who, Point]) -> bool:
+    match predicate:
+        case Compare(left=left, relation=relation):
+            value = left.constant
+            for variable, coefficient in left.terms:
+                value += coefficient * individuals[variable.who][variable.attribute]
+            return RELATIONS[relation.value](value, 0)
+        case Member(variable=variable, values=values):
+            return individuals[variable.who][variable.attribute] in values
+        case And(parts):
+            return all(true_for(part, individuals) for part in parts)
+        case Or(parts):
+            return any(true_for(part, individuals) for part in parts)
+        case Not(part):
+            return not true_for(part, individuals)
+
+
+def scores(model: Model, point: Point) -> list[Fraction]:
+    signals = [
+        point[item.attribute]
+        if isinstance(item, AttributeInput)
+        else Fraction(1 if true_for(item.predicate, {Who.EACH: point}) else 0)
+        for item in model.inputs
+    ]
+    for layer in model.layers:
+        weights, biases, slopes = layer.weight.exact, layer.bias.exact, layer.slope.exact
+        following = []
+        for unit in range(len(biases)):
+            z = Fraction(biases[unit])
+            for position, signal in enumerate(signals):
+                z += weights[unit, position] * signal
+            following.append(max(z, Fraction(0)) + slopes[unit] * min(z, Fraction(0)))
+        signals = following
+    return signals
+
+
+def outcome(model: Model, point: Point) -> int:
+    found = scores(model, point)
+    rule = model.rule
+    if isinstance(rule, ByThreshold):
+        assert rule.low == rule.high, "the oracle knows rational thresholds only"
+        return rule.granted if RELATIONS[rule.relation.value](found[0], rule.low) else rule.otherwise
+    return found.index(max(found))
+
+
+def comparable(question: Pair, domain: Domain, a: Point, b: Point) -> bool:
+    """Similarity alone: who differs, who may, and everybody else equal."""
+    differences = [a[index] != b[index] for index in question.differ]
+    if not any(differences) or (question.mode is Differ.ALL and not all(differences)):
+        return False
+    relaxed = {entry.attribute: entry.by for entry in question.relax}
+    for index in range(len(domain.attributes)):
+        if index in question.differ:
+            continue
+        if index not in relaxed:
+            if a[index] != b[index]:
+                return False
+        elif relaxed[index] is not None and abs(a[index] - b[index]) > relaxed[index]:
+            return False
+    return true_for(question.pair_target, {Who.A: a, Who.B: b})
+
+
+def truth(problem: Problem) -> Truth:
+    """The answer to every quantity of a pair question, by enumeration."""
+    question, domain, model = problem.question, problem.domain, problem.model
+    assert isinstance(question, Pair)
+    individuals = [
+        point
+        for point in product(*(values_of(attribute.type) for attribute in domain.attributes))
+        if true_for(domain.where, {Who.EACH: point}) and true_for(question.target, {Who.EACH: point})
+    ]
+    score = {point: scores(model, point) for point in individuals}
+    decision = {point: outcome(model, point) for point in individuals}
+    pairs = [(a, b) for a in individuals for b in individuals if comparable(question, domain, a, b)]
+
+    def breaks(a: Point, b: Point) -> bool:
+        if isinstance(question.demand, SameDecision):
+            return decision[a] != decision[b]
+        gap = abs(score[a][0] - score[b][0])
+        return not RELATIONS[question.demand.relation.value](gap, question.demand.limit)
+
+    violations = [(a, b) for a, b in pairs if breaks(a, b)]
+
+    def unit_of(point: Point) -> Point:
+        """x itself: without `relax` the values of the attributes that do not differ, else the individual."""
+        if question.relax:
+            return point
+        return tuple(value for index, value in enumerate(point) if index not in question.differ)
+
+    units = {unit_of(point) for point in individuals}
+    paired = {unit_of(point) for pair in pairs for point in pair}
+    if question.relax or not isinstance(question.demand, SameDecision):
+        unfair = {unit_of(point) for pair in violations for point in pair}
+    else:
+        unfair = {unit for unit in units if not _constant_on_components(unit, unit_of, individuals, pairs, decision)}
+    return Truth(violations, len(units), len(units - unfair), len(units - paired), individuals)
+
+
+def _constant_on_components(unit, unit_of, individuals, pairs, decision) -> bool:
+    """Whether the decision is constant on every connected component of R over this x."""
+    members = [point for point in individuals if unit_of(point) == unit]
+    edges = [(a, b) for a, b in pairs if unit_of(a) == unit]
+    unseen = set(members)
+    while unseen:
+        component = {unseen.pop()}
+        grown = True
+        while grown:
+            reached = {q for a, b in edges for p, q in ((a, b), (b, a)) if p in component} - component
+            component |= reached
+            grown = bool(reached)
+        unseen -= component
+        if len({decision[point] for point in component}) > 1:
+            return False
+    return True

@@ -1,0 +1,92 @@
+"""The report for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from samples import CLAUSES, REPORT
+
+from fairdsl.report.model import PropertyReport, Report
+from fairdsl.report.text import render
+
+SAMPLE = Path(__file__).parent / "sample.txt"
+
+
+def only(name: str, *, width: int = 100) -> str:
+    chosen = tuple(item for item in REPORT.properties if item.name == name)
+    return render(replace(REPORT, properties=chosen), width=width)
+
+
+def test_every_kind_of_property(as_expected: Callable[[Path, str], None]) -> None:
+    as_expected(SAMPLE, render(REPORT))
+
+
+def test_the_line_of_the_design() -> None:
+    assert "four_fifths   VIOLATED   disparate impact 0.6132 < 0.80   exact, enumerate, 2.1 s\n" in only("four_fifths")
+
+
+def test_every_clause_in_force_is_printed() -> None:
+    """Trap 2: a "relaxed" question shipped with no relaxation, and nobody saw it."""
+    for item in REPORT.properties:
+        written = only(item.name)
+        assert all(clause in written for clause in CLAUSES)
+
+
+def test_colour_changes_no_letter() -> None:
+    coloured = render(REPORT, colour=True)
+    assert "\x1b[1;31mVIOLATED\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render(REPORT)
+
+
+def test_it_fits_the_terminal() -> None:
+    for width in (72, 80, 120):
+        assert max(map(len, render(REPORT, width=width).splitlines())) <= width
+
+
+def test_a_violated_pair_shows_what_differs_first_and_the_rest_in_one_line() -> None:
+    lines = only("sex_decides").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("    witness"))
+    assert [line.split() for line in lines[at + 1 : at + 5]] == [
+        ["month", "12", "14"],
+        ["sex", "f", "m"],
+        ["decision", "grant", "reject"],
+        ["score", "1.25", "-0.333333"],
+    ]
+    assert lines[at + 5].split(maxsplit=1) == ["both", "status = some, income = 1/3, foreign = true"]
+    assert "in exact arithmetic and in float32" in " ".join(only("sex_decides").split())
+
+
+def test_further_witnesses_are_counted() -> None:
+    [item] = [item for item in REPORT.properties if item.name == "sex_decides"]
+    [demand] = item.demands
+    other = replace(demand.witnesses[0], decision_b="other")
+    doubled = replace(item, demands=(replace(demand, witnesses=(*demand.witnesses, other)),))
+    assert "and 1 more in the JSON report" in render(replace(REPORT, properties=(doubled,)))
+
+
+def test_unknown_says_why() -> None:
+    assert "the time ran out" in only("late")
+    assert "exact arithmetic and the deployed float32 file disagree" in only("gap")
+    assert "in float32  grant  grant" in only("gap")
+
+
+def test_the_summary_counts_and_explains_the_exit_code() -> None:
+    assert only("proved").endswith(
+        "1 property: 1 holds\nexit code 0: nothing that is required is violated, unknown or refused\n"
+    )
+    assert only("late").endswith("1 property: 1 unknown\nexit code 3: no property is violated, some are unknown\n")
+    assert render(Report(version="0", path="x.fair", sha256=None)).splitlines()[-2] == "0 properties"
+
+
+def test_names_of_a_spec_cannot_steer_the_terminal() -> None:
+    spoilt = PropertyReport(name="p", sentence="\x1b[2J", clauses=("\x1b[1m",), demands=REPORT.properties[0].demands)
+    report = replace(REPORT, title="\x1b]0;x\x07", properties=(spoilt,))
+    assert "\x1b" not in render(report)
+
+
+def test_ascii() -> None:
+    titled = replace(REPORT, title="Prüfung \N{EM DASH} Kredit")
+    assert render(titled, unicode=False).isascii()

@@ -1,0 +1,165 @@
+"""Random small problems: everything that can go wrong in a tiny space, ties at the threshold included."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
+from fairdsl.ir.feature import AttributeInput, IndicatorInput
+from fairdsl.ir.model import ByHighest, ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, SameDecision, ScoreGap
+
+SMALL = st.integers(-3, 3).map(Fraction)
+DYADIC = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 2, 4]))
+RATIONAL = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 3, 5, 10]))
+ORDERS = [Relation.LT, Relation.LE, Relation.GT, Relation.GE]
+COMPARISONS = st.sampled_from([*ORDERS, Relation.EQ, Relation.NE])
+
+
+@st.composite
+def attributes(draw: st.DrawFn, name: str) -> Attribute:
+    kind = draw(st.sampled_from(["category", "integer", "integer", "boolean"]))
+    if kind == "boolean":
+        return Attribute(name=name, type=Boolean())
+    size = draw(st.integers(2, 4))
+    if kind == "integer":
+        low = draw(st.integers(-3, 2))
+        return Attribute(name=name, type=Integer(low=low, high=low + size - 1))
+    codes = draw(st.lists(st.integers(-2, 7), min_size=size, max_size=size, unique=True))
+    values = tuple(CategoryValue(name=f"v{code}".replace("-", "m"), code=code) for code in codes)
+    return Attribute(name=name, type=Category(values=values))
+
+
+@st.composite
+def atoms(draw: st.DrawFn, columns: tuple[Attribute, ...], who: tuple[Who, ...]) -> Predicate:
+    index = draw(st.integers(0, len(columns) - 1))
+    values = [Fraction(value) for value in columns[index].values]
+    if draw(st.booleans()):
+        chosen = draw(st.frozensets(st.sampled_from(values), min_size=1, max_size=len(values)))
+        return Member(variable=Variable(index, draw(st.sampled_from(who))), values=chosen)
+    terms = draw(
+        st.dictionaries(
+            st.builds(Variable, st.integers(0, len(columns) - 1), st.sampled_from(who)),
+            st.one_of(SMALL, RATIONAL),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    return Compare(left=Linear.of(terms, draw(DYADIC)), relation=draw(COMPARISONS))
+
+
+def predicates(columns: tuple[Attribute, ...], who: tuple[Who, ...] = (Who.EACH,)) -> st.SearchStrategy[Predicate]:
+    return st.recursive(
+        atoms(columns, who),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3).map(lambda parts: And(tuple(parts))),
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: Or(tuple(parts))),
+            inner.map(Not),
+        ),
+        max_leaves=3,
+    )
+
+
+@st.composite
+def domains(draw: st.DrawFn) -> Domain:
+    count = draw(st.integers(2, 4))
+    columns = tuple(draw(attributes(f"x{index}")) for index in range(count))
+    where = draw(st.one_of(st.just(TRUE), st.just(TRUE), predicates(columns)))
+    return Domain(name="People", attributes=columns, where=where)
+
+
+@st.composite
+def layers(draw: st.DrawFn, inputs: int, outputs: int, linear: bool) -> Layer:
+    number = draw(st.sampled_from([SMALL, SMALL, DYADIC, RATIONAL]))
+    weight = np.empty((outputs, inputs), dtype=object)
+    for cell in np.ndindex(weight.shape):
+        weight[cell] = draw(number)
+    slopes = st.just(Fraction(1)) if linear else st.sampled_from([Fraction(s) for s in (0, 0, 1)] + [Fraction(1, 10)])
+    return Layer(
+        weight=ExactArray.from_fractions(weight),
+        bias=ExactArray.from_fractions([draw(number) for _ in range(outputs)]),
+        slope=ExactArray.from_fractions([draw(slopes) for _ in range(outputs)]),
+    )
+
+
+@st.composite
+def models(draw: st.DrawFn, domain: Domain, single_score: bool) -> Model:
+    columns = domain.attributes
+    inputs: list[AttributeInput | IndicatorInput] = [AttributeInput(index) for index in range(len(columns))]
+    if draw(st.booleans()):
+        inputs.append(IndicatorInput(draw(predicates(columns))))
+    width = draw(st.sampled_from([0, 0, 2, 3]))
+    score_count = 1 if single_score or draw(st.integers(0, 3)) else draw(st.integers(2, 3))
+    stack = [draw(layers(len(inputs), width, False))] if width else []
+    stack.append(draw(layers(width or len(inputs), score_count, True)))
+    if score_count > 1:
+        names = tuple("abc"[:score_count])
+        return Model(
+            name="m", outcomes=names, inputs=tuple(inputs), layers=tuple(stack), rule=ByHighest(), favourable=0
+        )
+    threshold = draw(st.one_of(st.just(Fraction(0)), SMALL, RATIONAL))
+    granted = draw(st.integers(0, 1))
+    rule = ByThreshold(
+        relation=draw(st.sampled_from(ORDERS)),
+        low=threshold,
+        high=threshold,
+        granted=granted,
+        otherwise=1 - granted,
+    )
+    return Model(
+        name="m", outcomes=("no", "yes"), inputs=tuple(inputs), layers=tuple(stack), rule=rule, favourable=1
+    )
+
+
+@st.composite
+def relaxations(draw: st.DrawFn, domain: Domain, differ: tuple[int, ...]) -> tuple[Relaxation, ...]:
+    chosen = []
+    for index, attribute in enumerate(domain.attributes):
+        if index in differ or draw(st.booleans()):
+            continue
+        by = draw(st.sampled_from([None, Fraction(0), Fraction(1), Fraction(3, 2), Fraction(2)]))
+        if isinstance(attribute.type, Category):
+            by = None
+        chosen.append(Relaxation(attribute=index, by=by))
+    return tuple(chosen)
+
+
+@st.composite
+def questions(draw: st.DrawFn, domain: Domain, gap: bool) -> Pair:
+    columns = domain.attributes
+    indices = st.integers(0, len(columns) - 1)
+    differ = tuple(draw(st.lists(indices, min_size=1, max_size=min(3, len(columns)), unique=True)))
+    target = draw(st.one_of(st.just(TRUE), predicates(columns)))
+    both = predicates(columns, (Who.A, Who.B))
+    pair_target = draw(st.one_of(st.just(TRUE), st.just(TRUE), st.just(TRUE), both))
+    demand = SameDecision()
+    if gap:
+        limit = draw(st.one_of(st.integers(0, 6).map(Fraction), st.just(Fraction(1, 3))))
+        demand = ScoreGap(relation=draw(st.sampled_from([Relation.LE, Relation.LT])), limit=limit)
+    return Pair(
+        differ=differ,
+        mode=draw(st.sampled_from(list(Differ))),
+        relax=draw(st.one_of(st.just(()), relaxations(domain, differ))),
+        target=target,
+        pair_target=pair_target,
+        demand=demand,
+    )
+
+
+@st.composite
+def problems(draw: st.DrawFn, quantity: Quantity | None = None) -> Problem:
+    """A small problem; every clause of the language about pairs occurs."""
+    domain = draw(domains())
+    gap = draw(st.integers(0, 4)) == 0
+    return Problem(
+        name="p",
+        domain=domain,
+        model=draw(models(domain, single_score=gap)),
+        question=draw(questions(domain, gap)),
+        quantity=quantity or draw(st.sampled_from([Quantity.HOLDS, Quantity.FAIR_SHARE])),
+    )

@@ -1,0 +1,67 @@
+"""Every keyword of the language may be the name of anything."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fairdsl.resources import grammar_file
+from fairdsl.source import SourceFile
+from fairdsl.syntax.parse import parse
+
+_TERMINAL = re.compile(r'^[A-Z0-9]+(?:\.2)?: (?:"|/)([a-z][a-z0-9]*)', re.MULTILINE)
+
+KEYWORDS = sorted(set(_TERMINAL.findall(grammar_file("fair.lark").read_text(encoding="utf-8"))))
+
+POSITIONS = {
+    "attribute": "domain D { KW : boolean other : KW2oolean }".replace("KW2", "b"),
+    "attribute after a constraint": "domain D { other : boolean where other = true KW : boolean }",
+    "attribute after a type that could go on": "domain D { other : real KW : real another : boolean KW : boolean }",
+    "attribute with a column": 'domain D { KW : boolean column "x" KW : integer 0 .. 3 bins at 1 KW : boolean }',
+    "constraint": "domain D { x : boolean where KW = 1 and x = KW or KW in { KW, 1 } and not KW < 2 }",
+    "domain": "domain KW { x : boolean }",
+    "category value": "domain D { x : category { KW, a = 1, KW = 2 } y : boolean }",
+    "protected": "protected KW, KW\n\nprotected KW",
+    "label": "label KW : boolean",
+    "model": "model KW : KW -> { KW, KW }",
+    "decided outcome": "model m : D -> { no, KW }\n  KW when score > 0\n  KW when KW(x) <= 1\n",
+    "favourable": "model m : D -> { no, KW }\n  favourable KW\n  grant when score > 0",
+    "format": 'model m : D -> { no, yes }\n  from KW "x"\n  grant when score > 0',
+    "formula": "model m : D -> { no, yes }\n  score = KW + 2 * KW - KW / KW\n  grant when KW > 0 and KW or KW",
+    "reads": "model m : D -> { no, yes }\n  reads KW, one_hot(KW), (KW - 1) / 2, KW\n  favourable yes",
+    "graph": "graph KW { KW -> a -> KW KW -> KW }",
+    "distribution": "distribution KW over KW, KW\n  uniform",
+    "structure": 'distribution d over D\n  learn KW\n  from "x.csv"',
+    "setting": "distribution d over D\n  set KW = KW\n  set KW = 2",
+    "law": "distribution d over D\n  KW : bernoulli(0.3) given KW = KW\n  KW : table { KW : 1 }\n  KW : KW(0, 1)",
+    "named target": "target KW over KW = KW = 1\n\ntarget KW = KW >= 60",
+    "property": 'property KW "sentence" { }\nproperty KW { }',
+    "compare": "property p { compare KW, KW : KW\n require KW(KW) = KW(KW) }",
+    "across": "property p { across KW, KW\n under KW\n measure KW, KW within 1%, KW }",
+    "model of a property": "property p { model KW\n require KW <= 1 }",
+    "differ in one": "property p { differ in KW\n require same decision }",
+    "differ in the last clause": "property p { differ in KW }",
+    "differ in two": "property p { differ in KW, KW\n require same decision }",
+    "differ in any": "property p { differ in any KW, KW\n relax KW by 5 }",
+    "differ in all": "property p { differ in all KW, KW\n relax KW freely }",
+    "relax": "property p { relax KW by 5\n relax KW freely\n relax KW by 2% }",
+    "target": "property p { target KW = KW\n target KW\n target x = KW and KW = 1 or KW > 1\n when KW >= 1 }",
+    "target of one individual": "property p { target a.KW <= 3 and KW.KW = KW\n given KW\n require KW }",
+    "membership": "property p { target KW in { KW, 3 .. 5, KW }\n target KW in 3 .. 5\n target not KW in 3 .. 5 }",
+    "arithmetic": "property p { target 1 + KW < 2 * KW\n target -KW > KW\n target KW + 1 = KW / 3 }",
+    "negation": "property p { target not KW = 1\n target not (KW = 1)\n target x and not KW > 3 }",
+    "call": "property p { require abs(score(KW) - KW(KW)) <= 3\n require KW(KW) = KW }",
+    "given": "property p { given KW = KW\n given KW\n under KW }",
+    "allow": "property p { allow KW -> KW -> KW\n baseline KW = KW\n privileged KW = KW\n require KW <= 2% }",
+    "influence": "property p { measure influence of KW, (KW, KW) on KW, KW\n require influence of KW on KW <= 2 }",
+}
+
+
+@pytest.mark.parametrize("position", POSITIONS)
+def test_every_keyword_may_be_a_name(position: str) -> None:
+    refused = [
+        keyword
+        for keyword in KEYWORDS
+        if not parse(SourceFile("spec.fair", POSITIONS[position].replace("KW", keyword))).complete
+    ]
+    assert refused == []
