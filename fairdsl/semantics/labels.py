@@ -131,6 +131,7 @@ def _word(node: tree.Expression | tree.Name) -> str | None:
 def label_membership(
     node: tree.Membership, variable: Variable, attribute: Attribute, reporter: Reporter
 ) -> Predicate | None:
+    """``attribute in { a, b }`` for a category or boolean."""
     codes: set[Fraction] = set()
     ok = True
     for element in node.elements:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Domain, Integer, Real, show_number
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Or, Predicate, Relation, Who, conjoin, variables
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Who, conjoin, variables
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import ValueSet, narrow
 from fairdsl.semantics import errors

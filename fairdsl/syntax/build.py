@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lark import Token, Tree
 
@@ -18,8 +18,8 @@ __all__ = ["SpecBuilder"]
 class SpecBuilder(PropertyBuilder):
     """Makes the tree of a file and hands each declaration the doc text written before it."""
 
-    def __init__(self, trivia: Trivia) -> None:
-        super().__init__(trivia.file)
+    def __init__(self, trivia: Trivia, original: Sequence[int] | None = None) -> None:
+        super().__init__(trivia.file, original)
         self._trivia = trivia
 
     def spec(self, branch: Branch) -> tree.Spec:
@@ -27,7 +27,7 @@ class SpecBuilder(PropertyBuilder):
         version: tree.Version | None = None
         audit: tree.Audit | None = None
         items: list[tree.Item] = []
-        opening = branches(branch)[0].meta.start_pos if branch.children else 0
+        opening = self.span(branches(branch)[0]).start if branch.children else 0
         for child in branches(branch):
             if child.data == "version":
                 version = self._version(child)

@@ -11,7 +11,7 @@ from fairdsl.syntax.mistakes import classic_mistake
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import FIRST_WORDS, Situation
 
-__all__ = ["diagnose"]
+__all__ = ["begins_declaration", "diagnose"]
 
 #: Words that only ever begin a declaration: at the start of a line they end any block before them.
 _ONLY_DECLARE = ("audit", "use", "domain", "protected", "label", "distribution", "graph", "property")
@@ -145,9 +145,9 @@ def _unclosed(situation: Situation) -> Diagnostic | None:
     here = situation.found
     if opening is None:
         return None
-    if situation.start != situation.at and first.leads and _declares(situation, situation.start):
+    if situation.start != situation.at and first.leads and begins_declaration(situation, situation.start):
         here = first
-    elif not (here.kind is Kind.END or (here.leads and _declares(situation, situation.at))):
+    elif not (here.kind is Kind.END or (here.leads and begins_declaration(situation, situation.at))):
         inner_head = opening != situation.opening and here.leads and _heads_attribute(situation)
         if not inner_head:
             return None
@@ -156,7 +156,7 @@ def _unclosed(situation: Situation) -> Diagnostic | None:
     return errors.unbalanced_brace(here.span, errors.Brace.UNCLOSED, owner, brace.span)
 
 
-def _declares(situation: Situation, index: int) -> bool:
+def begins_declaration(situation: Situation, index: int) -> bool:
     """Whether a declaration begins at an index; ``model`` and ``target`` are clauses of properties too."""
     word, after = situation.lexemes[index].text, situation.lexemes[index + 2].text
     if word in ("model", "target"):
@@ -261,5 +261,3 @@ def _something_else(situation: Situation) -> Diagnostic:
 def _quoted(lexeme: Lexeme) -> str:
     text = lexeme.text
     return text if len(text) <= 24 else text[:23] + "…"
-
-

@@ -49,16 +49,12 @@ def _worded(code: str, place: Span, wording: Wording, why: str) -> Diagnostic:
 
 def foreign_sign(place: Span, wording: Wording) -> Diagnostic:
     """E0101: a sign of another language."""
-    return _worded(
-        "E0101", place, wording, "a spec is read by people who do not program, so it has few signs"
-    )
+    return _worded("E0101", place, wording, "a spec is read by people who do not program, so it has few signs")
 
 
 def strange_quotes(place: Span, wording: Wording) -> Diagnostic:
     """E0102: a text without its straight double quotes."""
-    return _worded(
-        "E0102", place, wording, "only the quotes tell a title, a file or a header from a name of the spec"
-    )
+    return _worded("E0102", place, wording, "only the quotes tell a title, a file or a header from a name of the spec")
 
 
 class Brace(Enum):
@@ -125,9 +121,7 @@ def strange_type(place: Span, wording: Wording) -> Diagnostic:
 
 def small_word_missing(place: Span, wording: Wording) -> Diagnostic:
     """E0107: a small word or sign is missing or another one than belongs there."""
-    return _worded(
-        "E0107", place, wording, "the small words make a clause a sentence that is read one way only"
-    )
+    return _worded("E0107", place, wording, "the small words make a clause a sentence that is read one way only")
 
 
 def nothing_follows(place: Span, keyword: str, example: str, next_place: Span) -> Diagnostic:
@@ -162,16 +156,12 @@ def list_comma(place: Span, left_over: bool, before: str, after: str) -> Diagnos
 
 def foreign_comparison(place: Span, wording: Wording) -> Diagnostic:
     """E0110: a condition in the manner of another language."""
-    return _worded(
-        "E0110", place, wording, "a condition decides whom the audit is about, so it is written in one way"
-    )
+    return _worded("E0110", place, wording, "a condition decides whom the audit is about, so it is written in one way")
 
 
 def strange_number(place: Span, wording: Wording) -> Diagnostic:
     """E0111: a number in another notation."""
-    return _worded(
-        "E0111", place, wording, "numbers are taken exactly as they stand, and must be easy to compare"
-    )
+    return _worded("E0111", place, wording, "numbers are taken exactly as they stand, and must be easy to compare")
 
 
 def strange_name(place: Span, wording: Wording) -> Diagnostic:
@@ -188,7 +178,7 @@ def empty_file(place: Span) -> Diagnostic:
         title="this file says nothing yet",
         primary=Label(place, "a domain, a model and a property belong here"),
         why="an audit of nothing would pass",
-        help="begin with `audit \"...\"` and a `domain Applicant { ... }`",
+        help='begin with `audit "..."` and a `domain Applicant { ... }`',
     )
 
 

@@ -33,11 +33,7 @@ _LAW_HEAD = "a law such as `age : normal(40, 10)`"
 @cache
 def _spellings() -> dict[str, str]:
     """How each keyword and symbol is written."""
-    return {
-        terminal.name: terminal.pattern.value
-        for terminal in grammar().terminals
-        if terminal.pattern.type == "str"
-    }
+    return {terminal.name: terminal.pattern.value for terminal in grammar().terminals if terminal.pattern.type == "str"}
 
 
 def expected_words(situation: Situation) -> list[str]:

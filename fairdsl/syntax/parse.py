@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from lark import UnexpectedInput
 
 from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.build import SpecBuilder
+from fairdsl.syntax.errors import empty_file, unknown_version
 from fairdsl.syntax.tables import grammar
-from fairdsl.syntax.trivia import read_trivia
+from fairdsl.syntax.trivia import Trivia, read_trivia
 
 __all__ = ["ParseResult", "parse"]
 
@@ -33,6 +37,32 @@ class ParseResult:
 
 
 def parse(source: SourceFile) -> ParseResult:
-    """Read a file."""
-    branch = grammar().parse(source.text)
-    return ParseResult(spec=SpecBuilder(read_trivia(source)).spec(branch), diagnostics=())
+    """Read a file; whatever is wrong with it is reported, never raised."""
+    trivia = read_trivia(source)
+    try:
+        branch = grammar().parse(source.text)
+    except UnexpectedInput:
+        return _parse_around_errors(trivia)
+    spec = SpecBuilder(trivia).spec(branch)
+    return ParseResult(spec=spec, diagnostics=tuple(_version_errors(spec)) or _emptiness(spec))
+
+
+def _parse_around_errors(trivia: Trivia) -> ParseResult:
+    # Error recovery and its table of mistakes are not loaded for a text that is right.
+    from fairdsl.syntax.recover import recover
+
+    recovered = recover(trivia.file)
+    if recovered.branch is None:
+        return ParseResult(spec=None, diagnostics=recovered.diagnostics, lost=recovered.lost)
+    spec = SpecBuilder(trivia, recovered.original).spec(recovered.branch)
+    return ParseResult(spec=spec, diagnostics=(*recovered.diagnostics, *_version_errors(spec)), lost=recovered.lost)
+
+
+def _version_errors(spec: tree.Spec) -> Iterator[Diagnostic]:
+    if spec.version is not None and spec.version.number.text != "1":
+        yield unknown_version(spec.version.number.span, spec.version.number.text)
+
+
+def _emptiness(spec: tree.Spec) -> tuple[Diagnostic, ...]:
+    nothing = spec.version is None and spec.audit is None and not spec.items
+    return (empty_file(Span(spec.span.file, 0, 0)),) if nothing else ()

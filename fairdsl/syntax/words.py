@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -29,8 +30,10 @@ def tokens(branch: Branch, *types: str) -> list[Token]:
 class WordBuilder:
     """Makes the nodes that hold a word of the text."""
 
-    def __init__(self, file: SourceFile) -> None:
+    def __init__(self, file: SourceFile, original: Sequence[int] | None = None) -> None:
+        """``original`` maps offsets back to the file where a mended text was read instead of it."""
         self.file = file
+        self._original = original
 
     def span(self, part: Token | Branch) -> Span:
         """The characters that a token or a rule was read from."""
@@ -40,7 +43,9 @@ class WordBuilder:
             start, end = part.meta.start_pos, part.meta.end_pos
         assert start is not None
         assert end is not None
-        return Span(self.file, start, end)
+        if self._original is not None:
+            start, end = self._original[start], self._original[end - 1] + 1
+        return Span(self.file, start, max(start, end))
 
     def name(self, token: Token) -> tree.Name:
         """A name; a string becomes a quoted one."""

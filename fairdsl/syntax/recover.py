@@ -1,0 +1,145 @@
+"""Reading on after a syntax error: report it, mend or drop its statement, and read the whole text again.
+
+Each round either succeeds or stops at one place. The statement there is mended by the diagnostic's own
+fix where that carries reading into another statement, and dropped otherwise; a second mistake in the
+same statement is dropped with it, so that every statement gives one diagnostic at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lark import UnexpectedInput
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+from fairdsl.diagnostics.model import Diagnostic, Edit
+from fairdsl.source import SourceFile, Span
+from fairdsl.syntax.diagnose import begins_declaration, diagnose
+from fairdsl.syntax.patch import Patched, patch
+from fairdsl.syntax.scan import Kind, Lexemes, scan
+from fairdsl.syntax.situation import Situation, situate
+from fairdsl.syntax.tables import grammar
+from fairdsl.syntax.words import Branch
+
+__all__ = ["Recovered", "recover"]
+
+_MOST_REPORTED = 20
+_MOST_ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What could be read, with the map back to the file, what was found and which places were dropped."""
+
+    branch: Branch | None
+    original: list[int]
+    diagnostics: tuple[Diagnostic, ...]
+    lost: tuple[Span, ...]
+
+
+def recover(file: SourceFile) -> Recovered:
+    """Read a file that the grammar refuses."""
+    return _Recovery(file).run()
+
+
+class _Recovery:
+    def __init__(self, file: SourceFile) -> None:
+        self._file = file
+        self._lexemes = scan(file)
+        self._edits: tuple[Edit, ...] = ()
+        self._diagnostics: list[Diagnostic] = []
+        self._lost: list[Span] = []
+
+    def run(self) -> Recovered:
+        for _ in range(_MOST_ROUNDS):
+            patched, outcome = self._attempt(self._edits)
+            if not isinstance(outcome, Situation):
+                return self._recovered(patched, outcome)
+            diagnostic = diagnose(outcome)
+            self._diagnostics.append(diagnostic)
+            if len(self._diagnostics) == _MOST_REPORTED:
+                break
+            self._repair(outcome, diagnostic)
+        return self._recovered(patched, None)
+
+    def _recovered(self, patched: Patched, branch: Branch | None) -> Recovered:
+        return Recovered(
+            branch=branch,
+            original=patched.original,
+            diagnostics=tuple(self._diagnostics),
+            lost=tuple(self._lost),
+        )
+
+    def _attempt(self, edits: tuple[Edit, ...]) -> tuple[Patched, Branch | Situation]:
+        patched = patch(self._file.text, edits)
+        try:
+            return patched, grammar().parse(patched.text)
+        except UnexpectedInput as stopped:
+            offset = patched.original[_offset(stopped, len(patched.text))]
+            state = stopped.interactive_parser.parser_state  # type: ignore[attr-defined]
+            return patched, situate(state, self._lexemes, self._lexemes.index_at(offset), patched.original)
+
+    def _repair(self, situation: Situation, diagnostic: Diagnostic) -> None:
+        if diagnostic.fix is not None:
+            mended = (*self._edits, diagnostic.fix)
+            _, outcome = self._attempt(mended)
+            if not isinstance(outcome, Situation) or outcome.start > situation.at:
+                self._edits = mended
+                return
+        ends = list(_statement_ends(situation))
+        for end in ends:
+            dropped = self._span(situation.start, end)
+            without = (*self._edits, Edit(dropped, "\n"))
+            _, outcome = self._attempt(without)
+            if end == ends[-1] or not isinstance(outcome, Situation) or outcome.at >= ends[-1]:
+                self._edits = without
+                self._lost.append(dropped)
+                return
+
+    def _span(self, start: int, end: int) -> Span:
+        """From one lexeme up to, not including, another; comments between stay where they are."""
+        return Span(self._file, self._lexemes[start].start, self._lexemes[end - 1].span.end)
+
+
+def _offset(stopped: UnexpectedInput, end: int) -> int:
+    if isinstance(stopped, UnexpectedCharacters):
+        return int(stopped.pos_in_stream or 0)
+    assert isinstance(stopped, UnexpectedToken)
+    return end if stopped.token.type == "$END" else int(stopped.token.start_pos or 0)
+
+
+def _statement_ends(situation: Situation) -> Iterator[int]:
+    """Where the statement may end, as indices of the lexeme behind it; the last one is certain."""
+    lexemes, depth = situation.lexemes, 0
+    index = situation.start
+    while lexemes[index].kind is not Kind.END:
+        text = lexemes[index].text
+        if index > situation.start:
+            if depth == 0 and text == "}" and situation.body != "file":
+                break
+            if _may_begin(situation, index, depth):
+                yield index
+                if index > situation.at and (lexemes[index].leads or depth == 0):
+                    return
+        depth += (text == "{") - (text == "}")
+        index += 1
+    yield max(index, situation.start + 1) if lexemes[situation.start].kind is not Kind.END else index
+
+
+def _may_begin(situation: Situation, index: int, depth: int) -> bool:
+    """Whether a new statement plausibly begins at a lexeme."""
+    lexemes = situation.lexemes
+    here, following = lexemes[index], lexemes[index + 1]
+    if following.text in (",", "=", ".", ")") or lexemes[index - 1].text in (",", "=", ".", "("):
+        return False
+    if here.leads and begins_declaration(situation, index):
+        return depth <= 0 or situation.body != "file" or here.span.first.column == 1
+    if situation.body in ("domain", "distribution") and following.text == ":" and here.leads:
+        return depth <= 0 or situation.body == "domain"
+    if situation.body == "model" and here.leads and following.text == "when":
+        return True
+    if situation.body == "graph":
+        return here.leads and depth <= 0
+    known = here.text in situation.first_words() and (situation.body != "file" or here.leads)
+    return known and depth <= (1 if situation.body == "property" and here.leads else 0)
