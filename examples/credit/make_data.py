@@ -68,7 +68,7 @@ def repayment(rows: NDArray[np.int64], random: np.random.Generator) -> NDArray[n
         + 0.05 * employment
         - 0.15 * rate
         + 0.008 * (age - 35)
-        + 0.45 * sex
+        + 0.20 * sex
     )
     return (random.random(ROWS) < 1 / (1 + np.exp(-1.6 * logit))).astype(np.int64)
 

@@ -10,6 +10,7 @@ Run from anywhere: ``python examples/credit/train.py``.
 from __future__ import annotations
 
 import csv
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ def train(x: Array, y: Array) -> list[Array]:
     random = np.random.default_rng(SEED)
     sizes = (x.shape[1], *HIDDEN, 1)
     weights: list[Array] = []
-    for fan_in, fan_out in zip(sizes, sizes[1:], strict=False):
+    for fan_in, fan_out in itertools.pairwise(sizes):
         weights += [random.normal(0, np.sqrt(2 / fan_in), (fan_out, fan_in)), np.zeros(fan_out)]
     first = [np.zeros_like(w) for w in weights]
     second = [np.zeros_like(w) for w in weights]

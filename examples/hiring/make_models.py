@@ -40,9 +40,7 @@ def network(hidden: list[list[float]], output: list[list[float]]) -> onnx.ModelP
         name="hiring",
         inputs=[helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])],
         outputs=[helper.make_tensor_value_info("score", TensorProto.FLOAT, ["N", 1])],
-        initializer=[
-            numpy_helper.from_array(np.array(rows, dtype=np.float32), name) for name, rows in weights.items()
-        ],
+        initializer=[numpy_helper.from_array(np.array(rows, dtype=np.float32), name) for name, rows in weights.items()],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="")
     model.ir_version = 8

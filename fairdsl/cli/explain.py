@@ -18,7 +18,6 @@ from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.style import Paint, wrap
 from fairdsl.diagnostics.text import render
 from fairdsl.resources import error_page
-from fairdsl.semantics.metrics import ALIASES, METRICS
 
 __all__ = ["command"]
 
@@ -40,16 +39,8 @@ def command(topic: str, as_json: bool, models: Mapping[str, str]) -> None:
         _spec(topic, models, as_json)
     elif _CODE.fullmatch(topic):
         _code(topic.upper(), as_json)
-    elif topic in METRICS or topic in ALIASES:
-        _metric(ALIASES.get(topic, topic), as_json)
     else:
-        raise click.UsageError(_unknown(topic))
-
-
-def _unknown(topic: str) -> str:
-    close = nearest(topic, [*CODES, *METRICS, *ALIASES])
-    hint = f"; did you mean `{close}`?" if close else ""
-    return f"`{topic}` is neither a file nor an error code nor a metric{hint}"
+        _metric(topic, as_json)
 
 
 def _print_json(written: Mapping[str, Any]) -> None:
@@ -118,8 +109,15 @@ def _print_page(text: str) -> None:
     Console(width=style.width).print(Markdown(text))
 
 
-def _metric(name: str, as_json: bool) -> None:
+def _metric(topic: str, as_json: bool) -> None:
     """What a metric is, its other names, and what a property must say for it to mean something."""
+    from fairdsl.semantics.metrics import ALIASES, METRICS
+
+    name = ALIASES.get(topic, topic)
+    if name not in METRICS:
+        close = nearest(topic, [*CODES, *METRICS, *ALIASES])
+        hint = f"; did you mean `{close}`?" if close else ""
+        raise click.UsageError(f"`{topic}` is neither a file nor an error code nor a metric{hint}")
     metric = METRICS[name]
     aliases = [alias for alias, meant in ALIASES.items() if meant == name]
     needs = [

@@ -47,7 +47,7 @@ _NAMES: dict[str, str] = {
 _TYPES: dict[str, str] = {
     "E0301": "a range that runs backwards",
     "E0302": "two sides of a comparison that do not belong together",
-    "E0303": "a threshold outside 0 to 100 %",
+    "E0303": "a threshold that decides nothing",
     "E0304": "an expression that is not linear",
     "E0305": "values or codes of a category that clash",
     "E0306": "a category relaxed by a number",
@@ -59,7 +59,7 @@ _TYPES: dict[str, str] = {
 _QUESTIONS: dict[str, str] = {
     "E0401": "an allowed edge that is not in the graph",
     "E0402": "an allowed path with the wrong ends",
-    "E0403": "a baseline that is not one group",
+    "E0403": "a baseline or privileged group that is not one group",
     "E0404": "an edge both allowed and forbidden",
     "E0405": "a causal metric over a learned structure",
     "E0406": "a property without a clause it needs",
@@ -70,7 +70,7 @@ _QUESTIONS: dict[str, str] = {
     "E0411": "an attribute relaxed wrongly",
     "E0412": "a model that does not say all it must",
     "E0413": "a clause that does not belong in the property",
-    "E0414": "a demand on pairs that means nothing definite",
+    "E0414": "a demand that no verdict could decide",
     "E0415": "a decision rule that means nothing definite",
     "E0416": "a metric without what defines it",
 }
@@ -112,7 +112,7 @@ _APPROXIMATION: dict[str, str] = {
 
 _SMELLS: dict[str, str] = {
     "W0801": "a declaration that is never used",
-    "W0802": "a condition that is true of everybody",
+    "W0802": "a condition that changes nothing",
     "W0803": "a relaxation that says nothing",
 }
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from fairdsl.diagnostics.model import Label
-from fairdsl.diagnostics.style import Paint, Style, columns, display_width
+from fairdsl.diagnostics.style import Paint, Style, columns, display_width, wrap
 from fairdsl.source import SourceFile, Span
 
 __all__ = ["Gutter", "Mark", "excerpt", "source_line"]
 
 #: Marks that would lie beyond the right edge are shown this far from the left one.
 _CONTEXT = 12
+#: Fewer columns than these are not worth wrapping a label's text into.
+_NARROWEST = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,34 +146,52 @@ def _marks(label: Label, paint: Paint, sign: str, style: Style) -> Iterator[tupl
 def _annotated(line: int, marks: Sequence[Mark], gutter: Gutter, file: SourceFile) -> Iterator[str]:
     """A line of the source, its underlines, and the texts that do not fit beside them."""
     text = source_line(file, line, gutter.style)
-    text, marks = _cropped(text, marks, gutter.style.width - gutter.width - 3)
+    width = gutter.style.width - gutter.width - 3
+    text, marks = _cropped(text, marks, width)
     yield gutter.numbered(line, text)
     underline = _Row()
     for mark in sorted(marks, key=lambda mark: mark.sign == "^"):
         underline.put(mark.start, mark.sign * (mark.end - mark.start), mark.paint)
-    beside, below = _placed(marks)
+    beside, below = _placed(marks, width)
+    rows = [underline]
     if beside is not None:
-        underline.put(beside.end + 1, beside.text, beside.paint)
-    yield gutter.plain(underline.text(gutter.style))
-    yield from (gutter.plain(row.text(gutter.style)) for row in _hanging(below))
+        first, *more = _wrapped(beside.text, width - beside.end - 1)
+        underline.put(beside.end + 1, first, beside.paint)
+        rows += _continued(more, beside.end + 1, beside.paint, below)
+    rows += _hanging(below, width)
+    yield from (gutter.plain(row.text(gutter.style)) for row in rows)
 
 
-def _placed(marks: Sequence[Mark]) -> tuple[Mark | None, list[Mark]]:
+def _wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of that width; in one where there is too little room for sense."""
+    return list(wrap(text, width)) if width >= _NARROWEST else [text]
+
+
+def _continued(lines: Sequence[str], column: int, paint: Paint, pending: Sequence[Mark]) -> Iterator[_Row]:
+    """The later lines of a text, and the bars of the marks whose texts are still to come."""
+    for line in lines:
+        row = _bars(pending)
+        row.put(column, line, paint)
+        yield row
+
+
+def _placed(marks: Sequence[Mark], width: int) -> tuple[Mark | None, list[Mark]]:
     """The mark whose text fits beside its underline, and those whose texts hang below, right to left."""
     telling = sorted((mark for mark in marks if mark.text), key=lambda mark: (mark.start, mark.sign), reverse=True)
-    if telling and telling[0].end >= max(mark.end for mark in marks):
-        return telling[0], telling[1:]
-    return None, telling
+    if not telling or telling[0].end < max(mark.end for mark in marks):
+        return None, telling
+    room = width - telling[0].end - 1
+    fits = room >= min(_NARROWEST, display_width(telling[0].text))
+    return (telling[0], telling[1:]) if fits else (None, telling)
 
 
-def _hanging(marks: Sequence[Mark]) -> Iterator[_Row]:
+def _hanging(marks: Sequence[Mark], width: int) -> Iterator[_Row]:
     """Texts under their marks, the rightmost first, tied to them by bars."""
     if marks:
         yield _bars(marks)
     for index, mark in enumerate(marks):
-        row = _bars([other for other in marks[index + 1 :] if other.start < mark.start])
-        row.put(mark.start, mark.text, mark.paint)
-        yield row
+        pending = [other for other in marks[index + 1 :] if other.start < mark.start]
+        yield from _continued(_wrapped(mark.text, width - mark.start), mark.start, mark.paint, pending)
 
 
 def _bars(marks: Sequence[Mark]) -> _Row:
@@ -188,7 +208,8 @@ def _cropped(text: str, marks: Sequence[Mark], width: int) -> tuple[str, Sequenc
         return text, marks
     left = 0
     if max(mark.end for mark in marks) > width - 3:
-        left = max(0, min(mark.start for mark in marks) - _CONTEXT)
+        first, last = min(mark.start for mark in marks), max(mark.end for mark in marks)
+        left = max(0, min(first - _CONTEXT, last - width + _NARROWEST))
     letters = letters[left:]
     if left:
         letters[:3] = "..."

@@ -113,21 +113,29 @@ def display_width(text: str) -> int:
 def wrap(text: str, width: int, *, indent: str = "") -> Iterator[str]:
     """Lines of at most ``width`` columns, broken at spaces; later lines begin with ``indent``.
 
-    Runs of spaces are kept, so a note may align its words; a word longer than a line is not broken.
+    Runs of spaces are kept, so a note may align its words. What stands in backticks is broken only where
+    nothing else helps, and a word longer than a line not at all.
     """
     for paragraph in text.split("\n"):
         line = paragraph
         while display_width(line) > width:
-            begin = len(line) - len(line.lstrip(" "))
-            limit = _characters_within(line, width)
-            at = line.rfind(" ", begin, limit + 1)
-            if at <= begin:
-                at = line.find(" ", limit)
-            if at < 0:
+            at = _break(line, _characters_within(line, width))
+            if at is None:
                 break
             yield line[:at].rstrip(" ")
             line = indent + line[at:].lstrip(" ")
         yield line
+
+
+def _break(line: str, limit: int) -> int | None:
+    """The space to break at: the last within the limit, outside backticks if possible, else the next."""
+    begin = len(line) - len(line.lstrip(" "))
+    spaces = [at for at in range(begin, min(limit + 1, len(line))) if line[at] == " "]
+    outside = [at for at in spaces if line.count("`", 0, at) % 2 == 0]
+    if spaces:
+        return (outside or spaces)[-1]
+    following = line.find(" ", max(limit, begin))
+    return None if following < 0 else following
 
 
 def _characters_within(line: str, width: int) -> int:

@@ -30,6 +30,7 @@ __all__ = [
     "conjoin",
     "holds",
     "rename",
+    "substitute",
     "variables",
 ]
 
@@ -200,22 +201,25 @@ def variables(predicate: Predicate) -> Iterator[Variable]:
 
 def rename(predicate: Predicate, who: Mapping[Who, Who]) -> Predicate:
     """The same predicate about other individuals, e.g. ``{EACH: A}``."""
+    return substitute(predicate, lambda variable: Variable(variable.attribute, who.get(variable.who, variable.who)))
 
-    def renamed(variable: Variable) -> Variable:
-        return Variable(variable.attribute, who.get(variable.who, variable.who))
 
+def substitute(predicate: Predicate, by: Callable[[Variable], Variable]) -> Predicate:
+    """The same predicate about other variables; those that become one are added up."""
     match predicate:
         case Compare(left=left, relation=relation, span=span):
-            terms = {renamed(v): c for v, c in left.terms}
+            terms: dict[Variable, Fraction] = {}
+            for variable, coefficient in left.terms:
+                terms[by(variable)] = terms.get(by(variable), Fraction(0)) + coefficient
             return Compare(left=Linear.of(terms, left.constant), relation=relation, span=span)
         case Member(variable=variable, values=values, span=span):
-            return Member(variable=renamed(variable), values=values, span=span)
+            return Member(variable=by(variable), values=values, span=span)
         case And(parts):
-            return And(tuple(rename(part, who) for part in parts))
+            return And(tuple(substitute(part, by) for part in parts))
         case Or(parts):
-            return Or(tuple(rename(part, who) for part in parts))
+            return Or(tuple(substitute(part, by) for part in parts))
         case Not(part):
-            return Not(rename(part, who))
+            return Not(substitute(part, by))
 
 
 def holds(predicate: Predicate, of: Callable[[Variable], Fraction]) -> bool:

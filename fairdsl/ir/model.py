@@ -93,10 +93,12 @@ class ExactArray:
     @cached_property
     def scaled(self) -> tuple[ObjectArray, int]:
         """Python integers and one positive common denominator: ``exact == integers / denominator``."""
-        flat = self.exact.ravel().tolist()
-        denominator = lcm(*(value.denominator for value in flat)) if flat else 1
+        # Ratios of plain ints: building a Fraction for each of a network's weights would take seconds.
+        source = self.floats if self.fractions is None else self.fractions
+        ratios = [value.as_integer_ratio() for value in source.ravel().tolist()]
+        denominator = lcm(*{ratio[1] for ratio in ratios}) if ratios else 1
         out = np.empty(self.shape, dtype=object)
-        out.ravel()[:] = [value.numerator * (denominator // value.denominator) for value in flat]
+        out.ravel()[:] = [numerator * (denominator // under) for numerator, under in ratios]
         return out, denominator
 
     @cached_property

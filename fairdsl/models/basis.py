@@ -128,6 +128,7 @@ def take(value: Affine, indices: Indices) -> Affine:
 def stack(values: Sequence[Affine], basis: Basis) -> Affine:
     """The elements of all values one after the other, as a vector."""
     sizes = [value.size for value in values]
+    _check_size(sum(sizes))
     parts: dict[int, Part] = {}
     for block in sorted({block for value in values for block in value.parts}):
         rows = [value.parts.get(block, _nothing(value.size)) for value in values]

@@ -108,11 +108,11 @@ def side_file_missing(path: str, side_file: str, span: Span | None) -> Diagnosti
 
 
 def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
-    """E0506: NaN or infinity among the weights."""
+    """E0506: NaN or infinity among the weights, or a product of them that no float64 is near."""
     return Diagnostic(
         code="E0506",
         title="the model has weights that are no finite numbers",
-        primary=_at(span, f"`{tensor}` in `{_name(path)}` holds NaN or infinity"),
+        primary=_at(span, f"`{tensor}` in `{_name(path)}` is NaN, infinite or beyond float64"),
         why="such a network decides by the rules of NaN comparison, not by its score; usually the training diverged",
         help="train and export the model again",
     )

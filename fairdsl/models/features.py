@@ -37,11 +37,13 @@ def rounded(value: Fraction, dtype: str) -> float | int:
     if not dtype.startswith("float"):
         return int(value)
     nearest = float(value)
-    if dtype == "float64" or Fraction(nearest) == value:
+    if dtype == "float64":
         return nearest
-    # Rounding to float64 first may land on a tie of float32: compare the neighbours exactly.
     kind = np.dtype(dtype).type
     guess = kind(nearest)
+    if Fraction(nearest) == value or Fraction(float(guess)) == value:
+        return float(guess)
+    # Rounding to float64 first may land on a tie of float32: compare the neighbours exactly.
     neighbours = [guess, np.nextafter(guess, kind(-np.inf)), np.nextafter(guess, kind(np.inf))]
     return float(min(neighbours, key=lambda x: abs(Fraction(float(x)) - value)))
 

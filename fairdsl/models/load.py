@@ -46,7 +46,10 @@ def load_model(
         forms, decided = _bound_and_decided(declaration, domain, graph, source.span, warnings)
         if graph.rounded:
             warnings.report(errors.root_rounded(graph.path, graph.rounded, source.span))
-    return _assemble(declaration, graph, forms, decided)
+    try:
+        return _assemble(declaration, graph, forms, decided)
+    except OverflowError as problem:
+        raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
 
 
 def _inline(source: InlineScore) -> tuple[ImportedGraph, tuple[Form, ...]]:

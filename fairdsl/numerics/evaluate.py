@@ -1,21 +1,7 @@
-"""Models on many points in float64, with a rigorous bound on the error, and exact answers where it matters.
+"""Models on many points: scores with rigorous error bounds, and decisions with nothing left in doubt.
 
-Error analysis (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). With unit roundoff
-u = 2**-53, a dot product of n terms computed in any order, blocked or with fused multiply-adds, satisfies
-``|computed - true| <= gamma(n) * |w|.|h|``, gamma(n) = n u / (1 - n u), if nothing underflows; every
-product may add one underflow of at most 2**-1074. For a layer ``z = W h + b`` whose input is known as
-``|computed h - h| <= e`` and whose floats are within ``u |W|`` of the exact weights (0 where a weight *is*
-its float, as float32 weights are), therefore
-
-    ``|computed z - z| <= |W| (e + (gamma(n + 2) + u) |h|) (1 + u) + (gamma(n + 2) + u) |b| + tiny``
-
-and a leaky unit, being 1-Lipschitz for slopes in [0, 1], passes that error on and adds the rounding of
-one product. The bound itself consists of sums of non-negative terms, so its own rounding is a relative
-gamma(n + 8), which the factor ``outward`` covers.
-
-If all weights, biases and inputs of a layer are multiples of a power of two q and ``|W||h| + |b|`` stays
-below ``2**52 q``, then every partial sum in every order is a float64 number and the layer is computed
-*exactly*: models with small integer or dyadic weights have error 0, and ties at the threshold stay ties.
+Points are float64 numbers taken as exact; :mod:`fairdsl.numerics.forward` has the error analysis. What
+its bounds leave open is settled in exact arithmetic, and only that.
 """
 
 from __future__ import annotations
@@ -29,10 +15,11 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByThreshold, Layer, Model
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.numerics.exact import UNDECIDED, decide, exact_scores
+from fairdsl.numerics.forward import Forward
 from fairdsl.numerics.predicates import mask
-from fairdsl.numerics.rounding import float_above, float_below, quantum_exponent
+from fairdsl.numerics.rounding import float_above, float_below
 
 __all__ = ["BatchEvaluator", "Settled", "points_of"]
 
@@ -41,22 +28,19 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 _UNIT_ROUNDOFF = 2.0**-53
-#: Covers the underflows of a layer's products and of the bound's own arithmetic, n of each.
-_TINY = 1e-300
-#: Beyond this a partial sum might overflow, which the analysis excludes.
-_OVERFLOWS = 1e300
-#: Activations held at once, in numbers: about 64 MB.
-_HELD = 2**23
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
     """Decisions with nothing left to doubt: ``UNDECIDED`` only inside a threshold's open enclosure.
 
-    ``exactly`` counts the distinct points that exact arithmetic had to settle.
+    ``scores`` [n, k] are within ``errors`` of the exact ones; ``exactly`` counts the distinct points that
+    exact arithmetic had to settle.
     """
 
     decisions: IntArray
+    scores: FloatArray
+    errors: FloatArray
     exactly: int
 
 
@@ -65,28 +49,13 @@ def points_of(rows: FloatArray) -> list[Point]:
     return [tuple(Fraction(value) for value in row) for row in rows.tolist()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Plain:
-    """A layer prepared for float64: transposed weights and what the error bound needs."""
-
-    weight: FloatArray  # [in, out]
-    magnitude: FloatArray  # |weight|
-    bias: FloatArray
-    bias_magnitude: FloatArray
-    slope: FloatArray
-    bends: bool
-    factor: float  # gamma(n + 2) plus the representation of weights and biases
-    outward: float
-    slope_error: float  # of one product with a slope that is neither 0 nor 1
-    exponent: int | None  # all constants are multiples of 2**-exponent; None: slopes or constants are not
-
-
 class BatchEvaluator:
     """Evaluates one model on arrays of points (float64, [n, attributes], taken as exact numbers)."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._layers = [_prepare(layer) for layer in model.layers]
+        self._forward = Forward(model.layers)
+        self.chunk = self._forward.chunk
         self._attributes: list[tuple[int, int]] = []
         self._indicators: list[tuple[int, Predicate]] = []
         for position, item in enumerate(model.inputs):
@@ -95,12 +64,10 @@ class BatchEvaluator:
                     self._attributes.append((position, attribute))
                 case IndicatorInput(predicate):
                     self._indicators.append((position, predicate))
-        widest = max([len(model.inputs), *(layer.bias.size for layer in self._layers)])
-        self.chunk = max(64, min(16384, _HELD // max(1, 4 * widest)))
 
     def inputs(self, points: FloatArray) -> FloatArray:
         """What the first layer reads: exact, since attributes are copied and indicators are 0 or 1."""
-        read = np.empty((points.shape[0], len(self.model.inputs)))
+        read = np.empty((points.shape[0], len(self.model.inputs)), order="F")
         for position, attribute in self._attributes:
             read[:, position] = points[:, attribute]
         for position, predicate in self._indicators:
@@ -111,11 +78,8 @@ class BatchEvaluator:
         """Scores [n, k] in plain float64, without an error bound: for searching, never for deciding."""
         found = np.empty((points.shape[0], self.model.score_count))
         for start in range(0, points.shape[0], self.chunk):
-            hidden = self.inputs(points[start : start + self.chunk])
-            with np.errstate(all="ignore"):
-                for layer in self._layers:
-                    hidden = _bend(hidden @ layer.weight + layer.bias, layer)
-            found[start : start + self.chunk] = hidden
+            part = slice(start, start + self.chunk)
+            found[part] = self._forward.plain(self.inputs(points[part]))
         return found
 
     def scores(self, points: FloatArray, *, by_row: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -128,32 +92,40 @@ class BatchEvaluator:
         errors = np.empty_like(scores)
         for start in range(0, points.shape[0], self.chunk):
             part = slice(start, start + self.chunk)
-            scores[part], errors[part] = self._scores(points[part], by_row)
+            scores[part], errors[part] = self._forward.bounded(self.inputs(points[part]), by_row=by_row)
         return scores, errors
 
     def decisions(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
         """The outcome of each point, and where the error bound leaves it in doubt."""
-        decisions = np.empty(points.shape[0], dtype=np.int64)
-        in_doubt = np.empty(points.shape[0], dtype=np.bool_)
-        for start in range(0, points.shape[0], self.chunk):
-            part = slice(start, start + self.chunk)
-            decisions[part], in_doubt[part] = self._decide(points[part], by_row=False)
-            doubtful = start + np.flatnonzero(in_doubt[part])
-            if doubtful.size:
-                decisions[doubtful], in_doubt[doubtful] = self._decide(points[doubtful], by_row=True)
+        decisions, in_doubt, _, _ = self._judged(points)
         return decisions, in_doubt
 
     def settled(self, points: FloatArray) -> Settled:
         """Decisions, with the points in doubt settled in exact arithmetic (each distinct one once)."""
-        decisions, in_doubt = self.decisions(points)
+        decisions, in_doubt, scores, errors = self._judged(points)
         rows = np.flatnonzero(in_doubt)
-        if not rows.size:
-            return Settled(decisions=decisions, exactly=0)
         distinct, where = np.unique(points[rows], axis=0, return_inverse=True)
         found = [decide(self.model.rule, exact_scores(self.model, point)) for point in points_of(distinct)]
         outcomes = np.array([UNDECIDED if outcome is None else outcome for outcome in found], dtype=np.int64)
-        decisions[rows] = outcomes[where.ravel()]
-        return Settled(decisions=decisions, exactly=len(distinct))
+        if rows.size:
+            decisions[rows] = outcomes[where.ravel()]
+        return Settled(decisions=decisions, scores=scores, errors=errors, exactly=len(distinct))
+
+    def _judged(self, points: FloatArray) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
+        """Decisions, doubts, scores and errors: by a chunk's common bound, then row by row where needed."""
+        scores, errors = self.scores(points)
+        decisions, in_doubt = self._decide(scores, errors)
+        rows = np.flatnonzero(in_doubt)
+        if rows.size:
+            scores[rows], errors[rows] = self.scores(points[rows], by_row=True)
+            decisions[rows], in_doubt[rows] = self._decide(scores[rows], errors[rows])
+        return decisions, in_doubt, scores, errors
+
+    def _decide(self, scores: FloatArray, errors: FloatArray) -> tuple[IntArray, BoolArray]:
+        rule = self.model.rule
+        if isinstance(rule, ByThreshold):
+            return _by_threshold(rule, scores[:, 0], errors[:, 0])
+        return _by_highest(scores, errors)
 
     def approximate_decisions(self, scores: FloatArray) -> IntArray:
         """The outcomes that rows of scores [n, k] come to, as if they were exact."""
@@ -171,79 +143,6 @@ class BatchEvaluator:
             return np.full(scores.shape[0], np.inf)
         two_best = np.partition(scores, -2, axis=1)[:, -2:]
         return np.asarray(two_best[:, 1] - two_best[:, 0], dtype=np.float64)
-
-    def _decide(self, points: FloatArray, by_row: bool) -> tuple[IntArray, BoolArray]:
-        scores, errors = self._scores(points, by_row)
-        rule = self.model.rule
-        if isinstance(rule, ByThreshold):
-            return _by_threshold(rule, scores[:, 0], errors[:, 0])
-        return _by_highest(scores, errors)
-
-    def _scores(self, points: FloatArray, by_row: bool) -> tuple[FloatArray, FloatArray]:
-        hidden = self.inputs(points)
-        if not len(hidden):
-            return np.empty((0, self.model.score_count)), np.empty((0, self.model.score_count))
-        error = np.zeros((1, hidden.shape[1]))
-        # The inputs are multiples of 2**-exponent; None as soon as exactness is lost.
-        exponent: int | None = 0 if bool(np.all(np.floor(hidden) == hidden)) else None
-        with np.errstate(all="ignore"):
-            for layer in self._layers:
-                reach = np.abs(hidden)
-                if not by_row:
-                    reach = reach.max(axis=0, keepdims=True)
-                total = reach @ layer.magnitude + layer.bias_magnitude
-                exponent = _still_exact(exponent, layer, float(total.max(initial=0.0)))
-                before = hidden @ layer.weight + layer.bias
-                hidden = _bend(before, layer)
-                if exponent is not None:
-                    error = np.zeros((1, hidden.shape[1]))
-                    continue
-                carried = (error + layer.factor * reach) @ layer.magnitude
-                error = (carried + layer.factor * layer.bias_magnitude + _TINY) * layer.outward
-                if layer.slope_error:
-                    # |hidden| <= |z| <= total, and the slope is at most 1.
-                    error = (error + layer.slope_error * total + _TINY) * layer.outward
-                error = np.where(total < _OVERFLOWS, error, np.inf)
-        return hidden, np.broadcast_to(error, hidden.shape)
-
-
-def _prepare(layer: Layer) -> _Plain:
-    weight, bias, slope = layer.weight.floats, layer.bias.floats, layer.slope.floats
-    terms = weight.shape[1]
-    rounded = 0.0 if layer.weight.is_float and layer.bias.is_float else 2 * _UNIT_ROUNDOFF
-    gamma = (terms + 2) * _UNIT_ROUNDOFF / (1 - (terms + 2) * _UNIT_ROUNDOFF)
-    plain_slopes = bool(np.all((slope == 0) | (slope == 1))) and layer.slope.is_float
-    exponents = [quantum_exponent(array) for array in (layer.weight, layer.bias)]
-    known = [exponent for exponent in exponents if exponent is not None]
-    return _Plain(
-        weight=np.ascontiguousarray(weight.T),
-        magnitude=np.ascontiguousarray(np.abs(weight).T),
-        bias=bias,
-        bias_magnitude=np.abs(bias),
-        slope=slope,
-        bends=not bool(np.all(layer.linear)),
-        # The factors (1 + u) and the second-order terms are covered by one unit roundoff more.
-        factor=gamma + rounded + _UNIT_ROUNDOFF,
-        outward=1 + 4 * (terms + 16) * _UNIT_ROUNDOFF,
-        slope_error=0.0 if plain_slopes else 4 * _UNIT_ROUNDOFF,
-        exponent=max(known) if len(known) == 2 and plain_slopes else None,
-    )
-
-
-def _bend(before: FloatArray, layer: _Plain) -> FloatArray:
-    return np.where(before > 0, before, before * layer.slope) if layer.bends else before
-
-
-def _still_exact(exponent: int | None, layer: _Plain, reach: float) -> int | None:
-    """The exponent of the layer's outputs if it is computed without any rounding; otherwise None.
-
-    ``reach`` bounds |W||h| + |b| but was itself rounded: below 2**52 quanta it stays below 2**53.
-    """
-    if exponent is None or layer.exponent is None:
-        return None
-    # Products of multiples of 2**-i and 2**-j are multiples of 2**-(i + j), as is the bias.
-    outputs = exponent + layer.exponent
-    return outputs if outputs < 900 and reach < 2.0 ** (52 - outputs) else None
 
 
 def _by_threshold(rule: ByThreshold, score: FloatArray, error: FloatArray) -> tuple[IntArray, BoolArray]:
@@ -277,7 +176,7 @@ def _by_highest(scores: FloatArray, errors: FloatArray) -> tuple[IntArray, BoolA
     top, top_error = scores[rows, highest][:, None], errors[rows, highest][:, None]
     with np.errstate(all="ignore"):
         both = top_error + errors
-        ahead = top - scores > both * (1 + 4 * _UNIT_ROUNDOFF) + _TINY
+        ahead = top - scores > both * (1 + 4 * _UNIT_ROUNDOFF) + 1e-300
         rounding = 4 * _UNIT_ROUNDOFF * (np.abs(top) + np.abs(scores))
         ahead &= (both == 0) | (top - scores > both + rounding)
     # Without error, argmax itself is exact: of equal scores it takes the first, as the rule says.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from math import floor, prod
 
@@ -39,11 +39,17 @@ class Grid:
             return not listed or max(abs(listed[0]), abs(listed[-1])) <= 2**53
         return all(abs(Fraction(v)) <= 2**53 and Fraction(float(v)) == v for v in listed)
 
-    def points(self, indices: IntArray) -> FloatArray:
-        """The points [n, attributes] at flat indices."""
-        found = np.empty((len(indices), len(self.shape)))
-        for axis, coordinates in enumerate(np.unravel_index(indices, self.shape)):
-            found[:, axis] = self._floats[axis][coordinates]
+    def points(self, indices: IntArray, attributes: Collection[int] | None = None) -> FloatArray:
+        """The points [n, attributes] at flat indices; only the columns asked for are meaningful."""
+        # Columns are written and read one by one, so each is kept contiguous.
+        found = np.empty((len(indices), len(self.shape)), order="F")
+        rest = indices
+        for axis in reversed(range(len(self.shape))):
+            coordinates: IntArray | int = 0
+            if self.shape[axis] > 1:
+                rest, coordinates = np.divmod(rest, self.shape[axis])
+            if attributes is None or axis in attributes:
+                found[:, axis] = self._floats[axis][coordinates]
         return found
 
     def point(self, index: int) -> Point:

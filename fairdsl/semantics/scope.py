@@ -35,7 +35,9 @@ def resolve_attribute(
     if node.owner is not None:
         if node.owner.text not in scope.individuals:
             known = tuple(scope.individuals)
-            reporter.report(errors.unknown_declaration("individual", node.owner.text, node.owner.span, known))
+            help_text = None if known else f"write `{node.name.text}` alone: nobody is compared here"
+            owner = node.owner
+            reporter.report(errors.unknown_declaration("individual", owner.text, owner.span, known, help_text))
             return None
         who = scope.individuals[node.owner.text]
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lark import Token, Tree
+from lark import Token
 
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -49,9 +49,7 @@ class SpecBuilder(PropertyBuilder):
         return self._trivia.claim_doc(self.span(branch).start)
 
     def _version(self, branch: Branch) -> tree.Version:
-        token = tokens(branch, "NUMBER")[0]
-        number = self.number(Tree("number", [token]))
-        return tree.Version(number=number, span=self.span(branch))
+        return tree.Version(number=self.numbers(branch)[0], span=self.span(branch))
 
     def _item(self, branch: Branch) -> tree.Item:
         makers: dict[str, Callable[[Branch], tree.Item]] = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
-from fairdsl.source import Span
 from fairdsl.syntax import errors
 from fairdsl.syntax.expected import expected_words
 from fairdsl.syntax.mistakes import classic_mistake
@@ -15,6 +14,9 @@ __all__ = ["begins_declaration", "diagnose"]
 
 #: Words that only ever begin a declaration: at the start of a line they end any block before them.
 _ONLY_DECLARE = ("audit", "use", "domain", "protected", "label", "distribution", "graph", "property")
+
+#: What a statement cannot end with.
+_GOES_ON = frozenset(("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "->", ":", "and", "or", "not", "by"))
 
 #: What newcomers write for a first word; near misses are found by their letters.
 _OTHER_WORDS = {
@@ -89,6 +91,7 @@ def diagnose(situation: Situation) -> Diagnostic:
     return (
         _left_over_comma(situation)
         or _nothing_follows(situation)
+        or _breaks_off(situation)
         or _unclosed(situation)
         or classic_mistake(situation)
         or _unopened(situation)
@@ -111,6 +114,18 @@ def _nothing_follows(situation: Situation) -> Diagnostic | None:
     if situation.at == situation.start:
         return None
     return errors.nothing_follows(first.span, first.text, _EXAMPLES[first.text], following.span)
+
+
+def _breaks_off(situation: Situation) -> Diagnostic | None:
+    """A statement that ends in the middle, as in ``require x <=`` before the next line."""
+    lexemes = situation.lexemes
+    for stop in (situation.at - 1, situation.at):
+        last, following = lexemes[stop - 1], lexemes[stop]
+        ends = following.text == "}" or following.kind is Kind.END or _begins_line(situation, following)
+        if stop > situation.start + 1 and ends and last.text in _GOES_ON:
+            example = _EXAMPLES.get(lexemes[situation.start].text, "")
+            return errors.nothing_follows(last.span, last.text, example, following.span)
+    return None
 
 
 def _begins_line(situation: Situation, lexeme: Lexeme) -> bool:
@@ -242,6 +257,8 @@ def _misplaced(situation: Situation, word: Lexeme) -> Diagnostic | None:
         return errors.misplaced_declaration(word.span, text, "at the top, before the first declaration")
     if text in situation.first_words():
         return None
+    if situation.body == "file" and situation.lexemes[situation.start + 1].text == ":":
+        return errors.misplaced_declaration(word.span, _quoted(word), "inside a domain, as an attribute")
     if situation.body in ("property", "domain", "graph") and text in FIRST_WORDS["file"]:
         return errors.misplaced_declaration(word.span, text, f"outside the {situation.body}")
     for body in ("property", "model", "distribution", "domain"):

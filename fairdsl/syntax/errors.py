@@ -132,7 +132,7 @@ def nothing_follows(place: Span, keyword: str, example: str, next_place: Span) -
         primary=Label(place, "this is not complete"),
         secondary=(Label(next_place, "the next statement begins here"),) if next_place.text else (),
         why="a requirement without its content would hold for every model",
-        help=f"write for example `{example}`, or remove the line",
+        help=f"write for example `{example}`, or remove the line" if example else "complete it, or remove it",
     )
 
 

@@ -24,6 +24,7 @@ from fairdsl.syntax.situation import Situation
 __all__ = ["Mistake", "classic_mistake", "known_mistakes"]
 
 _LONGEST_QUOTE = 24
+_QUOTES = " \"'\u2018\u2019\u201c\u201d\u201e\u00ab\u00bb"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +54,8 @@ def known_mistakes() -> tuple[Mistake, ...]:
 
 
 def _entry(entry: dict[str, Any]) -> Mistake:
-    lists = {key: tuple(entry[key]) for key in ("where", "found") if key in entry}
-    return Mistake(**{**entry, **lists})
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return Mistake(**fields)
 
 
 def classic_mistake(situation: Situation) -> Diagnostic | None:
@@ -148,7 +149,7 @@ def _blanks(situation: Situation, pieces: list[list[Lexeme]]) -> dict[str, str]:
     blanks = {
         "found": found,
         "before": situation.before.text if situation.before else "",
-        "inner": found.strip("\"'“”„«»‘’ "),
+        "inner": found.strip(_QUOTES),
         "plain": _plain(found),
     }
     for index, piece in enumerate(pieces):

@@ -17,7 +17,7 @@ from fairdsl.diagnostics.model import Diagnostic, Edit
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax.diagnose import begins_declaration, diagnose
 from fairdsl.syntax.patch import Patched, patch
-from fairdsl.syntax.scan import Kind, Lexemes, scan
+from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import Branch
@@ -57,7 +57,8 @@ class _Recovery:
             if not isinstance(outcome, Situation):
                 return self._recovered(patched, outcome)
             diagnostic = diagnose(outcome)
-            self._diagnostics.append(diagnostic)
+            if not self._follows_from_an_earlier_one(outcome, diagnostic):
+                self._diagnostics.append(diagnostic)
             if len(self._diagnostics) == _MOST_REPORTED:
                 break
             self._repair(outcome, diagnostic)
@@ -77,8 +78,13 @@ class _Recovery:
             return patched, grammar().parse(patched.text)
         except UnexpectedInput as stopped:
             offset = patched.original[_offset(stopped, len(patched.text))]
-            state = stopped.interactive_parser.parser_state  # type: ignore[attr-defined]
+            state = stopped.interactive_parser.parser_state
             return patched, situate(state, self._lexemes, self._lexemes.index_at(offset), patched.original)
+
+    def _follows_from_an_earlier_one(self, situation: Situation, diagnostic: Diagnostic) -> bool:
+        """A brace left over after one was put in: the user's own, at the place where it was meant."""
+        braces = any(earlier.code == diagnostic.code for earlier in self._diagnostics)
+        return diagnostic.code == "E0103" and situation.found.text == "}" and braces
 
     def _repair(self, situation: Situation, diagnostic: Diagnostic) -> None:
         if diagnostic.fix is not None:
@@ -92,7 +98,7 @@ class _Recovery:
             dropped = self._span(situation.start, end)
             without = (*self._edits, Edit(dropped, "\n"))
             _, outcome = self._attempt(without)
-            if end == ends[-1] or not isinstance(outcome, Situation) or outcome.at >= ends[-1]:
+            if end == ends[-1] or not isinstance(outcome, Situation) or outcome.start >= ends[-1]:
                 self._edits = without
                 self._lost.append(dropped)
                 return
@@ -120,7 +126,7 @@ def _statement_ends(situation: Situation) -> Iterator[int]:
                 break
             if _may_begin(situation, index, depth):
                 yield index
-                if index > situation.at and (lexemes[index].leads or depth == 0):
+                if index > situation.at and lexemes[index].leads:
                     return
         depth += (text == "{") - (text == "}")
         index += 1

@@ -117,7 +117,8 @@ def situate(parser_state: Any, lexemes: Lexemes, at: int, original: dict[int, in
 
 def _innermost_body(values: list[Any]) -> tuple[int, str]:
     for index in reversed(range(len(values))):
-        if isinstance(values[index], Tree) and values[index].data in _COLLECTED:
+        closed = index + 1 < len(values) and values[index + 1] == "}"
+        if isinstance(values[index], Tree) and values[index].data in _COLLECTED and not closed:
             return index, _COLLECTED[str(values[index].data)]
     return -1, "file"
 

@@ -56,7 +56,7 @@ def test_files_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, spec: str) -
 def test_the_list_of_commands_is_what_the_commands_say() -> None:
     group = cli
     context = group.make_context("fairdsl", ["capabilities"])
-    for name, words in COMMANDS.items():
+    for name in COMMANDS:
         command = group.get_command(context, name)
         assert command is not None
         assert command.name == name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+from contextlib import redirect_stderr
 
 import pytest
 
@@ -18,23 +19,18 @@ class Screen(io.StringIO):
         return True
 
 
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+def test_short_work_shows_nothing() -> None:
     screen = Screen()
-    monkeypatch.setattr("sys.stderr", screen)
-    monkeypatch.setenv("TERM", "xterm")
-    return screen
-
-
-def test_short_work_shows_nothing(screen: Screen) -> None:
-    with progress.watching() as watcher:
+    with redirect_stderr(screen), progress.watching() as watcher:
         watcher.progress("p", 0.5, "half")
     assert screen.getvalue() == ""
 
 
-def test_long_work_shows_the_latest_and_leaves_nothing(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_shows_the_latest_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(progress, "_PATIENCE", 0.01)
-    with progress.watching() as watcher:
+    with redirect_stderr(screen), progress.watching() as watcher:
         watcher.progress("sex_never_decides", None, "searching")
         deadline = time.monotonic() + 10
         while watcher._bar is None and time.monotonic() < deadline:

@@ -58,13 +58,15 @@ def test_lint_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written["diagnostics"][0]["code"] == "E0203"
 
 
+FIRST = {"name": "p", "sentence": "Any two individuals.", "formula": "for all a, b"}
+SECOND = {"name": "q", "sentence": "Any other two.", "formula": "Pr"}
 EXPLANATION = SimpleNamespace(
     properties=(
-        SimpleNamespace(name="p", sentence="Any two individuals.", formula="for all a, b", clauses=("differ in sex", "equal: age")),
-        SimpleNamespace(name="q", sentence="Any other two.", formula="Pr", clauses=("under cohort",)),
+        SimpleNamespace(**FIRST, clauses=("differ in sex", "equal: age")),
+        SimpleNamespace(**SECOND, clauses=("under cohort",)),
     ),
     diagnostics=(WARNING,),
-)  # fmt: skip
+)
 
 
 def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,12 +87,7 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert "warning[W0801]" in result.stderr
     written = json.loads(run("explain", "x.fair", "--json").stdout)
-    assert written["properties"][1] == {
-        "name": "q",
-        "sentence": "Any other two.",
-        "formula": "Pr",
-        "clauses": ["under cohort"],
-    }
+    assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"]}
 
 
 def test_explain_a_code() -> None:

@@ -238,3 +238,19 @@ def test_long_source_lines_are_cropped_around_the_label() -> None:
     start = drawn(text, "target").splitlines()
     assert start[1].endswith("...")
     assert max(map(len, start)) <= 100
+
+
+def test_long_labels_wrap_beside_their_mark() -> None:
+    words = "a label that goes on and on " * 5
+    lines = drawn("relax sex by 5\n", "sex", ("relax", "and another"), label=words.strip()).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert lines[2].startswith("    | ----- ^^^ a label")
+    assert lines[3].startswith("    | |         ")
+    assert lines[-1] == "    | and another"
+
+
+def test_what_stands_in_backticks_is_kept_together() -> None:
+    diagnostic = Diagnostic(code="E0203", title="t", help="write for instance this: `decide by highest score`")
+    assert render([diagnostic], width=50, closing=False).endswith(
+        "    = help: write for instance this:\n            `decide by highest score`\n"
+    )

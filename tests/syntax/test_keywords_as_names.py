@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
-from fairdsl.resources import grammar_file
 from fairdsl.source import SourceFile
 from fairdsl.syntax.parse import parse
 
-_TERMINAL = re.compile(r'^[A-Z0-9]+(?:\.2)?: (?:"|/)([a-z][a-z0-9]*)', re.MULTILINE)
-
-KEYWORDS = sorted(set(_TERMINAL.findall(grammar_file("fair.lark").read_text(encoding="utf-8"))))
+from tests.syntax.keywords import KEYWORDS
 
 POSITIONS = {
-    "attribute": "domain D { KW : boolean other : KW2oolean }".replace("KW2", "b"),
+    "attribute": "domain D { KW : boolean other : boolean }",
     "attribute after a constraint": "domain D { other : boolean where other = true KW : boolean }",
     "attribute after a type that could go on": "domain D { other : real KW : real another : boolean KW : boolean }",
     "attribute with a column": 'domain D { KW : boolean column "x" KW : integer 0 .. 3 bins at 1 KW : boolean }',
@@ -57,6 +52,10 @@ POSITIONS = {
 }
 
 
+#: What the grammar cannot tell apart: behind a formula, `and when ...` goes on with the formula.
+EXCEPTIONS = {"decided outcome": ["and", "in", "or"]}
+
+
 @pytest.mark.parametrize("position", POSITIONS)
 def test_every_keyword_may_be_a_name(position: str) -> None:
     refused = [
@@ -64,4 +63,4 @@ def test_every_keyword_may_be_a_name(position: str) -> None:
         for keyword in KEYWORDS
         if not parse(SourceFile("spec.fair", POSITIONS[position].replace("KW", keyword))).complete
     ]
-    assert refused == []
+    assert refused == EXCEPTIONS.get(position, [])

@@ -93,13 +93,10 @@ def _evaluate(census: Census, evaluator: BatchEvaluator, indices: NDArray[np.int
     census.decisions.reshape(-1)[indices] = settled.decisions
     census.exactly += settled.exactly
     census.seen += len(indices)
-    if census.scores is None or census.errors is None:
-        scores = evaluator.approximate(points)
-    else:
-        scores, errors = evaluator.scores(points)
-        census.scores.reshape(-1)[indices] = scores[:, 0]
-        census.errors.reshape(-1)[indices] = errors[:, 0]
-    census.margins.reshape(-1)[indices] = evaluator.margins(scores)
+    census.margins.reshape(-1)[indices] = evaluator.margins(settled.scores)
+    if census.scores is not None and census.errors is not None:
+        census.scores.reshape(-1)[indices] = settled.scores[:, 0]
+        census.errors.reshape(-1)[indices] = settled.errors[:, 0]
 
 
 def with_deployed(census: Census, problem: Problem, budget: Budget, observer: Observer) -> str | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.enumerate.census import UNSEEN, Census
 from fairdsl.backends.enumerate.marks import Marks
-from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.expr import Relation, Who, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
 from fairdsl.numerics.exact import exact_scores
@@ -44,11 +44,13 @@ def mark_by_pairs(census: Census, pair: Pair, model: Model, budget: Budget, obse
     size = census.grid.size
     violating, paired, undecided = (np.zeros(size, dtype=np.bool_) for _ in range(3))
     judge = _GapJudge(census, pair.demand, model) if isinstance(pair.demand, ScoreGap) else None
+    named = {variable.attribute for variable in variables(pair.pair_target)}
     for done, a, b in _blocks(census, pair):
         if pair.symmetric:
             inside = np.ones(len(a), dtype=np.bool_)
         else:
-            inside = mask(pair.pair_target, {Who.A: census.grid.points(a), Who.B: census.grid.points(b)})
+            points = {Who.A: census.grid.points(a, named), Who.B: census.grid.points(b, named)}
+            inside = mask(pair.pair_target, points)
         a, b = a[inside], b[inside]
         breaks, unknown = _decisions(census, a, b) if judge is None else judge.pairs(a, b, budget)
         if budget.exhausted:

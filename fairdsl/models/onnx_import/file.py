@@ -144,7 +144,7 @@ def _side_files(model: Any) -> list[str]:
     names: set[str] = set()
     for tensor in _tensors(model):
         if helper.uses_external_data(tensor):
-            names.update(entry.value for entry in tensor.external_data if entry.key == "location")
+            names.update(_text(entry.value) for entry in tensor.external_data if entry.key == "location")
     return sorted(names)
 
 
@@ -152,16 +152,16 @@ def _convert(path: str, model: Any, digest: str, span: Span | None) -> RawGraph:
     graph = model.graph
     if len(graph.sparse_initializer):
         raise DiagnosticError(errors.not_onnx(path, "sparse weights are not read", span))
-    opsets = {entry.domain: entry.version for entry in model.opset_import}
+    opsets = {_text(entry.domain): entry.version for entry in model.opset_import}
     opsets.setdefault("", opsets.get("ai.onnx", 1))
     folder = str(Path(path).parent)
-    constants = {tensor.name: _array(tensor, folder) for tensor in graph.initializer}
+    constants = {_text(tensor.name): _array(tensor, folder) for tensor in graph.initializer}
     nodes = tuple(_node(node, opsets, folder) for node in graph.node)
-    inputs = tuple(_input(value) for value in graph.input if value.name not in constants)
+    inputs = tuple(_input(value) for value in graph.input if _text(value.name) not in constants)
     return RawGraph(
         sha256=digest,
         inputs=inputs,
-        outputs=tuple(value.name for value in graph.output),
+        outputs=tuple(_text(value.name) for value in graph.output),
         nodes=nodes,
         constants=constants,
     )
@@ -182,14 +182,14 @@ def _array(tensor: Any, folder: str) -> NDArray[Any]:
 
 
 def _node(node: Any, opsets: Mapping[str, int], folder: str) -> RawNode:
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = "" if node.domain == "ai.onnx" else _text(node.domain)
     return RawNode(
-        operator=node.op_type,
+        operator=_text(node.op_type),
         domain=domain,
-        name=node.name,
-        inputs=tuple(node.input),
-        outputs=tuple(node.output),
-        attributes={attribute.name: _attribute(attribute, folder) for attribute in node.attribute},
+        name=_text(node.name),
+        inputs=tuple(_text(name) for name in node.input),
+        outputs=tuple(_text(name) for name in node.output),
+        attributes={_text(attribute.name): _attribute(attribute, folder) for attribute in node.attribute},
         opset=opsets.get(domain, 1),
     )
 
@@ -213,14 +213,14 @@ def _input(value: Any) -> RawInput:
 
     kind = value.type.tensor_type
     if not value.type.HasField("tensor_type"):
-        return RawInput(name=value.name, shape=(), dtype="other")
+        return RawInput(name=_text(value.name), shape=(), dtype="other")
     dims = tuple(d.dim_value if d.HasField("dim_value") else None for d in kind.shape.dim)
     try:
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(kind.elem_type)).name
     except (KeyError, TypeError, ValueError):
         dtype = "other"
     return RawInput(
-        name=value.name,
+        name=_text(value.name),
         shape=tuple(None if d is None or d <= 0 else d for d in dims),
         dtype="string" if kind.elem_type == onnx.TensorProto.STRING else dtype,
     )
@@ -237,6 +237,7 @@ def numpy_dtype(element_type: int) -> np.dtype[Any] | None:
 
 
 def _text(value: Any) -> Any:
+    """Strings as text: protobuf gives bytes where a damaged file holds no UTF-8."""
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 

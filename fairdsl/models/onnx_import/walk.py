@@ -38,6 +38,10 @@ HANDLERS: dict[tuple[str, str], Handler] = {
 SEVERAL = {("", "Split"): shaping.split, ("ai.onnx.ml", "LinearClassifier"): scikit.linear_classifier}
 
 
+#: More numbers than this are no individual.
+_WIDEST = 1 << 20
+
+
 def operators_read() -> list[str]:
     """The names of all operators that the importer reads, sorted."""
     return sorted({operator for _, operator in (*HANDLERS, *SEVERAL)})
@@ -59,6 +63,8 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
     inputs = []
     for item in raw.inputs:
         shape = _shape_of_one(path, item, assumed_width, span)
+        if prod(shape) > _WIDEST:
+            raise DiagnosticError(errors.not_onnx(path, f"it reads {prod(shape)} numbers of an individual", span))
         values[item.name] = basis.input(shape)
         inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
     rounded: list[str] = []

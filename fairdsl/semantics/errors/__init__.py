@@ -15,7 +15,6 @@ from fairdsl.semantics.errors.names import (
 )
 from fairdsl.semantics.errors.questions import (
     any_or_all,
-    baseline_not_one_group,
     clause_missing,
     clause_out_of_place,
     demand_not_understood,
@@ -24,6 +23,7 @@ from fairdsl.semantics.errors.questions import (
     graph_was_learned,
     metric_needs,
     model_incomplete,
+    not_one_group,
     nothing_left_to_compare,
     one_valued,
     path_ends_wrong,
@@ -46,7 +46,6 @@ from fairdsl.semantics.errors.types import (
 
 __all__ = [
     "any_or_all",
-    "baseline_not_one_group",
     "category_clash",
     "clause_missing",
     "clause_out_of_place",
@@ -62,6 +61,7 @@ __all__ = [
     "not_a_law",
     "not_comparable",
     "not_linear",
+    "not_one_group",
     "not_protected",
     "nothing_left_to_compare",
     "number_out_of_place",

@@ -21,16 +21,21 @@ def declared_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
     )
 
 
-def unknown_declaration(kind: str, name: str, span: Span, known: Iterable[str]) -> Diagnostic:
+def unknown_declaration(
+    kind: str, name: str, span: Span, known: Iterable[str], help_text: str | None = None
+) -> Diagnostic:
     """A name that no declaration of its kind has."""
     known = tuple(known)
     suggestion, fix = did_you_mean(name, known, span)
-    declared = f"declared are {listing(known)}" if known else f"this spec declares no {kind}"
+    if known:
+        remedy = f"declared are {listing(known)}; declare `{name}` or use a declared name"
+    else:
+        remedy = f"this spec declares no {kind}: declare `{name}`"
     return Diagnostic(
         code="E0202",
         title=f"no {kind} is called `{name}`",
         primary=Label(span, "not declared"),
-        help=suggestion or f"{declared}; declare `{name}` or use a declared name",
+        help=suggestion or help_text or remedy,
         fix=fix,
     )
 

@@ -31,15 +31,15 @@ def path_ends_wrong(span: Span, why: str, help_text: str) -> Diagnostic:
     )
 
 
-def baseline_not_one_group(span: Span, missing: Sequence[str]) -> Diagnostic:
-    """`baseline` must fix every attribute of `across`."""
+def not_one_group(clause: str, span: Span, what: str) -> Diagnostic:
+    """`baseline` and `privileged` must fix every attribute of `across` and nothing else."""
+    choice = ", or write `most_favoured`" if clause == "baseline" else ""
     return Diagnostic(
         code="E0403",
-        title="the baseline must pick exactly one group",
-        primary=Label(
-            span, f"does not fix {listing(missing)}" if missing else "is not of the form `x = value and ...`"
-        ),
-        help="fix every attribute of `across`, as in `sex = male and race = white`, or write `most_favoured`",
+        title=f"`{clause}` must pick exactly one group",
+        primary=Label(span, what),
+        why="the metric is measured against that group",
+        help=f"fix every attribute of `across` and no other, as in `sex = male and race = white`{choice}",
     )
 
 
@@ -99,14 +99,16 @@ def nothing_left_to_compare(attribute: str, value: str, span: Span, cause: Span 
     )
 
 
-def excludes_everybody(what: str, span: Span, detail: str) -> Diagnostic:
-    """A target or domain constraint that nobody meets."""
+def excludes_everybody(what: str, span: Span, detail: str, *, whom: str = "everybody") -> Diagnostic:
+    """A target or domain constraint that nobody meets, or no pair."""
     return Diagnostic(
         code="E0409",
-        title=f"{what} excludes everybody",
+        title=f"{what} excludes {whom}",
         primary=Label(span, detail),
         why="a property about nobody holds of any model",
-        help="loosen the condition so that some individual of the domain meets it",
+        help="loosen the condition so that some individual of the domain meets it"
+        if whom == "everybody"
+        else "loosen the condition, or let the attributes it compares differ (`relax`)",
     )
 
 
@@ -162,10 +164,10 @@ def clause_out_of_place(clause: str, span: Span, why: str, help_text: str) -> Di
 
 
 def demand_not_understood(span: Span, help_text: str) -> Diagnostic:
-    """A `require` about pairs that is neither the same decision nor a bounded score gap nor a share."""
+    """A `require` that is neither a bounded metric nor, of pairs, the same decision or a bounded score gap."""
     return Diagnostic(
         code="E0414",
-        title="fairdsl does not know how to require this of a pair",
+        title="this demand says nothing that a verdict could decide",
         primary=Label(span),
         help=help_text,
     )

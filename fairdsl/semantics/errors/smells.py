@@ -17,13 +17,13 @@ def never_used(kind: str, name: str, span: Span) -> Diagnostic:
     )
 
 
-def says_nothing(clause: str, span: Span, detail: str) -> Diagnostic:
-    """A condition that is true of everybody."""
+def says_nothing(clause: str, span: Span, detail: str, *, of: str = "everybody") -> Diagnostic:
+    """A condition that is true of everybody, or a part behind `or` that is true of nobody."""
     return Diagnostic(
         code="W0802",
-        title=f"this {clause} is true of everybody",
+        title=f"this {clause} is true of {of}",
         primary=Label(span, detail),
-        why="a reader will believe that it restricts the question",
+        why="a reader will believe that it changes who is in question",
         help="remove it, or correct the bound",
     )
 

@@ -23,12 +23,14 @@ def not_comparable(what: str, span: Span, why: str, help_text: str) -> Diagnosti
     return Diagnostic(code="E0302", title=what, primary=Label(span), why=why, help=help_text)
 
 
-def threshold_out_of_range(metric: str, written: str, span: Span, suggestion: str | None) -> Diagnostic:
-    """A threshold on a share or rate outside 0 to 100 %."""
+def threshold_out_of_range(
+    metric: str, written: str, span: Span, suggestion: str | None, *, what: str = "outside 0 % .. 100 %"
+) -> Diagnostic:
+    """A threshold on a share or rate that is always or never met: most often one outside 0 to 100 %."""
     return Diagnostic(
         code="E0303",
         title=f"`{metric}` lies between 0 and 1, so {written} decides nothing",
-        primary=Label(span, "outside 0 % .. 100 %"),
+        primary=Label(span, what),
         why="the requirement would be always or never met, whatever the model does",
         help=f"did you mean `{suggestion}`?" if suggestion else "write a number from 0 to 1, or a percentage",
         fix=Edit(span, suggestion) if suggestion else None,

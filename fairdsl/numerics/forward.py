@@ -1,0 +1,172 @@
+"""A network's layers in float64 on many rows at once, with a rigorous bound on the error.
+
+Error analysis (Higham, Accuracy and Stability of Numerical Algorithms, chapter 3). With unit roundoff
+u = 2**-53, a dot product of n terms computed in any order, blocked or with fused multiply-adds, satisfies
+``|computed - true| <= gamma(n) * |w|.|h|``, gamma(n) = n u / (1 - n u), if nothing overflows; every
+product may add one underflow of at most 2**-1074. For a layer ``z = W h + b`` whose input is known as
+``|computed h - h| <= e`` and whose floats are within ``u |W|`` of the exact weights (0 where a weight *is*
+its float, as float32 weights are), therefore
+
+    ``|computed z - z| <= |W| e + local``,  ``local = c (|W| |h| + |b|) + tiny``,  c = gamma(n + 2) + 3 u
+
+(the 3 u cover the weights' representation and second-order terms), and a leaky unit, being 1-Lipschitz
+for slopes in [0, 1], passes that error on and adds the rounding of one product. The bound consists of
+sums of non-negative terms, so its own rounding is a relative gamma(n + 16): the factor ``outward``.
+
+In wide and deep networks ``|W| e`` grows far faster than errors do. So a second bound is carried beside
+it, on the error's Euclidean norm: ``E' <= ||W||_2 E + ||local||_2`` (units are 1-Lipschitz in that norm
+too); each bound limits the other. ``||W||_2`` comes from :mod:`fairdsl.numerics.spectral`.
+
+If all weights, biases and inputs of a layer are multiples of a power of two q and ``|W||h| + |b|`` stays
+below ``2**52 q``, then every partial sum in every order is a float64 number and the layer is computed
+*exactly*: models with small integer or dyadic weights have error 0, and ties at the threshold stay ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.model import Layer
+from fairdsl.numerics.rounding import quantum_exponent
+from fairdsl.numerics.spectral import spectral_norm
+
+__all__ = ["Forward"]
+
+FloatArray = NDArray[np.float64]
+
+_UNIT_ROUNDOFF = 2.0**-53
+#: Covers the underflows of a layer's products and of the bound's own arithmetic, n of each.
+_TINY = 1e-300
+#: Beyond this a partial sum might overflow, which the analysis excludes.
+_OVERFLOWS = 1e300
+#: Numbers in the widest activation of a chunk: about 2 MB, so that chunks stay in the cache.
+_CHUNK = 2**18
+
+
+class _PlainLayer:
+    """A layer prepared for float64: transposed weights and what the error bound needs."""
+
+    def __init__(self, layer: Layer) -> None:
+        weight, slope = layer.weight.floats, layer.slope.floats
+        terms = weight.shape[1]
+        self.weight = np.ascontiguousarray(weight.T)
+        self.magnitude = np.abs(self.weight)
+        self.bias = layer.bias.floats
+        self.bias_magnitude = np.abs(self.bias)
+        self.slope = slope
+        self.linear = bool(np.all(layer.linear))
+        self.rectifying = not slope.any()
+        gamma = (terms + 2) * _UNIT_ROUNDOFF / (1 - (terms + 2) * _UNIT_ROUNDOFF)
+        self.relative = gamma + 3 * _UNIT_ROUNDOFF
+        self.outward = 1 + 4 * (terms + 16) * _UNIT_ROUNDOFF
+        plain_slopes = layer.slope.is_float and bool(np.all((slope == 0) | (slope == 1)))
+        #: Of one product with a slope that is neither 0 nor 1, and of that slope's float.
+        self.slope_error = 0.0 if plain_slopes else 4 * _UNIT_ROUNDOFF
+        exponents = (quantum_exponent(layer.weight), quantum_exponent(layer.bias))
+        known = [exponent for exponent in exponents if exponent is not None]
+        #: All constants are multiples of 2**-exponent; None: some constant is no float, or slopes bend.
+        self.exponent = max(known) if len(known) == 2 and plain_slopes else None
+        self._rounded = not layer.weight.is_float
+
+    @cached_property
+    def norm(self) -> float:
+        """An upper bound of the exact weight matrix's spectral norm."""
+        norm = spectral_norm(self.weight)
+        if self._rounded:
+            norm += 2 * _UNIT_ROUNDOFF * float(np.sqrt((self.magnitude**2).sum()))
+        return norm * (1 + 4 * _UNIT_ROUNDOFF)
+
+    def apply(self, hidden: FloatArray) -> FloatArray:
+        """The layer's outputs, rounded."""
+        before = hidden @ self.weight
+        before += self.bias
+        if self.linear:
+            return before
+        if self.rectifying:
+            return np.maximum(before, 0.0, out=before)
+        return np.where(before > 0, before, before * self.slope)
+
+
+class Forward:
+    """The layers of one model; rows of inputs are taken as exact numbers."""
+
+    def __init__(self, layers: Sequence[Layer]) -> None:
+        self._layers = [_PlainLayer(layer) for layer in layers]
+        widest = max(max(layer.weight.shape) for layer in self._layers)
+        #: Rows that are best evaluated at once.
+        self.chunk = max(64, min(16384, _CHUNK // max(1, widest)))
+
+    def plain(self, inputs: FloatArray) -> FloatArray:
+        """The outputs [n, k] without an error bound."""
+        with np.errstate(all="ignore"):
+            for layer in self._layers:
+                inputs = layer.apply(inputs)
+        return inputs
+
+    def bounded(self, inputs: FloatArray, *, by_row: bool) -> tuple[FloatArray, FloatArray]:
+        """The outputs [n, k] and error bounds [n, k]; infinite or nan where nothing is known.
+
+        One bound for all rows, from their largest activations, costs next to nothing; ``by_row`` takes
+        one for each row, at somewhat more than twice the cost of the outputs.
+        """
+        hidden = inputs
+        if not len(hidden):
+            return self.plain(hidden), self.plain(hidden)
+        error = np.zeros((1, hidden.shape[1]))
+        norm = np.zeros((1, 1))
+        # The activations are multiples of 2**-exponent; None as soon as exactness is lost.
+        exponent: int | None = 0 if bool(np.all(np.floor(hidden) == hidden)) else None
+        with np.errstate(all="ignore"):
+            for layer in self._layers:
+                reach = np.abs(hidden) if by_row else _largest(hidden)
+                total = reach @ layer.magnitude + layer.bias_magnitude
+                exponent = _still_exact(exponent, layer, float(total.max(initial=0.0)))
+                hidden = layer.apply(hidden)
+                if exponent is not None:
+                    error = np.zeros((1, hidden.shape[1]))
+                    continue
+                error, norm = _propagate(layer, total, error, norm)
+        return hidden, np.broadcast_to(error, hidden.shape)
+
+
+def _largest(hidden: FloatArray) -> FloatArray:
+    """The largest magnitude in each column, as one row."""
+    largest = np.maximum(hidden.max(axis=0, keepdims=True), -hidden.min(axis=0, keepdims=True))
+    return np.asarray(largest, dtype=np.float64)
+
+
+def _propagate(
+    layer: _PlainLayer, total: FloatArray, error: FloatArray, norm: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The error after a layer, elementwise and as a Euclidean norm; ``total`` is |W||h| + |b|."""
+    # |output| <= |z| <= total, and slopes are at most 1.
+    local = (layer.relative + layer.slope_error) * total * layer.outward + _TINY
+    error = (error @ layer.magnitude + local) * layer.outward
+    error = np.where(total < _OVERFLOWS, error, np.inf)
+    widening = 1 + (error.shape[1] + 16) * _UNIT_ROUNDOFF
+    norm = (layer.norm * norm + _euclidean(local)) * widening
+    norm = np.minimum(norm, _euclidean(error) * widening)
+    return np.minimum(error, norm), norm
+
+
+def _euclidean(rows: FloatArray) -> FloatArray:
+    """Each row's norm; scaled, so that squares neither overflow nor vanish."""
+    largest = rows.max(axis=1, keepdims=True, initial=_TINY)
+    norm = np.sqrt(((rows / largest) ** 2).sum(axis=1, keepdims=True)) * largest
+    return np.asarray(np.where(np.isfinite(largest), norm, np.inf), dtype=np.float64)
+
+
+def _still_exact(exponent: int | None, layer: _PlainLayer, reach: float) -> int | None:
+    """The exponent of the layer's outputs if it is computed without any rounding; otherwise None.
+
+    ``reach`` bounds |W||h| + |b| but was itself rounded: below 2**52 quanta it stays below 2**53.
+    """
+    if exponent is None or layer.exponent is None:
+        return None
+    # Products of multiples of 2**-i and 2**-j are multiples of 2**-(i + j), as is the bias.
+    outputs = exponent + layer.exponent
+    return outputs if outputs < 900 and reach < 2.0 ** (52 - outputs) else None

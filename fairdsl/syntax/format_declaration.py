@@ -1,0 +1,224 @@
+"""The layout of domains, models, distributions and graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from fairdsl.syntax import tree
+from fairdsl.syntax.format_expression import (
+    expression_pieces,
+    list_pieces,
+    name_pieces,
+    name_text,
+    wrapped,
+)
+from fairdsl.syntax.layout import WIDTH, Piece, Writer, flat
+
+__all__ = ["format_distribution", "format_domain", "format_graph", "format_model", "type_pieces"]
+
+#: What is longer than this has no say in where the columns of a block stand.
+_WIDEST_COLUMN = 40
+
+
+def _column(texts: Sequence[str]) -> int:
+    """The width of a column that holds the texts."""
+    return max((len(text) for text in texts if len(text) <= _WIDEST_COLUMN), default=0)
+
+
+# ---- domains -----------------------------------------------------------------------------------
+
+
+def format_domain(writer: Writer, domain: tree.Domain) -> None:
+    """Names, types, headers and bins stand in columns."""
+    writer.line(f"domain {name_text(domain.name)} {{", domain.span.start)
+    attributes = [member for member in domain.members if isinstance(member, tree.Attribute)]
+    name_width = _column([name_text(attribute.name) for attribute in attributes])
+    described = [attribute for attribute in attributes if attribute.column or attribute.bins]
+    type_width = _column([_type_text(attribute.type) for attribute in described])
+    column_width = _column([_header(attribute) for attribute in described if attribute.bins])
+    for member in domain.members:
+        if isinstance(member, tree.Where):
+            condition = expression_pieces(member.condition, outermost=True)
+            writer.statement("  where ", condition, member.span.start)
+            continue
+        for line in member.doc:
+            writer.line(f"  ## {line}".rstrip(), member.span.start, "  ")
+        inner, pieces = type_pieces(member.type)
+        aligned = (inner + flat(pieces)).ljust(type_width) + " "
+        if member.column:
+            pieces.append(Piece(_header(member), member.column.span.start))
+            aligned += "  " + _header(member).ljust(column_width if member.bins else 0)
+        if member.bins:
+            pieces += _bins_pieces(member.bins)
+            aligned += "  " + flat(_bins_pieces(member.bins))
+        lead = f"  {name_text(member.name):<{name_width}} : "
+        writer.statement(lead, pieces, member.span.start, inner=inner, on_one_line=aligned)
+    writer.line("}", domain.span.end - 1, "  ")
+
+
+def _header(attribute: tree.Attribute) -> str:
+    return f'column "{attribute.column.value}"' if attribute.column else ""
+
+
+def _type_text(type_: tree.Type) -> str:
+    inner, pieces = type_pieces(type_)
+    return inner + flat(pieces)
+
+
+def type_pieces(type_: tree.Type) -> tuple[str, list[Piece]]:
+    """The type of an attribute or label: what stands before its first piece, and the pieces."""
+    start = type_.span.start
+    match type_:
+        case tree.CategoryType():
+            entries = list_pieces([_entry(entry) for entry in type_.entries])
+            return "category { ", wrapped("", entries, " }")
+        case tree.IntegerType():
+            return "", [Piece(f"integer {type_.low.text} .. {type_.high.text}", start)]
+        case tree.RealType():
+            bounds = f" {type_.low.text} .. {type_.high.text}" if type_.low and type_.high else ""
+            return "", [Piece(f"real{bounds}", start)]
+        case tree.BooleanType():
+            return "", [Piece("boolean", start)]
+    assert_never(type_)
+
+
+def _entry(entry: tree.CategoryEntry) -> tuple[str, int]:
+    code = f" = {entry.code.text}" if entry.code else ""
+    return name_text(entry.name) + code, entry.span.start
+
+
+def _bins_pieces(bins: tree.Bins) -> list[Piece]:
+    match bins:
+        case tree.BinsAt():
+            edges = list_pieces([(edge.text, edge.span.start) for edge in bins.edges])
+            return wrapped("bins at ", edges, "")
+        case tree.BinsByQuantiles():
+            return [Piece(f"bins by quantiles {bins.count.text}", bins.span.start)]
+        case tree.BinsByModel():
+            return [Piece("bins by model", bins.span.start)]
+    assert_never(bins)
+
+
+# ---- models ------------------------------------------------------------------------------------
+
+
+def format_model(writer: Writer, model: tree.Model) -> None:
+    """A header, and one line for each clause."""
+    outcomes = wrapped("{ ", name_pieces(model.outcomes), " }")
+    header = f"model {name_text(model.name)} : {name_text(model.domain)} -> "
+    writer.statement(header, outcomes, model.span.start)
+    for clause in model.clauses:
+        start = clause.span.start
+        match clause:
+            case tree.From():
+                writer.statement("  ", _from_pieces(clause), start)
+            case tree.ScoreFormula():
+                writer.statement("  score = ", expression_pieces(clause.formula, outermost=True), start)
+            case tree.DecidesWhen():
+                condition = expression_pieces(clause.condition, outermost=True)
+                writer.statement(f"  {name_text(clause.outcome)} when ", condition, start)
+            case tree.DecidesByHighest():
+                writer.line("  decide by highest score", start, "  ")
+            case tree.Favourable():
+                writer.line(f"  favourable {name_text(clause.outcome)}", start, "  ")
+            case tree.Reads():
+                writer.statement("  reads ", _features(clause), start)
+            case _:
+                assert_never(clause)
+
+
+def _features(reads: tree.Reads) -> list[Piece]:
+    return list_pieces([(flat(expression_pieces(f)), f.span.start) for f in reads.features])
+
+
+def _from_pieces(source: tree.From) -> list[Piece]:
+    kind = f"{name_text(source.format)} " if source.format else ""
+    pieces = [Piece(f'from {kind}"{source.path.value}"', source.span.start)]
+    if source.digest:
+        pieces.append(Piece(f'sha256 "{source.digest.value}"', source.digest.span.start))
+    return pieces
+
+
+# ---- populations -------------------------------------------------------------------------------
+
+
+def format_distribution(writer: Writer, distribution: tree.Distribution) -> None:
+    """A header, and one line for each clause; the colons of laws stand in a column."""
+    header = f"distribution {name_text(distribution.name)} over "
+    writer.statement(header, name_pieces(distribution.over), distribution.span.start)
+    laws = [clause for clause in distribution.clauses if isinstance(clause, tree.Law)]
+    width = _column([name_text(law.variable) for law in laws])
+    for clause in distribution.clauses:
+        start = clause.span.start
+        match clause:
+            case tree.Learn():
+                writer.line(f"  learn {name_text(clause.structure)}", start, "  ")
+            case tree.Uniform():
+                writer.line("  uniform", start, "  ")
+            case tree.Independent():
+                writer.line("  independent", start, "  ")
+            case tree.Empirical():
+                writer.statement("  ", wrapped("empirical ", _from_pieces(clause.source), ""), start)
+            case tree.From():
+                writer.statement("  ", _from_pieces(clause), start)
+            case tree.Setting():
+                writer.line(f"  set {name_text(clause.name)} = {_value(clause.value)}", start, "  ")
+            case tree.Law():
+                inner, pieces = _law_pieces(clause)
+                writer.statement(f"  {name_text(clause.variable):<{width}} : ", pieces, start, inner=inner)
+            case _:
+                assert_never(clause)
+
+
+def _value(value: tree.Number | tree.Name | tree.Text) -> str:
+    match value:
+        case tree.Number():
+            return value.text
+        case tree.Name():
+            return name_text(value)
+    return f'"{value.value}"'
+
+
+def _law_pieces(law: tree.Law) -> tuple[str, list[Piece]]:
+    inner = ""
+    if isinstance(law.law, tree.Table):
+        entries = [(f"{_value(entry.value)} : {entry.probability.text}", entry.span.start) for entry in law.law.entries]
+        inner, pieces = "table { ", wrapped("", list_pieces(entries), " }")
+    else:
+        parameters = ", ".join(number.text for number in law.law.parameters)
+        truncated = " truncated" if law.law.truncated else ""
+        pieces = [Piece(f"{name_text(law.law.name)}({parameters}){truncated}", law.law.span.start)]
+    if law.given:
+        pieces += wrapped("given ", expression_pieces(law.given), "")
+    return inner, pieces
+
+
+def format_graph(writer: Writer, graph: tree.Graph) -> None:
+    """Paths with their steps in columns; where all end in one name, that name is the last column."""
+    writer.line(f"graph {name_text(graph.name)} {{", graph.span.start)
+    rows = _path_rows([[name_text(name) for name in path.names] for path in graph.paths])
+    for path, row in zip(graph.paths, rows, strict=True):
+        names = [name_text(name) for name in path.names]
+        pieces = [Piece(names[0], path.names[0].span.start)] + [
+            Piece(f"-> {name}", written.span.start) for name, written in zip(names[1:], path.names[1:], strict=True)
+        ]
+        writer.statement("  ", pieces, path.span.start, on_one_line=row)
+    writer.line("}", graph.span.end - 1, "  ")
+
+
+def _path_rows(paths: list[list[str]]) -> list[str]:
+    steps = max((len(path) for path in paths), default=0) - 1
+    widths = [_column([path[i] for path in paths if i < len(path) - 1]) for i in range(steps)]
+    one_end = len({path[-1] for path in paths}) == 1
+    rows = []
+    for path in paths:
+        cells = [name.ljust(width) for name, width in zip(path[:-1], widths, strict=False)]
+        if one_end:
+            cells += [" " * (width + 4) for width in widths[len(path) - 1 :]]
+            row = " -> ".join(cells[: len(path) - 1]) + "".join(cells[len(path) - 1 :])
+            row += f" -> {path[-1]}"
+        else:
+            row = " -> ".join([*cells, path[-1]])
+        rows.append(row)
+    return rows if all(len(row) + 2 <= WIDTH for row in rows) else [" -> ".join(path) for path in paths]

@@ -1,0 +1,107 @@
+"""The layout of properties: what the clauses say stands in one column."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from fairdsl.syntax import tree
+from fairdsl.syntax.format_expression import (
+    expression_pieces,
+    influence_text,
+    list_pieces,
+    name_pieces,
+    name_text,
+    wrapped,
+)
+from fairdsl.syntax.layout import Piece, Writer
+
+__all__ = ["format_property"]
+
+
+def format_property(writer: Writer, prop: tree.Property) -> None:
+    """A header, and one line for each clause, its first word padded."""
+    sentence = f' "{prop.sentence.value}"' if prop.sentence else ""
+    writer.line(f"property {name_text(prop.name)}{sentence} {{", prop.span.start)
+    contents = [_clause(clause) for clause in prop.clauses]
+    width = max((len(word) for word, _ in contents), default=0)
+    for clause, (word, pieces) in zip(prop.clauses, contents, strict=True):
+        writer.statement(f"  {word:<{width}}  ", pieces, clause.span.start)
+    writer.line("}", prop.span.end - 1, "  ")
+
+
+def _clause(clause: tree.Clause) -> tuple[str, list[Piece]]:
+    """The first word of a clause, and the rest of it."""
+    match clause:
+        case tree.TargetClause():
+            return "target", expression_pieces(clause.condition, outermost=True)
+        case tree.WhenClause():
+            return "when", expression_pieces(clause.condition, outermost=True)
+        case tree.GivenClause():
+            return "given", expression_pieces(clause.condition, outermost=True)
+        case tree.BaselineClause():
+            return "baseline", expression_pieces(clause.group, outermost=True)
+        case tree.PrivilegedClause():
+            return "privileged", expression_pieces(clause.group, outermost=True)
+        case tree.AcrossClause():
+            return "across", name_pieces(clause.names)
+        case tree.DifferClause():
+            return "differ", _differ(clause)
+        case tree.RequireClause():
+            return "require", _require(clause)
+        case tree.MeasureClause():
+            return "measure", _measure(clause)
+        case tree.AllowClause():
+            return "allow", _path(clause.path)
+    word, text = _short_clause(clause)
+    return word, [Piece(text, clause.span.start)]
+
+
+def _short_clause(
+    clause: tree.CompareClause | tree.ModelReference | tree.RelaxClause | tree.UnderClause | tree.ExcludingClause,
+) -> tuple[str, str]:
+    match clause:
+        case tree.CompareClause():
+            pair = f"{name_text(clause.first)}, {name_text(clause.second)}"
+            return "compare", f"{pair} : {name_text(clause.domain)}"
+        case tree.ModelReference():
+            return "model", name_text(clause.name)
+        case tree.RelaxClause():
+            bound = f"by {clause.by.text}" if clause.by else "freely"
+            return "relax", f"{name_text(clause.name)} {bound}"
+        case tree.UnderClause():
+            return "under", name_text(clause.distribution)
+        case tree.ExcludingClause():
+            which = f"below {clause.rows.text} rows" if clause.rows else "of probability 0"
+            return "excluding", f"groups {which}"
+    assert_never(clause)
+
+
+def _differ(clause: tree.DifferClause) -> list[Piece]:
+    mode = f"{clause.mode.value} " if clause.mode else ""
+    return wrapped(f"in {mode}", name_pieces(clause.names), "")
+
+
+def _path(path: tree.Path) -> list[Piece]:
+    first, *steps = path.names
+    return [Piece(name_text(first), first.span.start)] + [
+        Piece(f"-> {name_text(step)}", step.span.start) for step in steps
+    ]
+
+
+def _require(clause: tree.RequireClause) -> list[Piece]:
+    if isinstance(clause.demand, tree.SameDecision):
+        pieces = [Piece("same decision", clause.demand.span.start)]
+    else:
+        pieces = expression_pieces(clause.demand, outermost=True)
+    if clause.confidence:
+        pieces.append(Piece(f"with confidence {clause.confidence.text}", clause.confidence.span.start))
+    return pieces
+
+
+def _measure(clause: tree.MeasureClause) -> list[Piece]:
+    return list_pieces([(_item(item), item.span.start) for item in clause.items])
+
+
+def _item(item: tree.MeasureItem) -> str:
+    metric = influence_text(item.metric) if isinstance(item.metric, tree.Influence) else name_text(item.metric)
+    return f"{metric} within {item.within.text}" if item.within else metric

@@ -1,0 +1,143 @@
+"""Lines of formatted text, filled from pieces that must not be broken, with the comments put back."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from fairdsl.syntax import tree
+
+__all__ = ["WIDTH", "Piece", "Writer", "flat"]
+
+#: Lines are broken where they can be, so that they stay within this many columns.
+WIDTH = 100
+
+_BLANK_LINE_FOLLOWS = re.compile(r"[ \t\r]*\n[ \t\r]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A text that stays on one line; ``start`` is its place in the source, which comments are sorted by.
+
+    When a statement does not fit on one line, it is broken before every ``hard`` piece.
+    """
+
+    text: str
+    start: int
+    hard: bool = False
+
+
+def flat(pieces: Sequence[Piece]) -> str:
+    """The pieces on one line."""
+    return " ".join(piece.text for piece in pieces)
+
+
+@dataclass(slots=True)
+class _Line:
+    """``start`` is the source offset of what the line begins with; blank lines have none."""
+
+    text: str
+    start: int | None
+    comment_indent: str = ""
+    above: list[tree.Comment] = field(default_factory=list)
+    beside: tree.Comment | None = None
+
+
+class Writer:
+    """Collects lines in the order of the source; ``text`` then gives every comment its place."""
+
+    def __init__(self, comments: Sequence[tree.Comment]) -> None:
+        self._comments = comments
+        self._lines: list[_Line] = []
+
+    def blank(self) -> None:
+        """A blank line, unless nothing stands above."""
+        if self._lines:
+            self._lines.append(_Line("", None))
+
+    def line(self, text: str, start: int, comment_indent: str = "") -> None:
+        """A line as it stands; comments above it get the indent given."""
+        self._lines.append(_Line(text, start, comment_indent))
+
+    def statement(
+        self, lead: str, pieces: Sequence[Piece], start: int, *, inner: str = "", on_one_line: str = ""
+    ) -> None:
+        """``lead``, ``inner`` and the pieces, on one line if they fit and no comment stands between.
+
+        Further lines are indented to where the pieces began. ``on_one_line`` replaces what follows the
+        lead where columns are to be aligned.
+        """
+        indent = lead[: len(lead) - len(lead.lstrip())]
+        one_line = lead + (on_one_line or inner + flat(pieces))
+        if len(one_line) <= WIDTH and not self._commented(pieces):
+            self.line(one_line.rstrip(), start, indent)
+            return
+        hang = " " * len(lead + inner)
+        first, *rest = self._rows(pieces, WIDTH - len(hang))
+        self.line(lead + inner + flat(first), start, indent)
+        for row in rest:
+            self.line(hang + flat(row), row[0].start, hang)
+
+    def _commented(self, pieces: Sequence[Piece]) -> bool:
+        return any(self._commented_between(pieces[i], pieces[i + 1]) for i in range(len(pieces) - 1))
+
+    def _commented_between(self, first: Piece, second: Piece) -> bool:
+        return any(first.start <= comment.span.start < second.start for comment in self._comments)
+
+    def _rows(self, pieces: Sequence[Piece], width: int) -> list[list[Piece]]:
+        rows: list[list[Piece]] = [[]]
+        for piece in pieces:
+            row = rows[-1]
+            if row and (
+                piece.hard or len(flat(row)) + 1 + len(piece.text) > width or self._commented_between(row[-1], piece)
+            ):
+                rows.append([piece])
+            else:
+                row.append(piece)
+        return rows
+
+    # ---- comments ------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """All lines, with the comments in their places."""
+        placed = [(line.start, line) for line in self._lines if line.start is not None]
+        left_over = [comment for comment in self._comments if not _attach(comment, placed)]
+        for line in self._lines:
+            self._settle(line)
+        written: list[str] = []
+        for line in self._lines:
+            for comment in line.above:
+                written.append(line.comment_indent + comment.text)
+                if not line.comment_indent and _blank_line_follows(comment):
+                    written.append("")
+            written.append(line.text + (f"  {line.beside.text}" if line.beside else ""))
+        if left_over and written:
+            written.append("")
+        for comment in left_over:
+            written.append(comment.text)
+            if comment is not left_over[-1] and _blank_line_follows(comment):
+                written.append("")
+        return "\n".join(written) + "\n" if written else ""
+
+    def _settle(self, line: _Line) -> None:
+        """Of the comments of a line the last may stand beside it; any other order puts all above it."""
+        if not line.above or line.above[-1].own_line:
+            return
+        if all(comment.own_line for comment in line.above[:-1]):
+            line.beside = line.above.pop()
+
+
+def _attach(comment: tree.Comment, placed: Sequence[tuple[int, _Line]]) -> bool:
+    """Give a comment to the line it stands above or beside; False behind the last line."""
+    begun = bisect_right(placed, comment.span.start, key=lambda entry: entry[0])
+    index = begun if comment.own_line else begun - 1
+    if not 0 <= index < len(placed):
+        return False
+    placed[index][1].above.append(comment)
+    return True
+
+
+def _blank_line_follows(comment: tree.Comment) -> bool:
+    return _BLANK_LINE_FOLLOWS.match(comment.span.file.text, comment.span.end) is not None

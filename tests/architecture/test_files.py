@@ -1,0 +1,35 @@
+"""Files short enough to be read, and named after what they do."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "fairdsl"
+LONGEST = 350
+#: One class a construct of the language and nothing else: a list to look things up in, not to be read.
+CATALOGUES = {"syntax/tree.py"}
+
+
+def test_no_file_needs_much_scrolling() -> None:
+    long = {
+        path.relative_to(PACKAGE).as_posix(): lines
+        for path in PACKAGE.rglob("*.py")
+        if path.relative_to(PACKAGE).as_posix() not in CATALOGUES
+        and (lines := path.read_text(encoding="utf-8").count("\n")) > LONGEST
+    }
+    assert long == {}
+
+
+def test_no_file_is_a_drawer_for_everything() -> None:
+    drawers = {"utils", "util", "helpers", "common", "misc"}
+    assert [path.name for path in PACKAGE.rglob("*.py") if path.stem in drawers] == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert silent == []

@@ -1,0 +1,74 @@
+"""What may import what, and what is imported when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fairdsl
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"numpy", "onnx", "onnxruntime", "z3", "rich"}
+
+SPEC = """\
+domain Applicant {
+  sex : boolean
+  age : integer 18 .. 90
+}
+protected sex
+model approve : Applicant -> { no, yes }
+  score = age - 30
+  yes when score > 0
+property fair {
+  compare a, b : Applicant
+  differ in sex
+  require same decision
+}
+"""
+
+
+def loaded_by(*arguments: str, folder: Path) -> set[str]:
+    """The top-level modules that a command has loaded when it ends, in a process of its own."""
+    program = (
+        "import sys\n"
+        "from fairdsl.cli.app import cli\n"
+        f"try: cli({list(arguments)!r}, standalone_mode=False)\n"
+        "finally: print('\\nLOADED', *sorted({name.split('.')[0] for name in sys.modules}))\n"
+    )
+    environment = {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=folder, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rsplit("LOADED", 1)[1].split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "x.fair").write_text(SPEC, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("explain", "E0203"), ("check", "--help")])
+def test_words_alone_load_nothing_heavy(arguments: tuple[str, ...], folder: Path) -> None:
+    assert not loaded_by(*arguments, folder=folder) & (HEAVY | {"lark"})
+
+
+@pytest.mark.parametrize("arguments", [("lint", "x.fair"), ("fmt", "x.fair")])
+def test_reading_a_spec_loads_no_numbers_and_no_solver(arguments: tuple[str, ...], folder: Path) -> None:
+    assert not loaded_by(*arguments, folder=folder) & HEAVY
+
+
+def test_the_contracts_of_the_layers() -> None:
+    command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_no_public_function_is_hidden_by_a_package_of_its_name() -> None:
+    """Importing ``fairdsl.x`` sets ``fairdsl.x``: a function of that name would be gone."""
+    packages = {path.stem for path in (ROOT / "fairdsl").iterdir()}
+    assert not packages & set(fairdsl.__all__)

@@ -1,0 +1,110 @@
+"""The model files of the golden errors E05 and W07; run it to write them again (they are the same bytes).
+
+Every network is about the same domain, sex and age; each has one thing wrong with it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+from numpy.typing import ArrayLike
+from onnx import TensorProto, helper, numpy_helper
+
+ERRORS = Path(__file__).parent / "errors"
+FLOAT = TensorProto.FLOAT
+
+
+def tensor(name: str, values: ArrayLike) -> onnx.TensorProto:
+    return numpy_helper.from_array(np.asarray(values, dtype=np.float32), name)
+
+
+def model(
+    nodes: list[onnx.NodeProto],
+    weights: list[onnx.TensorProto],
+    *,
+    inputs: dict[str, int] | None = None,
+    width: int = 1,
+    opset: int = 17,
+) -> onnx.ModelProto:
+    """A graph from ``x`` (or the inputs given, by width) to ``y``."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, FLOAT, [None, size]) for name, size in (inputs or {"x": 2}).items()],
+        [helper.make_tensor_value_info("y", FLOAT, [None, width])],
+        weights,
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    made.ir_version = 8
+    return made
+
+
+def gemm(width: int = 2, *, outputs: int = 1, out: str = "y", weight: ArrayLike | None = None) -> onnx.ModelProto:
+    values = np.ones((width, outputs)) if weight is None else weight
+    nodes = [helper.make_node("Gemm", ["x", "w", "b"], [out], name="dense")]
+    weights = [tensor("w", values), tensor("b", [-30.0] * outputs)]
+    return model(nodes, weights, inputs={"x": width}, width=outputs)
+
+
+def then(operator: str, *more_inputs: str, **attributes: float) -> onnx.ModelProto:
+    """A dense layer and then one operator named `last`."""
+    made = gemm(out="h")
+    made.graph.node.append(helper.make_node(operator, ["h", *more_inputs], ["y"], name="last", **attributes))
+    return made
+
+
+def batch_normalisation() -> onnx.ModelProto:
+    made = gemm(out="h")
+    names = ["scale", "shift", "mean", "variance"]
+    made.graph.node.append(helper.make_node("BatchNormalization", ["h", *names], ["y"], name="last"))
+    made.graph.initializer.extend(tensor(name, [2.0]) for name in names)
+    return made
+
+
+def weights_elsewhere() -> onnx.ModelProto:
+    made = gemm()
+    weight = made.graph.initializer[0]
+    weight.data_location = TensorProto.EXTERNAL
+    weight.ClearField("raw_data")
+    weight.external_data.add(key="location", value="weights.bin")
+    return made
+
+
+def one_input_a_column() -> onnx.ModelProto:
+    nodes = [
+        helper.make_node("Concat", ["sex", "years"], ["x"], name="join", axis=1),
+        helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="dense"),
+    ]
+    return model(nodes, [tensor("w", [[1.0], [1.0]]), tensor("b", [-30.0])], inputs={"sex": 1, "years": 1})
+
+
+MODELS = {
+    "E0503-unknown-operator": then("Sin"),
+    "E0504-no-straight-pieces": then("Mul", "h"),
+    "E0505-weights-elsewhere": weights_elsewhere(),
+    "E0506-infinite-weights": gemm(weight=[[1.0], [np.inf]]),
+    "E0507-another-file": gemm(),
+    "E0508-another-width": gemm(3),
+    "E0509-input-without-attribute": one_input_a_column(),
+    "E0511-one-score-of-two": gemm(outputs=2),
+    "E0512-probability-against-zero": then("Sigmoid"),
+    "E0514-cannot-run": then("Relu"),
+    "E0551-score-gap-of-several-scores": gemm(outputs=3),
+    "W0701-square-root": batch_normalisation(),
+    "W0702-raw-score-as-logit": gemm(),
+}
+
+
+def main() -> None:
+    MODELS["E0514-cannot-run"].ir_version = 999  # newer than any runtime
+    for folder, made in MODELS.items():
+        (ERRORS / folder / "approve.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    (ERRORS / "E0502-not-onnx" / "approve.onnx").write_bytes(b"PK\x03\x04 a zip archive, as torch.save writes\n")
+    (ERRORS / "E0513-unknown-format" / "approve.pkl").write_bytes(b"never opened\n")
+    (ERRORS / "E0510-not-a-linear-model" / "approve.json").write_text('{"weights": [1, 2]}\n', encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+"""Random syntax trees: whatever the language can say, sensible or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from fairdsl.source import SourceFile, Span
+from fairdsl.syntax import tree
+from hypothesis import strategies as st
+
+from tests.syntax.keywords import KEYWORDS
+
+NOWHERE = Span(SourceFile("generated.fair", ""), 0, 0)
+
+_PLAIN = ("age", "sex", "a", "b", "approve", "grant", "Applicant", "x_1", "_y")
+
+
+def node(kind: Any, **fields: Any) -> st.SearchStrategy[Any]:
+    """Nodes of a kind, with a field drawn from each strategy given."""
+    return st.builds(kind, span=st.just(NOWHERE), **fields)
+
+
+def several(strategy: st.SearchStrategy[Any], least: int = 1, most: int = 3) -> st.SearchStrategy[Any]:
+    """Tuples of a few."""
+    return st.lists(strategy, min_size=least, max_size=most).map(tuple)
+
+
+def _names(without: Sequence[str] = ()) -> st.SearchStrategy[tree.Name]:
+    words = [word for word in (*_PLAIN, *KEYWORDS) if word not in without]
+    return node(tree.Name, text=st.sampled_from(words), quoted=st.just(False))
+
+
+_letters = st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters='"')
+_words = st.text(_letters, max_size=12)
+_bulky = st.sampled_from(["", "a" * 30, "some rather long value"])
+
+names = _names()
+outcomes = _names(without=("and", "or", "in"))
+quoted_names = node(tree.Name, text=_words, quoted=st.just(True))
+value_names = names | quoted_names
+texts = node(tree.Text, value=_words | _bulky)
+docs = several(_words.map(lambda line: line.rstrip()), least=0, most=2)
+
+
+@st.composite
+def numbers(draw: st.DrawFn, *, signed: bool = True) -> tree.Number:
+    """Numbers as they may be written."""
+    digits = str(draw(st.integers(0, 9999)))
+    if draw(st.booleans()):
+        digits += "." + str(draw(st.integers(0, 999)))
+    sign = "-" if signed and draw(st.booleans()) else ""
+    percent = draw(st.booleans())
+    value = Fraction(sign + digits) / (100 if percent else 1)
+    return tree.Number(value=value, text=sign + digits + "%" * percent, percent=percent, span=NOWHERE)
+
+
+ranges = node(tree.ValueRange, low=numbers(), high=numbers())
+influences = node(tree.Influence, subsets=several(several(names)), metric=names)
+references = node(tree.Reference, owner=st.none() | names, name=names)
+
+
+def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    arithmetic = st.sampled_from("+-*/")
+    relations = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
+    elements = several(value_names | numbers() | ranges)
+    return st.one_of(
+        # `not (` always negates, so no function can be called `not`.
+        node(tree.Call, function=_names(without=("not",)), arguments=several(inner)),
+        node(tree.Negative, operand=inner.filter(lambda e: not _bare_number(e))),
+        node(tree.Arithmetic, operator=arithmetic, left=inner, right=inner),
+        node(tree.Comparison, relation=relations, left=inner, right=inner),
+        node(tree.Membership, value=inner, elements=elements, braced=st.just(True)),
+        node(tree.Membership, value=inner, elements=several(ranges, most=1), braced=st.just(False)),
+        node(tree.Negation, operand=inner),
+        node(tree.Conjunction, parts=several(inner, least=2)),
+        node(tree.Disjunction, parts=several(inner, least=2)),
+    )
+
+
+def _bare_number(expression: tree.Expression) -> bool:
+    return isinstance(expression, tree.Number) and expression.text.startswith("-")
+
+
+expressions = st.recursive(references | numbers() | texts | influences, _grown, max_leaves=8)
+
+# ---- domains -----------------------------------------------------------------------------------
+
+types = st.one_of(
+    node(
+        tree.CategoryType,
+        entries=several(node(tree.CategoryEntry, name=value_names, code=st.none() | numbers()), most=6),
+    ),
+    node(tree.IntegerType, low=numbers(), high=numbers()),
+    node(tree.RealType, low=numbers(), high=numbers()),
+    node(tree.RealType, low=st.none(), high=st.none()),
+    node(tree.BooleanType),
+)
+bins = st.one_of(
+    node(tree.BinsAt, edges=several(numbers())),
+    node(tree.BinsByQuantiles, count=numbers()),
+    node(tree.BinsByModel),
+)
+attributes = node(
+    tree.Attribute, doc=docs, name=names, type=types, column=st.none() | texts, bins=st.none() | bins
+)
+domains = node(
+    tree.Domain,
+    doc=docs,
+    name=names,
+    members=several(attributes | node(tree.Where, condition=expressions), least=0),
+)
+labels = node(tree.Label, doc=docs, name=names, type=types, column=st.none() | texts)
+
+# ---- models and populations --------------------------------------------------------------------
+
+sources = node(tree.From, format=st.none() | names, path=texts, digest=st.none() | texts)
+models = node(
+    tree.Model,
+    doc=docs,
+    name=names,
+    domain=names,
+    outcomes=several(names),
+    clauses=several(
+        st.one_of(
+            sources,
+            node(tree.ScoreFormula, formula=expressions),
+            node(tree.DecidesWhen, outcome=outcomes, condition=expressions),
+            node(tree.DecidesByHighest),
+            node(tree.Favourable, outcome=names),
+            node(tree.Reads, features=several(expressions)),
+        ),
+        least=0,
+    ),
+)
+tables = node(
+    tree.Table,
+    entries=several(node(tree.TableEntry, value=value_names | numbers(), probability=numbers())),
+)
+families = node(tree.Family, name=names, parameters=several(numbers()), truncated=st.booleans())
+distributions = node(
+    tree.Distribution,
+    doc=docs,
+    name=names,
+    over=several(names),
+    clauses=several(
+        st.one_of(
+            node(tree.Learn, structure=names),
+            node(tree.Uniform),
+            node(tree.Independent),
+            node(tree.Empirical, source=sources),
+            sources,
+            node(tree.Setting, name=names, value=numbers() | names | texts),
+            node(tree.Law, variable=names, law=tables | families, given=st.none() | expressions),
+        ),
+        least=0,
+    ),
+)
+paths = node(tree.Path, names=several(names, least=2, most=4))
+graphs = node(tree.Graph, doc=docs, name=names, paths=several(paths, least=0))
+
+# ---- properties --------------------------------------------------------------------------------
+
+clauses = st.one_of(
+    node(tree.CompareClause, first=names, second=names, domain=names),
+    node(tree.AcrossClause, names=several(names)),
+    node(tree.ModelReference, name=names),
+    node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names)),
+    node(tree.RelaxClause, name=names, by=st.none() | numbers()),
+    node(tree.TargetClause, condition=expressions),
+    node(tree.WhenClause, condition=expressions),
+    node(tree.UnderClause, distribution=names),
+    node(tree.GivenClause, condition=expressions),
+    node(tree.ExcludingClause, rows=st.none() | numbers()),
+    node(tree.AllowClause, path=paths),
+    node(tree.BaselineClause, group=expressions),
+    node(tree.PrivilegedClause, group=expressions),
+    node(
+        tree.RequireClause,
+        demand=expressions | node(tree.SameDecision),
+        confidence=st.none() | numbers(),
+    ),
+    node(
+        tree.MeasureClause,
+        items=several(node(tree.MeasureItem, metric=names | influences, within=st.none() | numbers())),
+    ),
+)
+properties = node(
+    tree.Property, doc=docs, name=names, sentence=st.none() | texts, clauses=several(clauses, least=0, most=5)
+)
+targets = node(tree.NamedTarget, doc=docs, name=names, domain=st.none() | names, condition=expressions)
+
+# ---- files -------------------------------------------------------------------------------------
+
+_one = tree.Number(value=Fraction(1), text="1", percent=False, span=NOWHERE)
+specs = node(
+    tree.Spec,
+    version=st.none() | node(tree.Version, number=st.just(_one)),
+    audit=st.none() | node(tree.Audit, doc=docs, title=texts),
+    items=several(
+        st.one_of(
+            node(tree.Use, path=texts),
+            domains,
+            node(tree.Protected, names=several(names)),
+            labels,
+            models,
+            distributions,
+            graphs,
+            targets,
+            properties,
+        ),
+        least=0,
+        most=4,
+    ),
+)
