@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairdsl.explanation import Capability, Explanation, PlanText
     from fairdsl.report.model import Report
 
-__all__ = ["Report", "SpecError", "__version__", "capabilities", "check", "compile", "explain", "lint", "plan"]
+__all__ = ["Report", "SpecError", "__version__", "capabilities", "check", "compile", "explain", "lint", "plans"]
 
 #: What a path may be.
 _Path = str | PathLike[str]
@@ -90,7 +90,8 @@ def lint(spec: _Path, *, files: bool = False, models: Mapping[str, _Path] | None
         if files:
             from fairdsl.elaborate import load_models
 
-            load_models(checked, _paths(models))
+            _, about_models = load_models(checked, _paths(models))
+            return (*warnings, *about_models)
     except DiagnosticError as error:
         return error.diagnostics
     return warnings
@@ -103,7 +104,9 @@ def explain(spec: _Path, *, models: Mapping[str, _Path] | None = None) -> Explan
     return explain_spec(fspath(spec))
 
 
-def plan(spec: _Path, *, models: Mapping[str, _Path] | None = None, backend: str | None = None) -> tuple[PlanText, ...]:
+def plans(
+    spec: _Path, *, models: Mapping[str, _Path] | None = None, backend: str | None = None
+) -> tuple[PlanText, ...]:
     """Who would answer each demand of the spec, in which stages, and why the others would not."""
     from fairdsl.explanation import explain_plans
 

@@ -45,11 +45,11 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
     check_format(form)
     encoding = encodings()[form]
     spec, _ = front_end(path)
-    demands, opened = elaborate(spec, models)
+    elaborated = elaborate(spec, models)
     contents: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
     refused: list[Diagnostic] = []
-    for item in demands:
+    for item in elaborated.demands:
         problem = _expressible(item, encoding, form)
         if isinstance(problem, Diagnostic):
             refused.append(problem)
@@ -57,12 +57,15 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
         lowered = encoding.lower(_named_apart(problem, contents))
         contents |= lowered.files
         entries.append(_entry(item, tuple(lowered.files)))
+    hashed = hashed_models(spec, elaborated.models, models)
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "fairdsl": version(),
         "format": form,
         "spec": {"path": os.path.basename(path), "sha256": spec.source.sha256},
-        "models": [{"name": file.name, "sha256": file.sha256} for file in hashed_models(spec, opened, models)],
+        "models": [
+            {"name": file.name, "sha256": file.sha256} for file in hashed_models(spec, elaborated.models, models)
+        ],
         "questions": entries,
         "refused": [{"code": finding.code, "title": finding.title} for finding in refused],
     }

@@ -1,4 +1,7 @@
-"""What a spec means and who would answer it, in words: the answers of ``explain``, ``plan``, ``capabilities``."""
+"""What a spec means and who would answer it, in words: the answers of ``explain``, ``plans``, ``capabilities``.
+
+Explaining a spec opens neither models nor backends, so these are imported where they are needed.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.plan import Plan, plan_of
-from fairdsl.plan.choices import check_backend
-from fairdsl.plan.registry import encodings, procedures
 from fairdsl.semantics import front_end
 
 __all__ = [
@@ -79,11 +79,13 @@ def explain_spec(path: str) -> Explanation:
 def explain_plans(path: str, models: Mapping[str, str], backend: str | None) -> tuple[PlanText, ...]:
     """The plan of every demand; opens the models, asks no backend to work."""
     from fairdsl.elaborate import elaborate
+    from fairdsl.plan import Plan, plan_of
+    from fairdsl.plan.choices import check_backend
 
     check_backend(backend)
     spec, _ = front_end(path)
     texts: list[PlanText] = []
-    for item in elaborate(spec, models)[0]:
+    for item in elaborate(spec, models).demands:
         plan = plan_of(item, backend)
         if isinstance(plan, Plan):
             stages = tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages)
@@ -97,6 +99,8 @@ def explain_plans(path: str, models: Mapping[str, str], backend: str | None) -> 
 
 def all_capabilities() -> tuple[Capability, ...]:
     """One row a backend, from the backends themselves."""
+    from fairdsl.plan.registry import encodings, procedures
+
     formats = encodings()
     return tuple(
         Capability(

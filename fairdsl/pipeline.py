@@ -44,8 +44,8 @@ def verify(
     spec, warnings = front_end(path)
     check_properties(properties, spec)
     spec = spec.restricted_to(properties)
-    demands, opened = elaborate(spec, models)
-    planned = [(demand, plan_of(demand, backend)) for demand in demands]
+    elaborated = elaborate(spec, models)
+    planned = [(demand, plan_of(demand, backend)) for demand in elaborated.demands]
     answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
     for number, (demand, plan) in enumerate(planned):
         answer = _answer(demand, plan, budget.share(len(planned) - number), observer)
@@ -55,7 +55,7 @@ def verify(
         path=path,
         sha256=spec.source.sha256,
         title=spec.title,
-        models=hashed_models(spec, opened, models),
+        models=hashed_models(spec, elaborated.models, models),
         data=hashed_data(spec),
         seed=budget.seed,
         properties=tuple(
@@ -67,7 +67,7 @@ def verify(
             )
             for checked in spec.properties
         ),
-        diagnostics=warnings,
+        diagnostics=(*warnings, *elaborated.warnings),
     )
 
 

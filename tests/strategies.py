@@ -53,16 +53,15 @@ def atoms(draw: st.DrawFn, columns: tuple[Attribute, ...], who: tuple[Who, ...])
     return Compare(left=Linear.of(terms, draw(DYADIC)), relation=draw(COMPARISONS))
 
 
-def predicates(columns: tuple[Attribute, ...], who: tuple[Who, ...] = (Who.EACH,)) -> st.SearchStrategy[Predicate]:
-    return st.recursive(
-        atoms(columns, who),
-        lambda inner: st.one_of(
-            st.lists(inner, max_size=3).map(lambda parts: And(tuple(parts))),
-            st.lists(inner, min_size=1, max_size=3).map(lambda parts: Or(tuple(parts))),
-            inner.map(Not),
-        ),
-        max_leaves=3,
-    )
+@st.composite
+def predicates(draw: st.DrawFn, columns: tuple[Attribute, ...], who: tuple[Who, ...] = (Who.EACH,)) -> Predicate:
+    # Not st.recursive: it is rebuilt for every domain, which takes longer than all the rest.
+    parts = [draw(atoms(columns, who)) for _ in range(draw(st.sampled_from([1, 1, 1, 2, 2, 3, 0])))]
+    parts = [Not(part) if draw(st.integers(0, 4)) == 0 else part for part in parts]
+    joined = parts[0] if len(parts) == 1 else draw(st.sampled_from([And, Or]))(tuple(parts))
+    if len(parts) == 3:
+        joined = draw(st.sampled_from([And, Or]))((parts[0], type(joined)(tuple(parts[1:]))))
+    return Not(joined) if draw(st.integers(0, 7)) == 0 else joined
 
 
 @st.composite
@@ -88,12 +87,12 @@ def layers(draw: st.DrawFn, inputs: int, outputs: int, linear: bool) -> Layer:
 
 
 @st.composite
-def models(draw: st.DrawFn, domain: Domain, single_score: bool) -> Model:
+def models(draw: st.DrawFn, domain: Domain, single_score: bool, widths: tuple[int, ...]) -> Model:
     columns = domain.attributes
     inputs: list[AttributeInput | IndicatorInput] = [AttributeInput(index) for index in range(len(columns))]
     if draw(st.booleans()):
         inputs.append(IndicatorInput(draw(predicates(columns))))
-    width = draw(st.sampled_from([0, 0, 2, 3]))
+    width = draw(st.sampled_from(widths))
     score_count = 1 if single_score or draw(st.integers(0, 3)) else draw(st.integers(2, 3))
     stack = [draw(layers(len(inputs), width, False))] if width else []
     stack.append(draw(layers(width or len(inputs), score_count, True)))
@@ -111,9 +110,7 @@ def models(draw: st.DrawFn, domain: Domain, single_score: bool) -> Model:
         granted=granted,
         otherwise=1 - granted,
     )
-    return Model(
-        name="m", outcomes=("no", "yes"), inputs=tuple(inputs), layers=tuple(stack), rule=rule, favourable=1
-    )
+    return Model(name="m", outcomes=("no", "yes"), inputs=tuple(inputs), layers=tuple(stack), rule=rule, favourable=1)
 
 
 @st.composite
@@ -152,14 +149,14 @@ def questions(draw: st.DrawFn, domain: Domain, gap: bool) -> Pair:
 
 
 @st.composite
-def problems(draw: st.DrawFn, quantity: Quantity | None = None) -> Problem:
-    """A small problem; every clause of the language about pairs occurs."""
+def problems(draw: st.DrawFn, quantity: Quantity | None = None, widths: tuple[int, ...] = (0, 0, 2, 3)) -> Problem:
+    """A small problem; every clause of the language about pairs occurs. Width 0: a linear model."""
     domain = draw(domains())
     gap = draw(st.integers(0, 4)) == 0
     return Problem(
         name="p",
         domain=domain,
-        model=draw(models(domain, single_score=gap)),
+        model=draw(models(domain, single_score=gap, widths=widths)),
         question=draw(questions(domain, gap)),
         quantity=quantity or draw(st.sampled_from([Quantity.HOLDS, Quantity.FAIR_SHARE])),
     )

@@ -108,7 +108,7 @@ def _print(report: Report, *, as_json: bool) -> None:
 
 def _print_plan(spec: str, models: Mapping[str, str], backend: str | None) -> None:
     """Property, demand, stages in their order, and the reasons."""
-    for plan in fairdsl.plan(spec, models=models, backend=backend):
+    for plan in fairdsl.plans(spec, models=models, backend=backend):
         click.echo(f"{plan.property}   {plan.demand}")
         for number, stage in enumerate(plan.stages, start=1):
             click.echo(f"    {number}. {stage}")

@@ -74,7 +74,7 @@ class Watcher:
         stage, fraction, detail = self._latest
         # A stage of unknown length gets a bar that only moves.
         total = None if fraction is None else 1.0
-        bar.update(task, description=stage, total=total, completed=fraction or 0.0, detail=detail)
+        bar.update(task, description=stage or "reading", total=total, completed=fraction or 0.0, detail=detail)
 
 
 @contextmanager

@@ -20,12 +20,12 @@ def override_of_nothing(name: str, known: Sequence[str]) -> Diagnostic:
     )
 
 
-def no_single_score(model: str, count: int, span: Span) -> Diagnostic:
-    """A score gap of a model that has several scores."""
+def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
+    """A score gap of a model that does not give one score."""
     return Diagnostic(
         code="E0551",
-        title=f"`{model}` has {count} scores, so `score(a)` is not one number",
-        primary=Label(span),
-        why="a gap is a distance between two numbers",
-        help="write `require same decision`, or audit a model with one score",
+        title=f"`score(a)` is not one number of `{model}`",
+        primary=Label(span, f"`{model}` has {has}"),
+        why="a gap is a distance between two numbers that the model gives",
+        help="write `require same decision`, or audit a model whose only output is its score",
     )

@@ -7,6 +7,7 @@ matrix kernels add in another order for other batch sizes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -22,6 +23,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Deployed, Feed, Readout
 from fairdsl.models import errors
 from fairdsl.models.features import feature_matrix, feature_values, rounded
+from fairdsl.source import Span
 
 __all__ = ["Runtime"]
 
@@ -31,10 +33,16 @@ _BATCH = 4096
 class Runtime:
     """A deployed file, ready to run: single-threaded, silent, one session per file and digest."""
 
-    def __init__(self, deployed: Deployed) -> None:
-        """Open the file; raises DiagnosticError (E0514) if onnxruntime refuses it or it has changed."""
+    def __init__(self, deployed: Deployed, span: Span | None = None) -> None:
+        """Open the file; raises DiagnosticError (E0514) if onnxruntime refuses it or it has changed.
+
+        ``span`` is the place in the spec that names the file, for the diagnostic.
+        """
         self._deployed = deployed
-        self._session = _session(deployed.path, deployed.sha256)
+        try:
+            self._session = _session(deployed.path, deployed.sha256)
+        except _CannotRunError as problem:
+            raise DiagnosticError(errors.cannot_run(deployed.path, str(problem), span)) from problem
         self._shapes = {item.name: tuple(item.shape) for item in self._session.get_inputs()}
         self._batch = _fixed_batch(self._shapes)
 
@@ -171,7 +179,8 @@ def _session(path: str, digest: str) -> Any:
 
     found = file_digest(path)
     if found != digest:
-        raise DiagnosticError(errors.cannot_run(path, "the file has changed since it was read"))
+        raise _CannotRunError("the file has changed since it was read")
+    onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
@@ -179,9 +188,15 @@ def _session(path: str, digest: str) -> Any:
     try:
         return onnxruntime.InferenceSession(str(Path(path)), options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # onnxruntime raises classes of its own per failure
-        raise DiagnosticError(errors.cannot_run(path, _short(problem))) from problem
+        raise _CannotRunError(_short(problem)) from problem
+
+
+class _CannotRunError(Exception):
+    """Why a session could not be opened."""
 
 
 def _short(problem: Exception) -> str:
+    """The first line of what onnxruntime says, without the paths of the machine that built it."""
     lines = str(problem).strip().splitlines()
-    return (lines[0] if lines else type(problem).__name__)[:200]
+    first = lines[0] if lines else type(problem).__name__
+    return re.sub(r"\S*/\S+\.(?:cc|h):\d+\s*", "", first)[:200]

@@ -148,9 +148,10 @@ class BatchEvaluator:
 def _by_threshold(rule: ByThreshold, score: FloatArray, error: FloatArray) -> tuple[IntArray, BoolArray]:
     # Strictly above every threshold of the enclosure, strictly below, or exactly a known one. The
     # comparison of rounded sums is safe because one more rounding is granted to each.
-    slack = error * (1 + 4 * _UNIT_ROUNDOFF) + 2 * _UNIT_ROUNDOFF * np.where(error > 0, np.abs(score), 0.0)
-    above = score - slack > float_above(rule.high)
-    below = score + slack < float_below(rule.low)
+    with np.errstate(all="ignore"):
+        slack = error * (1 + 4 * _UNIT_ROUNDOFF) + 2 * _UNIT_ROUNDOFF * np.where(error > 0, np.abs(score), 0.0)
+        above = score - slack > float_above(rule.high)
+        below = score + slack < float_below(rule.low)
     tied = np.zeros_like(above)
     if rule.low == rule.high:
         known = error == 0

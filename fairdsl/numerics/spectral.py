@@ -2,8 +2,9 @@
 
 For a symmetric positive semi-definite A, ``||A||_2 ** k = ||A**k||_2 <= ||A**k||_F``, which is tight up to
 a factor ``n ** (1 / 2k)``. With A = W'W and k = 8 this bounds ``||W||_2 = sqrt(||A||_2)`` within a quarter
-for a thousand columns, and within much less for a few. A product of floats differs from the true one by at most ``gamma(n) |X||Y|`` elementwise,
-hence by ``gamma(n) ||X||_F ||Y||_F`` in any of the two norms; this is added at every squaring.
+for a thousand columns, and within much less for a few. A product of floats differs from the true one by
+at most ``gamma(n) |X||Y|`` elementwise, hence by ``gamma(n) ||X||_F ||Y||_F`` in either norm; this is
+added at every squaring.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def spectral_norm(matrix: NDArray[np.float64]) -> float:
     if largest == 0.0 or not math.isfinite(largest):
         return largest
     # A power of two, so that scaling is exact up to underflow, which the term 1e-250 covers.
-    scale = math.ldexp(1.0, -math.frexp(largest)[1])
+    scale = math.ldexp(1.0, min(1000, -math.frexp(largest)[1]))
     scaled = narrow * scale
     terms = max(narrow.shape)
     gamma = 2 * (terms + 4) * _UNIT_ROUNDOFF

@@ -40,8 +40,9 @@ class Plan:
 def plan_of(item: Elaborated, backend: str | None = None) -> Plan | Refused:
     """Who answers a demand, or why nobody does."""
     refused = _refusal_without_problem(item.demand)
-    if refused is not None or item.problem is None:
-        return refused or Refused()
+    if refused is not None:
+        return refused
+    assert item.problem is not None, "questions about pairs have a problem"
     return negotiate(item.problem, backend=backend)
 
 

@@ -125,7 +125,7 @@ def _detail(heading: str, text: str, style: Style) -> Iterator[str]:
 def _shares(shares: ShareReport, style: Style) -> Iterator[str]:
     for number, (name, amount) in enumerate(share(shares)):
         yield from _detail("" if number else "shares", f"{name:<10} {amount}", style)
-    yield from _detail("", f"of {shares.measure}; one unit is {shares.unit}", style)
+    yield from _detail("", f"measured by {shares.measure}; one unit is {shares.unit}", style)
 
 
 def _pairs(heading: str, pairs: tuple[WitnessReport, ...], style: Style) -> Iterator[str]:

@@ -34,12 +34,6 @@ EXIT = {
     ExitCode.INTERRUPTED: "interrupted",
 }
 
-_FIDELITY = {
-    Fidelity.EXACT: "",
-    Fidelity.WIDENS: "over-approximated: it allows more behaviours than the model has",
-    Fidelity.NARROWS: "under-approximated: it looked at fewer behaviours than the model has",
-}
-
 
 def outcome(demand: DemandReport) -> str:
     """What came out, beside what was required: ``fair share 96% >= 95%``."""
@@ -87,14 +81,25 @@ def _seconds(seconds: float) -> str:
 def rests_on(demand: DemandReport) -> str:
     """The method, what was approximated, and what the replays said."""
     parts = [demand.method or "", *demand.notes]
-    if demand.fidelity is not None:
-        parts.append(_FIDELITY[demand.fidelity])
+    parts.append(_approximation(demand))
     if demand.witnesses:
         deployed = any(witness.float32_decisions for witness in demand.witnesses)
         parts.append(
             "every pair replayed on the original model, in exact arithmetic" + (" and in float32" if deployed else "")
         )
     return "; ".join(part for part in parts if part)
+
+
+def _approximation(demand: DemandReport) -> str:
+    """What an approximation means for this verdict. A pair that was found and replayed needs no excuse."""
+    match demand.fidelity, demand.judgement:
+        case Fidelity.WIDENS, Judgement.HOLDS:
+            return "proved of more behaviours than the model has, so it holds of the model"
+        case Fidelity.WIDENS, Judgement.UNKNOWN:
+            return "asked of more behaviours than the model has, so a violation there need not be one of the model"
+        case Fidelity.NARROWS, Judgement.UNKNOWN:
+            return "it looked at a part of the behaviours only"
+    return ""
 
 
 def share(shares: ShareReport) -> list[tuple[str, str]]:

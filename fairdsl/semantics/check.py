@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -33,8 +33,6 @@ __all__ = ["check_spec"]
 N = TypeVar("N", tree.Domain, tree.Label, tree.Model, tree.Distribution, tree.Graph, tree.NamedTarget, tree.Property)
 V = TypeVar("V")
 
-LANGUAGE_VERSION = 1
-
 #: Findings that something is missing: said only where the whole text was read, for the missing thing may
 #: stand in the part that was not.
 _OF_ABSENCE = frozenset({"E0202", "E0203", "E0205", "E0207", "E0208", "E0406", "E0412", "E0416"})
@@ -44,7 +42,6 @@ def check_spec(loaded: LoadedSpec, reporter: Reporter) -> CheckedSpec:
     """The checked spec; properties with errors are left out of it and reported."""
     own = Reporter()
     checker = _SpecChecker(loaded, own)
-    checker.check_version()
     checker.declarations()
     properties = checker.properties()
     if not own.has_errors and loaded.complete:
@@ -93,23 +90,10 @@ class _SpecChecker:
             seen[name.text] = name
             into[name.text] = build(item)
 
-    def check_version(self) -> None:
-        """``fair 1`` is the only version there is."""
-        for spec in (*self.loaded.used, self.loaded.main):
-            version = spec.version
-            if version is not None and version.number.value != LANGUAGE_VERSION:
-                self.reporter.report(
-                    errors.number_out_of_place(
-                        f"this fairdsl reads version {LANGUAGE_VERSION} of the language, not {version.number.text}",
-                        version.number.span,
-                        f"write `fair {LANGUAGE_VERSION}`, or install a fairdsl that reads it",
-                    )
-                )
-
     def declarations(self) -> None:
         """Everything but properties, in the order in which things refer to each other."""
         self._collect(tree.Domain, "domain", self._domain, self.domains)
-        self._collect(tree.Label, "label", lambda node: check_label(node, self.reporter), self.labels)
+        self._collect(tree.Label, "label", self._label, self.labels)
         self._collect(tree.NamedTarget, "target", lambda node: node, self.targets)
         self._check_targets()
         self._collect_protected()
@@ -118,11 +102,23 @@ class _SpecChecker:
         self._collect(tree.Distribution, "distribution", self._distribution, self.distributions)
 
     def _domain(self, node: tree.Domain) -> Domain:
-        before = self.reporter.has_errors
-        domain = check_domain(node, self.reporter)
-        if before == self.reporter.has_errors:
-            check_domain_is_inhabited(domain, self.reporter)
+        own = Reporter()
+        domain = check_domain(node, own)
+        if not own.has_errors:
+            check_domain_is_inhabited(domain, own)
+        self.reporter.extend(own)
         return domain
+
+    def _label(self, node: tree.Label) -> LabelDeclaration:
+        self._check_own_name("label", node.name, _present(self.domains).values())
+        return check_label(node, self.reporter)
+
+    def _check_own_name(self, kind: str, name: tree.Name, domains: Iterable[Domain]) -> None:
+        """What a condition may name beside attributes has a name of its own."""
+        attributes = (attribute for domain in domains for attribute in domain.attributes)
+        clash = next((attribute for attribute in attributes if attribute.name == name.text), None)
+        if clash is not None and clash.span is not None:
+            self.reporter.report(errors.declared_twice(kind, name.text, name.span, clash.span))
 
     def _collect_protected(self) -> None:
         known = {a.name for domain in _present(self.domains).values() for a in domain.attributes}
@@ -140,13 +136,14 @@ class _SpecChecker:
         if not domains:
             return  # without a domain every name would be unknown; the missing domain is reported elsewhere
         domain = next(iter(domains.values()))
+        alone = len(domains) == 1
         self.reporter.report(
             errors.unknown_attribute(
                 name.text,
                 name.span,
-                domain.name if len(domains) == 1 else "any domain",
-                domain.span,
-                [attribute.name for attribute in domain.attributes],
+                domain.name if alone else "any domain",
+                domain.span if alone else None,
+                [attribute.name for domain in domains.values() for attribute in domain.attributes],
                 why="an attribute nobody declared would be skipped, and the audit would pass on the others alone",
             )
         )
@@ -156,6 +153,7 @@ class _SpecChecker:
         for target in _present(self.targets).values():
             domain = self._domain_of(target.domain, target.name)
             if domain is not None:
+                self._check_own_name("target", target.name, (domain,))
                 lower_condition(target.condition, ConditionScope(domain=domain), self.reporter)
 
     def _domain_of(self, written: tree.Name | None, at: tree.Name) -> Domain | None:

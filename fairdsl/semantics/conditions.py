@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Reporter
-from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_number
+from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation
 from fairdsl.semantics import errors
 from fairdsl.semantics.arithmetic import Arithmetic
@@ -54,9 +54,7 @@ def _truth(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> P
     """A bare name: a boolean attribute, or a named target."""
     declared = {attribute.name for attribute in scope.domain.attributes}
     if node.owner is None and node.name.text not in declared and node.name.text in scope.named:
-        target = scope.named[node.name.text]
-        inner = ConditionScope(domain=scope.domain)
-        return lower_condition(target.condition, inner, reporter)
+        return _named_target(node, scope, reporter)
     if node.owner is None and node.name.text not in declared and scope.named:
         reporter.report(
             errors.unknown_declaration("attribute or target", node.name.text, node.span, (*declared, *scope.named))
@@ -79,6 +77,23 @@ def _truth(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> P
     return Member(variable=variable, values=frozenset({Fraction(1)}), span=node.span)
 
 
+def _named_target(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    """The condition that the name stands for."""
+    target = scope.named[node.name.text]
+    about = target.domain.text if target.domain is not None else scope.domain.name
+    if about != scope.domain.name:
+        reporter.report(
+            errors.not_comparable(
+                f"the target `{target.name.text}` is about `{about}`, not about `{scope.domain.name}`",
+                node.span,
+                "attributes of the same name in two domains need not mean the same",
+                f"write the condition here, or declare a target `over {scope.domain.name}`",
+            )
+        )
+        return None
+    return lower_condition(target.condition, ConditionScope(domain=scope.domain), reporter)
+
+
 # ---- comparisons -------------------------------------------------------------------------------
 
 
@@ -92,10 +107,17 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
         return _absolute(node, node.left, node.right, relation, scope, reporter)
     if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
         return _absolute(node, node.right, node.left, _mirrored(relation), scope, reporter)
-    left, right = (_linear(side, scope, reporter) for side in (node.left, node.right))
+    left = _linear(node.left, scope, reporter)
+    if left is None and _is_word(node.right):
+        return None  # perhaps a value of the attribute that is not known: nothing can be said about it
+    right = _linear(node.right, scope, reporter)
     if left is None or right is None:
         return None
     return Compare(left=left - right, relation=relation, span=node.span)
+
+
+def _is_word(node: tree.Expression) -> bool:
+    return isinstance(node, tree.Text) or (isinstance(node, tree.Reference) and node.owner is None)
 
 
 def _mirrored(relation: Relation) -> Relation:
@@ -152,15 +174,16 @@ def _membership(node: tree.Membership, scope: ConditionScope, reporter: Reporter
     value = _linear(node.value, scope, reporter)
     if value is None:
         return None
-    parts = [_in_element(value, element, reporter) for element in node.elements]
+    parts = [_in_element(value, element, scope.domain, reporter) for element in node.elements]
     return Or(tuple(p for p in parts if p is not None)) if None not in parts else None
 
 
 def _in_element(
-    value: Linear, element: tree.Name | tree.Number | tree.ValueRange, reporter: Reporter
+    value: Linear, element: tree.Name | tree.Number | tree.ValueRange, domain: Domain, reporter: Reporter
 ) -> Predicate | None:
     match element:
         case tree.Number(value=number, span=span):
+            _check_element(value, element, domain, reporter)
             return Compare(left=value - Linear(constant=number), relation=Relation.EQ, span=span)
         case tree.ValueRange(low=low, high=high, span=span):
             if low.value > high.value:
@@ -177,6 +200,22 @@ def _in_element(
                 errors.wrong_kind(f"the word `{text}`", "a number", span, "only categories have values with names")
             )
             return None
+
+
+def _check_element(value: Linear, element: tree.Number, domain: Domain, reporter: Reporter) -> None:
+    """A listed number that is no value of the attribute is a slip: the list would be shorter than it looks."""
+    if len(value.terms) != 1 or value != Linear.of({value.terms[0][0]: Fraction(1)}):
+        return
+    attribute = domain.attributes[value.terms[0][0].attribute]
+    if attribute.contains(element.value):
+        return
+    low, high = (show_number(bound) if bound is not None else "" for bound in attribute.bounds)
+    whole = "whole numbers " if isinstance(attribute.type, Integer) else ""
+    reporter.report(
+        errors.number_out_of_place(
+            f"`{attribute.name}` is never {element.text}", element.span, f"its values are {whole}{low} .. {high}"
+        )
+    )
 
 
 # ---- numbers -----------------------------------------------------------------------------------
@@ -214,6 +253,9 @@ def _number_atom(node: tree.Expression, scope: ConditionScope, reporter: Reporte
 
 def _no_number(node: tree.Expression) -> Diagnostic:
     match node:
+        case tree.Call(function=tree.Name(text="abs")):
+            help_text = "let it stand alone on one side, as in `abs(x - y) <= 5`"
+            return errors.wrong_kind("`abs` inside an expression", "a sum of attributes", node.span, help_text)
         case tree.Call(function=function):
             return errors.unknown_word("function of attributes", function.text, function.span, ("abs",))
         case tree.Text():

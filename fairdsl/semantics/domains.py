@@ -6,7 +6,9 @@ is refused anyway, and nothing more is said about each use of the attribute.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 
 from fairdsl.diagnostics import Reporter
@@ -136,6 +138,7 @@ def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Categor
             )
             if same_name:
                 continue
+            code = max(value.code for value in values) + 1
         values.append(CategoryValue(name=entry.name.text, code=code, span=entry.span))
     return Category(values=tuple(values))
 
@@ -162,8 +165,24 @@ def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) ->
         return ()
     if isinstance(bins, tree.BinsByModel):
         return ()
-    edges = [edge.value for edge in bins.edges]
-    for left, right in zip(bins.edges, bins.edges[1:], strict=False):
+    _check_edges(name, type_, bins.edges, reporter)
+    return tuple(edge.value for edge in bins.edges)
+
+
+def _check_edges(name: str, type_: Integer | Real, edges: Sequence[tree.Number], reporter: Reporter) -> None:
+    """Ascending, and with a value on either side: ``bins at 25`` are [.., 25) and [25, ..]."""
+    for edge in edges:
+        below = type_.low is not None and edge.value <= type_.low
+        if below or (type_.high is not None and edge.value > type_.high):
+            side = "below" if below else "from"
+            reporter.report(
+                errors.number_out_of_place(
+                    f"no value of `{name}` lies {side} the bin edge {edge.text}",
+                    edge.span,
+                    "remove the edge, or correct it: a bin holds the values from its lower edge up to the next one",
+                )
+            )
+    for left, right in pairwise(edges):
         if left.value >= right.value:
             reporter.report(
                 errors.number_out_of_place(
@@ -172,4 +191,3 @@ def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) ->
                     "write the edges in ascending order, each once",
                 )
             )
-    return tuple(edges)

@@ -10,16 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import And, Member, Predicate
 from fairdsl.ir.question import GroupMetric, Quantity, Threshold
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand, LabelDeclaration
-from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.errors.wording import listing
+from fairdsl.semantics.group_clauses import GroupClauses, Groups
 from fairdsl.semantics.metrics import ALIASES, METRICS, Metric, known_metrics
-from fairdsl.semantics.paths import Edges, check_allowed_paths
-from fairdsl.semantics.populations import domain_with_label
-from fairdsl.semantics.scope import ConditionScope
+from fairdsl.semantics.paths import Edges
+from fairdsl.semantics.scope import attribute_index
 from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -41,134 +39,41 @@ class GroupBuilder:
 
     def demands(self) -> tuple[Demand, ...]:
         """One demand for each ``require`` and each measured metric."""
-        across = self._across()
-        population = self._population()
-        details = self._details(across, population)
+        clauses = GroupClauses(self.node, self.model, self.protected, self.distributions, self.graphs, self.reporter)
+        groups = clauses.groups()
         demands: list[Demand] = []
         for clause in self.node.clauses:
             match clause:
                 case tree.RequireClause():
-                    demands += self._required(clause, across, population, details)
+                    demands += self._required(clause, groups)
                 case tree.MeasureClause(items=items):
                     for item in items:
-                        demands += self._measured(item, across, population, details)
+                        demands += self._measured(item, groups)
+        self._check_clauses_in_use(demands)
         return tuple(demands)
-
-    # ---- who and where ---------------------------------------------------------------------------
-
-    @property
-    def _domain(self) -> Domain:
-        return self.model.domain
-
-    def _across(self) -> tuple[int, ...]:
-        indices: list[int] = []
-        for clause in self.node.clauses:
-            for name in clause.names if isinstance(clause, tree.AcrossClause) else ():
-                index = self._attribute(name)
-                if index is None:
-                    continue
-                if name.text not in self.protected:
-                    self.reporter.report(errors.not_protected(name.text, name.span, "across", self.protected))
-                indices.append(index)
-        return tuple(indices)
-
-    def _attribute(self, name: tree.Name) -> int | None:
-        try:
-            return self._domain.index(name.text)
-        except KeyError:
-            known = [attribute.name for attribute in self._domain.attributes]
-            domain = self._domain
-            self.reporter.report(errors.unknown_attribute(name.text, name.span, domain.name, domain.span, known))
-            return None
-
-    def _population(self) -> CheckedDistribution | None:
-        clause = next((clause for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
-        if clause is None:
-            self.reporter.report(
-                errors.clause_missing(
-                    self.node.name.text,
-                    self.node.name.span,
-                    "does not say under which population",
-                    "declare a `distribution` and write `under NAME`: a rate is a rate among somebody",
-                )
-            )
-            return None
-        name = clause.distribution
-        if name.text not in self.distributions:
-            known = tuple(self.distributions)
-            self.reporter.report(errors.unknown_declaration("distribution", name.text, name.span, known))
-            return None
-        return self.distributions[name.text]
-
-    def _details(self, across: tuple[int, ...], population: CheckedDistribution | None) -> tuple[tuple[str, str], ...]:
-        """The clauses in force beyond groups and population, checked and in the spec's words."""
-        label = population.label if population else None
-        scope = ConditionScope(domain=domain_with_label(self._domain, label))
-        details: list[tuple[str, str]] = []
-        for clause in self.node.clauses:
-            match clause:
-                case tree.GivenClause(condition=condition):
-                    self._given(condition, scope)
-                case tree.BaselineClause(group=group):
-                    self._group(group, across, scope)
-                case tree.PrivilegedClause(group=group):
-                    self._group(group, across, scope)
-                case tree.ExcludingClause(rows=tree.Number() as rows) if rows.value < 1 or rows.value.denominator != 1:
-                    self.reporter.report(
-                        errors.number_out_of_place(
-                            "a number of rows is whole and positive", rows.span, "write 1 or more"
-                        )
-                    )
-                case tree.AllowClause(path=path):
-                    check_allowed_paths(self.node, path, self.model, self.protected, self.graphs, self.reporter)
-                case tree.ExcludingClause():
-                    pass
-                case _:
-                    continue
-            word, _, rest = " ".join(clause.span.text.split()).partition(" ")
-            details.append((word, rest))
-        return tuple(details)
-
-    def _given(self, condition: tree.Expression, scope: ConditionScope) -> None:
-        """A condition, or an attribute: then the metric is taken for each of its values."""
-        bare = isinstance(condition, tree.Reference) and condition.owner is None
-        names = [attribute.name for attribute in scope.domain.attributes]
-        if bare and isinstance(condition, tree.Reference) and condition.name.text in names:
-            return
-        lower_condition(condition, scope, self.reporter)
-
-    def _group(self, group: tree.Expression, across: tuple[int, ...], scope: ConditionScope) -> None:
-        """``sex = male and race = white``: every attribute of ``across`` fixed, nothing else."""
-        if isinstance(group, tree.Reference) and group.name.text == "most_favoured":
-            return
-        predicate = lower_condition(group, scope, self.reporter)
-        if predicate is None:
-            return
-        fixed = _fixed(predicate)
-        missing = [self._domain.attributes[index].name for index in across if index not in fixed]
-        if missing or None in fixed:
-            self.reporter.report(errors.baseline_not_one_group(group.span, missing))
 
     # ---- what is demanded ------------------------------------------------------------------------
 
     def _required(
         self,
         clause: tree.RequireClause,
-        across: tuple[int, ...],
-        population: CheckedDistribution | None,
-        details: tuple[tuple[str, str], ...],
+        groups: Groups,
     ) -> list[Demand]:
         comparison = clause.demand
         if isinstance(comparison, tree.Comparison) and isinstance(comparison.left, tree.Influence):
             influence = comparison.left
-            metric = self._metric(influence.metric, population)
+            metric = self._metric(influence.metric, groups)
             self._influenced(influence)
-            if metric is None or not isinstance(comparison.right, tree.Number):
+            if not isinstance(comparison.right, tree.Number):
+                help_text = "compare it with a number, as in `influence of age on disparate_impact <= 5%`"
+                self.reporter.report(errors.demand_not_understood(comparison.span, help_text))
+                return []
+            if metric is None:
                 return []
             # An influence is a difference of two values of the metric, so it may be negative.
             limit = metric_threshold("influence", comparison.relation, comparison.right, self.reporter)
-            return [self._demand(clause, f"influence on {metric.name}", limit, across, population, details)]
-        found = metric_comparison(comparison, self.reporter)
+            return [self._demand(clause, f"influence on {metric.name}", limit, groups)]
+        found = metric_comparison(comparison, self.reporter, signed=self._has(tree.PrivilegedClause))
         if found is None:
             self.reporter.report(
                 errors.demand_not_understood(
@@ -178,37 +83,33 @@ class GroupBuilder:
             )
             return []
         name, threshold, span = found
-        metric = self._metric(name, population)
+        metric = self._metric(name, groups)
         if metric is not None and metric.is_group:
             self.reporter.report(
                 errors.metric_needs(name.text, span, "no threshold: it is a group", f"write `measure {name.text}`")
             )
-        return [] if metric is None else [self._demand(clause, metric.name, threshold, across, population, details)]
+        return [] if metric is None else [self._demand(clause, metric.name, threshold, groups)]
 
     def _measured(
         self,
         item: tree.MeasureItem,
-        across: tuple[int, ...],
-        population: CheckedDistribution | None,
-        details: tuple[tuple[str, str], ...],
+        groups: Groups,
     ) -> list[Demand]:
         if isinstance(item.metric, tree.Influence):
             self._influenced(item.metric)
-            metric = self._metric(item.metric.metric, population)
+            metric = self._metric(item.metric.metric, groups)
             name = f"influence on {metric.name}" if metric else ""
         else:
-            metric = self._metric(item.metric, population)
+            metric = self._metric(item.metric, groups)
             name = metric.name if metric else ""
-        return [] if metric is None else [self._demand(item, name, None, across, population, details)]
+        return [] if metric is None else [self._demand(item, name, None, groups)]
 
     def _demand(
         self,
         node: tree.RequireClause | tree.MeasureItem,
         metric: str,
         threshold: Threshold | None,
-        across: tuple[int, ...],
-        population: CheckedDistribution | None,
-        details: tuple[tuple[str, str], ...],
+        groups: Groups,
     ) -> Demand:
         required = isinstance(node, tree.RequireClause)
         text = " ".join(node.span.text.split())
@@ -217,9 +118,9 @@ class GroupBuilder:
             metric=metric,
             question=GroupMetric(
                 metric=metric,
-                across=across,
-                population=population.name if population else None,
-                details=details,
+                across=groups.across,
+                population=groups.population.name if groups.population else None,
+                details=groups.details,
                 span=self.node.name.span,
             ),
             quantity=Quantity.METRIC,
@@ -231,9 +132,9 @@ class GroupBuilder:
     def _influenced(self, influence: tree.Influence) -> None:
         for subset in influence.subsets:
             for name in subset:
-                self._attribute(name)
+                attribute_index(name, self.model.domain, self.reporter)
 
-    def _metric(self, name: tree.Name, population: CheckedDistribution | None) -> Metric | None:
+    def _metric(self, name: tree.Name, groups: Groups) -> Metric | None:
         """The metric of that name, if everything that defines it is there."""
         metric = METRICS.get(ALIASES.get(name.text, name.text))
         if metric is None:
@@ -249,12 +150,11 @@ class GroupBuilder:
                 )
             )
             return None
-        self._check_needs(metric, name.span, population)
+        self._check_needs(metric, name.span, groups.population)
         return metric
 
     def _check_needs(self, metric: Metric, span: Span, population: CheckedDistribution | None) -> None:
         declaration = self.model.declaration
-        has = {type(clause) for clause in self.node.clauses}
         if declaration.favourable is None:
             outcome = declaration.outcomes[-1]
             self.reporter.report(
@@ -262,7 +162,7 @@ class GroupBuilder:
                     declaration.name,
                     declaration.span,
                     "does not say which outcome is favourable",
-                    f"`{metric.name}` counts it: write for instance `favourable {outcome}`",
+                    f"a metric of groups counts it: write for instance `favourable {outcome}`",
                 )
             )
         if metric.needs_label and population is not None and population.label is None:
@@ -274,7 +174,7 @@ class GroupBuilder:
                     "declare `label NAME : boolean` and write `distribution ... over DOMAIN, NAME`",
                 )
             )
-        if metric.needs_privileged and tree.PrivilegedClause not in has:
+        if metric.needs_privileged and not self._has(tree.PrivilegedClause):
             nearest = "statistical_parity" if not metric.needs_label else "equalized_odds"
             self.reporter.report(
                 errors.metric_needs(
@@ -284,7 +184,7 @@ class GroupBuilder:
                     f"write `privileged GROUP`, or use `{nearest}`, which needs none",
                 )
             )
-        if metric.needs_path and not {tree.AllowClause, tree.BaselineClause} <= has:
+        if metric.needs_path and not (self._has(tree.AllowClause) and self._has(tree.BaselineClause)):
             self.reporter.report(
                 errors.metric_needs(
                     metric.name,
@@ -296,13 +196,28 @@ class GroupBuilder:
         if metric.needs_path and population is not None and population.kind == "learned":
             self.reporter.report(errors.graph_was_learned(span, population.name))
 
+    def _has(self, kind: type[tree.Clause]) -> bool:
+        return any(isinstance(clause, kind) for clause in self.node.clauses)
 
-def _fixed(predicate: Predicate) -> set[int | None]:
-    """Attributes that a conjunction of equalities fixes; None stands for any other condition."""
-    match predicate:
-        case Member(variable=variable, values=values) if len(values) == 1:
-            return {variable.attribute}
-        case And(parts):
-            return {index for part in parts for index in _fixed(part)}
-        case _:
-            return {None}
+    def _check_clauses_in_use(self, demands: Sequence[Demand]) -> None:
+        """A clause that none of the metrics reads would look as if it were in force."""
+        if self.reporter.has_errors:
+            return
+        asked = [METRICS[demand.metric.removeprefix("influence on ")] for demand in demands]
+        if not any(metric.takes_privileged for metric in asked):
+            readers = [metric.name for metric in METRICS.values() if metric.takes_privileged]
+            self._unread(tree.PrivilegedClause, readers)
+        if not any(metric.needs_path for metric in asked):
+            readers = [metric.name for metric in METRICS.values() if metric.needs_path]
+            self._unread(tree.AllowClause, readers)
+            self._unread(tree.BaselineClause, readers)
+
+    def _unread(self, kind: type[tree.Clause], readers: Sequence[str]) -> None:
+        for clause in self.node.clauses:
+            if isinstance(clause, kind):
+                word = clause.span.text.split()[0]
+                self.reporter.report(
+                    errors.clause_out_of_place(
+                        word, clause.span, f"none of its metrics reads it; {listing(readers)} would", f"remove `{word}`"
+                    )
+                )

@@ -22,6 +22,7 @@ class Metric:
     about_pairs: bool = False
     needs_label: bool = False
     needs_privileged: bool = False
+    takes_privileged: bool = False  # with a privileged group it is AIF360's quantity of that name
     needs_path: bool = False
     is_share: bool = True  # lies in [0, 1], so a threshold above 100 % is a slip
     is_group: bool = False  # names groups, not a number: can be measured, not required
@@ -36,7 +37,7 @@ _METRICS = (
     Metric(name="discrimination_rate", about_pairs=True, meaning="exactly 1 - fair_share"),
     Metric(name="acceptance_rate", meaning="Pr[favourable | group], for each group"),
     Metric(name="statistical_parity", meaning="largest minus smallest acceptance rate"),
-    Metric(name="disparate_impact", meaning="smallest over largest acceptance rate"),
+    Metric(name="disparate_impact", takes_privileged=True, meaning="smallest over largest acceptance rate"),
     Metric(
         name="equalized_odds",
         needs_label=True,
@@ -50,12 +51,14 @@ _METRICS = (
     Metric(
         name="statistical_parity_difference",
         needs_privileged=True,
+        takes_privileged=True,
         is_share=False,
         meaning="AIF360: unprivileged minus privileged acceptance rate, signed",
     ),
     Metric(
         name="average_odds_difference",
         needs_privileged=True,
+        takes_privileged=True,
         needs_label=True,
         is_share=False,
         meaning="AIF360: mean of the signed gaps of false and true positive rates",

@@ -18,13 +18,15 @@ from fairdsl.ir.declaration import (
     WhenProbability,
     WhenScore,
 )
-from fairdsl.ir.domain import Category, Domain
-from fairdsl.ir.expr import Member, Relation, Who
-from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.feature import Form, IndicatorInput
 from fairdsl.semantics import errors
 from fairdsl.semantics.arithmetic import Arithmetic
 from fairdsl.semantics.conditions import lower_condition
-from fairdsl.semantics.scope import ConditionScope, resolve_attribute
+from fairdsl.semantics.features import Features
+from fairdsl.semantics.scope import ConditionScope
+from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
@@ -37,13 +39,14 @@ _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 def check_model(node: tree.Model, domain: Domain, reporter: Reporter) -> ModelDeclaration | None:
     """The declaration, or None after reporting what it lacks."""
     outcomes = _outcomes(node, reporter)
-    checker = _ModelChecker(node, domain, outcomes, reporter)
+    own = Reporter()
+    checker = _ModelChecker(node, domain, outcomes, own)
     source, decision = checker.source_and_decision()
     favourable = checker.favourable()
-    reads = checker.reads()
-    if source is None or decision is None or isinstance(reads, _Poisoned) or len(outcomes) < 2:
+    forms, spans = checker.reads()
+    reporter.extend(own)
+    if source is None or decision is None or own.has_errors or len(outcomes) < 2:
         return None
-    forms, spans = reads if reads is not None else (None, ())
     return ModelDeclaration(
         name=node.name.text,
         outcomes=outcomes,
@@ -87,10 +90,6 @@ def _outcomes(node: tree.Model, reporter: Reporter) -> tuple[str, ...]:
     return tuple(seen)
 
 
-class _Poisoned:
-    """What stays of a clause that has been reported: nothing further is said about it."""
-
-
 C = TypeVar("C", bound=tree.Node)
 
 
@@ -124,6 +123,16 @@ class _ModelChecker:
         clause = self._only(tree.Favourable, "its favourable outcome")
         return self._outcome(clause.outcome) if clause else None
 
+    def reads(self) -> tuple[tuple[Form, ...] | None, tuple[Span, ...]]:
+        """The forms and where each was written; None without the clause."""
+        clause = self._only(tree.Reads, "what it reads")
+        if clause is None:
+            return None, ()
+        if not any(isinstance(other, tree.From) for other in self.node.clauses):
+            self._incomplete(clause.span, "has no file that could read anything", "remove `reads`")
+            return None, ()
+        return Features(self.domain, self.reporter).read(clause)
+
     # ---- where the score comes from, and what it decides -----------------------------------------
 
     def source_and_decision(self) -> tuple[FileSource | InlineScore | None, DecisionClause | None]:
@@ -147,6 +156,15 @@ class _ModelChecker:
             return None, None
         if file is None and formula is None:
             return self._rule(when) if when is not None else self._no_source(self.node.name.span)
+        if formula is not None and highest is not None:
+            self.reporter.report(
+                errors.rule_not_understood(
+                    highest.span,
+                    "a formula is one score, so there is no highest",
+                    f"write for instance `{self.outcomes[-1]} when score > 0`",
+                )
+            )
+            return None, None
         source = file_source(file) if file else self._formula(formula)
         return source, self._highest(highest) if highest else self._when(when)
 
@@ -154,12 +172,18 @@ class _ModelChecker:
         self.reporter.report(errors.model_incomplete(self._name, span, what, help_text))
 
     def _no_source(self, span: Span) -> tuple[None, None]:
-        self._incomplete(span, "has no score", 'write `from "model.onnx"`, or the formula as `score = ...`')
+        help_text = 'write `from "model.onnx"`, or the formula as `score = ...`'
+        self._incomplete(span, "has no score", help_text + self._qualified(span))
         return None, None
+
+    def _qualified(self, span: Span) -> str:
+        """The hint for an attribute that has the name of one of the model's own numbers."""
+        word = next((a.name for a in self.domain.attributes if a.name in _OWN_NUMBERS and a.name in span.text), None)
+        return f"; the attribute is `{self.domain.name}.{word}`" if word else ""
 
     def _formula(self, clause: tree.ScoreFormula | None) -> InlineScore | None:
         assert clause is not None
-        form = self._form(clause.formula, codes_are_numbers=False)
+        form = Features(self.domain, self.reporter).form(clause.formula, codes_are_numbers=False)
         return InlineScore(form=form, span=clause.formula.span) if form else None
 
     def _highest(self, clause: tree.DecidesByHighest) -> Highest:
@@ -167,9 +191,10 @@ class _ModelChecker:
 
     def _rule(self, when: tree.DecidesWhen) -> tuple[InlineScore | None, DecisionClause | None]:
         """``accept when CONDITION`` over the attributes: its indicator is the score."""
-        if _own_comparison(when.condition, self.domain) is not None:
+        if _own_comparison(when.condition) is not None:
             return self._no_source(when.condition.span)
         outcome = self._outcome(when.outcome)
+        self._check_own_words(when.condition)
         scope = ConditionScope(domain=self.domain, individuals={self.domain.name: Who.EACH})
         predicate = lower_condition(when.condition, scope, self.reporter)
         if outcome is None or predicate is None or not self._two_outcomes(when.span):
@@ -177,6 +202,20 @@ class _ModelChecker:
         source = InlineScore(form=Form.of(IndicatorInput(predicate)), span=when.condition.span)
         positive = WhenScore(outcome=outcome, relation=Relation.GT, threshold=Fraction(0), span=when.span)
         return source, positive
+
+    def _check_own_words(self, condition: tree.Expression) -> None:
+        """`score` inside a rule could be the model's own number; the attribute is written with its domain."""
+        for node in walk(condition):
+            if isinstance(node, tree.Reference) and node.owner is None and node.name.text in _OWN_NUMBERS:
+                word = node.name.text
+                self.reporter.report(
+                    errors.rule_not_understood(
+                        node.span,
+                        f"`{word}` could be the model's own number",
+                        f"write `{self.domain.name}.{word}` for the attribute, "
+                        f"or compare nothing but `{word}` with a number",
+                    )
+                )
 
     def _two_outcomes(self, span: Span) -> bool:
         if len(self.outcomes) == 2:
@@ -193,7 +232,7 @@ class _ModelChecker:
     def _when(self, when: tree.DecidesWhen | None) -> DecisionClause | None:
         assert when is not None
         outcome = self._outcome(when.outcome)
-        parts = _own_comparison(when.condition, self.domain)
+        parts = _own_comparison(when.condition)
         if parts is None:
             self.reporter.report(
                 errors.rule_not_understood(
@@ -239,94 +278,8 @@ class _ModelChecker:
         )
         return None
 
-    # ---- features --------------------------------------------------------------------------------
 
-    def reads(self) -> tuple[tuple[Form, ...], tuple[Span, ...]] | _Poisoned | None:
-        """The forms and where each was written; None without the clause."""
-        clause = self._only(tree.Reads, "what it reads")
-        if clause is None:
-            return None
-        forms: list[Form] = []
-        spans: list[Span] = []
-        for feature in clause.features:
-            expanded = self._feature(feature)
-            if expanded is None:
-                return _Poisoned()
-            forms.extend(expanded)
-            spans.extend([feature.span] * len(expanded))
-        return tuple(forms), tuple(spans)
-
-    def _feature(self, node: tree.Expression) -> tuple[Form, ...] | None:
-        if not (isinstance(node, tree.Call) and node.function.text == "one_hot"):
-            form = self._form(node, codes_are_numbers=True)
-            return None if form is None else (form,)
-        argument = node.arguments[0] if len(node.arguments) == 1 else None
-        if not isinstance(argument, tree.Reference):
-            self.reporter.report(
-                errors.wrong_kind("no attribute", "one attribute", node.span, "write `one_hot(attribute)`")
-            )
-            return None
-        found = resolve_attribute(argument, ConditionScope(domain=self.domain), self.reporter)
-        if found is None:
-            return None
-        variable, attribute = found
-        if attribute.values is None:
-            self.reporter.report(
-                errors.not_comparable(
-                    f"`{attribute.name}` is real, so it has no list of values to encode",
-                    node.span,
-                    "one-hot encoding needs a finite set of values",
-                    "encode a category, or cut the attribute into categories in the data",
-                )
-            )
-            return None
-        return tuple(
-            Form.of(IndicatorInput(Member(variable=variable, values=frozenset({Fraction(value)}))))
-            for value in attribute.values
-        )
-
-    def _form(self, node: tree.Expression, *, codes_are_numbers: bool) -> Form | None:
-        """A linear form of attributes and indicators; in `reads` a category counts as its code."""
-        scope = ConditionScope(domain=self.domain, individuals={self.domain.name: Who.EACH})
-
-        def atom(inner: tree.Expression) -> Form | None:
-            match inner:
-                case tree.Reference():
-                    return self._attribute_form(inner, scope, codes_are_numbers)
-                case tree.Comparison() | tree.Membership() | tree.Negation() | tree.Conjunction() | tree.Disjunction():
-                    predicate = lower_condition(inner, scope, self.reporter)
-                    return None if predicate is None else Form.of(IndicatorInput(predicate))
-                case tree.Call(function=function):
-                    known = ("one_hot",) if codes_are_numbers else ()
-                    self.reporter.report(errors.unknown_word("function here", function.text, inner.span, known))
-                case _:
-                    self.reporter.report(
-                        errors.wrong_kind("a text", "a number", inner.span, "only values of categories are quoted")
-                    )
-            return None
-
-        return Arithmetic(atom, lambda number: Form(constant=number), self.reporter).lower(node)
-
-    def _attribute_form(self, node: tree.Reference, scope: ConditionScope, codes_are_numbers: bool) -> Form | None:
-        found = resolve_attribute(node, scope, self.reporter)
-        if found is None:
-            return None
-        variable, attribute = found
-        if isinstance(attribute.type, Category) and not codes_are_numbers:
-            value = attribute.type.values[0].name
-            self.reporter.report(
-                errors.not_comparable(
-                    f"`{attribute.name}` is a category, not a number",
-                    node.span,
-                    "codes are labels: a weight on them depends on how the values happen to be numbered",
-                    f"weigh its values one by one, as in `2.5 * ({attribute.name} = {value})`",
-                )
-            )
-            return None
-        return Form.of(AttributeInput(variable.attribute))
-
-
-def _own_comparison(node: tree.Expression, domain: Domain) -> tuple[str, Relation, Fraction] | None:
+def _own_comparison(node: tree.Expression) -> tuple[str, Relation, Fraction] | None:
     """``score > 0``-like conditions as subject, relation and number; None for anything else."""
     if not isinstance(node, tree.Comparison):
         return None

@@ -3,34 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Boolean, Category
-from fairdsl.ir.expr import Predicate, Relation, Who, conjoin, rename, variables
-from fairdsl.ir.question import (
-    Differ,
-    Pair,
-    PairDemand,
-    Quantity,
-    Relaxation,
-    SameDecision,
-    ScoreGap,
-)
+from fairdsl.ir.expr import Predicate, Who, conjoin, rename, variables
+from fairdsl.ir.question import Differ, Pair, Relaxation
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import CheckedModel, Demand
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.conditions import lower_condition
-from fairdsl.semantics.metrics import ALIASES, METRICS, known_metrics
-from fairdsl.semantics.scope import ConditionScope
-from fairdsl.semantics.thresholds import metric_comparison
+from fairdsl.semantics.pair_demands import PairDemands
+from fairdsl.semantics.scope import ConditionScope, attribute_index
 from fairdsl.semantics.wellformed import check_pair
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["PairBuilder"]
-
-_PAIR_QUANTITIES = {"fair_share": Quantity.FAIR_SHARE, "discrimination_rate": Quantity.DISCRIMINATION_RATE}
 
 
 @dataclass(slots=True)
@@ -42,7 +30,7 @@ class PairBuilder:
     model: CheckedModel
     protected: Sequence[str]
     targets: Mapping[str, tree.NamedTarget]
-    distributions: Collection[str]
+    distributions: Mapping[str, CheckedDistribution | None]
     domains: Collection[str]
     reporter: Reporter
 
@@ -70,18 +58,15 @@ class PairBuilder:
             )
             return ()
         question = self._question()
-        if question is None:
-            return ()
-        return tuple(demand for demand in self._each_demand(question) if demand is not None)
+        reader = PairDemands(self.node, self.compare, self.model, self.distributions, self.reporter)
+        return tuple(demand for demand in reader.each(question) if demand is not None)
 
     # ---- who and where ---------------------------------------------------------------------------
 
-    def _question(self) -> Pair | None:
+    def _question(self) -> Pair:
         differ, mode, spans = self._differ()
         relax = self._relaxations(spans)
         target, pair_target = self._targets()
-        if self.reporter.has_errors:
-            return None
         question = Pair(
             differ=differ,
             mode=mode,
@@ -90,7 +75,8 @@ class PairBuilder:
             pair_target=pair_target,
             span=self.node.name.span,
         )
-        check_pair(question, self.model.domain, spans, self.reporter)
+        if not self.reporter.has_errors:
+            check_pair(question, self.model.domain, spans, self.reporter)
         return question
 
     def _differ(self) -> tuple[tuple[int, ...], Differ, dict[int, Span]]:
@@ -111,7 +97,7 @@ class PairBuilder:
             self.reporter.report(errors.any_or_all(clause.span, [name.text for name in clause.names]))
         spans: dict[int, Span] = {}
         for name in clause.names:
-            index = self._attribute(name)
+            index = attribute_index(name, self.model.domain, self.reporter)
             if index is None:
                 continue
             if index in spans:
@@ -122,21 +108,12 @@ class PairBuilder:
         mode = Differ.ALL if clause.mode is tree.DifferMode.ALL else Differ.ANY
         return tuple(spans), mode, spans
 
-    def _attribute(self, name: tree.Name) -> int | None:
-        domain = self.model.domain
-        try:
-            return domain.index(name.text)
-        except KeyError:
-            known = [attribute.name for attribute in domain.attributes]
-            self.reporter.report(errors.unknown_attribute(name.text, name.span, domain.name, domain.span, known))
-            return None
-
     def _relaxations(self, differing: Mapping[int, Span]) -> tuple[Relaxation, ...]:
         relaxations: dict[int, Relaxation] = {}
         for clause in self.node.clauses:
             if not isinstance(clause, tree.RelaxClause):
                 continue
-            index = self._attribute(clause.name)
+            index = attribute_index(clause.name, self.model.domain, self.reporter)
             if index is None:
                 continue
             name, span = clause.name.text, clause.name.span
@@ -151,10 +128,13 @@ class PairBuilder:
             elif clause.by is not None and isinstance(attribute.type, Category | Boolean):
                 kind = "category" if isinstance(attribute.type, Category) else "boolean"
                 self.reporter.report(errors.relaxed_label(name, kind, clause.span))
-            elif clause.by is not None and clause.by.value < 0:
+            elif clause.by is not None and (clause.by.value < 0 or clause.by.percent):
+                what = "percentage" if clause.by.percent else "negative number"
                 self.reporter.report(
                     errors.number_out_of_place(
-                        f"`{name}` cannot be relaxed by a negative number", clause.by.span, "write a distance"
+                        f"`{name}` cannot be relaxed by a {what}",
+                        clause.by.span,
+                        f"write the distance itself, as in `relax {name} by 5`",
                     )
                 )
             else:
@@ -188,179 +168,9 @@ class PairBuilder:
                     ordered.append(predicate)
         return conjoin(*each), conjoin(*ordered)
 
-    # ---- what is demanded ------------------------------------------------------------------------
-
-    def _each_demand(self, question: Pair) -> list[Demand | None]:
-        demands: list[Demand | None] = []
-        for clause in self.node.clauses:
-            match clause:
-                case tree.RequireClause():
-                    demands.append(self._required(clause, question))
-                case tree.MeasureClause(items=items):
-                    demands += [self._measured(item, question) for item in items]
-        return demands
-
-    def _beyond(self, *extra: tree.Node | None) -> tuple[Span, ...]:
-        """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""
-        spans = [node.span for node in extra if node is not None]
-        for clause in self.node.clauses:
-            if isinstance(clause, tree.UnderClause):
-                name = clause.distribution
-                if name.text not in self.distributions:
-                    known = tuple(self.distributions)
-                    self.reporter.report(errors.unknown_declaration("distribution", name.text, name.span, known))
-                spans.append(clause.span)
-            if isinstance(clause, tree.WhenClause):
-                self._check_confidence(clause)
-                spans.append(clause.span)
-        return tuple(spans)
-
-    def _check_confidence(self, clause: tree.WhenClause) -> None:
-        """``confidence(a) >= 0.9``: the model is sure of one of the two."""
-        condition = clause.condition
-        if isinstance(condition, tree.Comparison) and isinstance(condition.right, tree.Number):
-            called = self._called(condition.left, "confidence")
-            if called in self._both and condition.relation in (">", ">="):
-                return
-        first = self.compare.first.text
-        self.reporter.report(errors.demand_not_understood(condition.span, f"write `when confidence({first}) >= 0.9`"))
-
-    def _required(self, clause: tree.RequireClause, question: Pair) -> Demand | None:
-        beyond = self._beyond(clause.confidence)
-        found = metric_comparison(clause.demand, self.reporter)
-        if found is not None:
-            name, threshold, span = found
-            if not self._is_pair_metric(name, span):
-                return None
-            quantity = _PAIR_QUANTITIES[name.text]
-            return Demand(
-                text=_line(clause.span),
-                metric=name.text,
-                question=question,
-                beyond=beyond,
-                quantity=quantity,
-                threshold=threshold,
-                required=True,
-                span=clause.demand.span,
-            )
-        demand = self._pair_demand(clause.demand)
-        if demand is None:
-            return None
-        metric = "same_decision" if isinstance(demand, SameDecision) else "score_gap"
-        return Demand(
-            text=_line(clause.span),
-            metric=metric,
-            question=replace(question, demand=demand),
-            beyond=beyond,
-            quantity=Quantity.HOLDS,
-            threshold=None,
-            required=True,
-            span=clause.demand.span,
-        )
-
-    def _measured(self, item: tree.MeasureItem, question: Pair) -> Demand | None:
-        if isinstance(item.metric, tree.Influence):
-            span = item.metric.span
-            self.reporter.report(
-                errors.clause_out_of_place(
-                    "influence", span, "influence is about a metric of groups", "measure it in a property with `across`"
-                )
-            )
-            return None
-        if not self._is_pair_metric(item.metric, item.metric.span):
-            return None
-        beyond = self._beyond(item.within)
-        return Demand(
-            text=f"measure {' '.join(item.span.text.split())}",
-            metric=item.metric.text,
-            question=question,
-            beyond=beyond,
-            quantity=_PAIR_QUANTITIES[item.metric.text],
-            threshold=None,
-            required=False,
-            span=item.span,
-        )
-
-    def _is_pair_metric(self, name: tree.Name, span: Span) -> bool:
-        if name.text in _PAIR_QUANTITIES:
-            return True
-        if name.text in METRICS or name.text in ALIASES:
-            self.reporter.report(
-                errors.clause_out_of_place(
-                    name.text,
-                    span,
-                    "it is a metric of groups, and this property compares pairs",
-                    "write a property with `across` and `under`",
-                )
-            )
-        else:
-            self.reporter.report(errors.unknown_metric(name.text, span, known_metrics()))
-        return False
-
-    def _pair_demand(self, node: tree.Expression | tree.SameDecision) -> PairDemand | None:
-        if isinstance(node, tree.SameDecision) or self._is_same_decision(node):
-            return SameDecision()
-        gap = self._score_gap(node)
-        if gap is None and not self.reporter.has_errors:
-            first, second = self.compare.first.text, self.compare.second.text
-            self.reporter.report(
-                errors.demand_not_understood(
-                    node.span,
-                    f"write `require same decision`, `require abs(score({first}) - score({second})) <= 0.1` or "
-                    "`require fair_share >= 95%`",
-                )
-            )
-        return gap
-
-    def _is_same_decision(self, node: tree.Expression) -> bool:
-        """``approve(a) = approve(b)``."""
-        if not (isinstance(node, tree.Comparison) and node.relation == "="):
-            return False
-        sides = (node.left, node.right)
-        return {self._called(side, self.model.declaration.name) for side in sides} == self._both
-
-    @property
-    def _both(self) -> set[str | None]:
-        return {self.compare.first.text, self.compare.second.text}
-
-    def _called(self, node: tree.Expression, function: str) -> str | None:
-        """The individual in ``function(a)``; None for anything else."""
-        if not (isinstance(node, tree.Call) and node.function.text == function and len(node.arguments) == 1):
-            return None
-        argument = node.arguments[0]
-        return argument.name.text if isinstance(argument, tree.Reference) and argument.owner is None else None
-
-    def _score_gap(self, node: tree.Expression) -> ScoreGap | None:
-        """``abs(score(a) - score(b)) <= number`` (or ``<``, or mirrored)."""
-        if not isinstance(node, tree.Comparison):
-            return None
-        left, right, relation = node.left, node.right, node.relation
-        if isinstance(left, tree.Number):
-            left, right, relation = right, left, {">=": "<=", ">": "<"}.get(relation, "")
-        if not (isinstance(left, tree.Call) and left.function.text == "abs" and len(left.arguments) == 1):
-            return None
-        difference = left.arguments[0]
-        if not (isinstance(difference, tree.Arithmetic) and difference.operator == "-"):
-            return None
-        if {self._called(side, "score") for side in (difference.left, difference.right)} != self._both:
-            return None
-        if relation not in ("<=", "<") or not isinstance(right, tree.Number):
-            return None
-        if right.value < 0:
-            self.reporter.report(
-                errors.number_out_of_place("a gap is never negative", right.span, "write a number of 0 or more")
-            )
-            return None
-        return ScoreGap(relation=Relation(relation), limit=Fraction(right.value))
-
 
 def _conjuncts(node: tree.Expression) -> tuple[tree.Expression, ...]:
     """The parts of a conjunction, so that each restricts whom it names."""
     if isinstance(node, tree.Conjunction):
         return tuple(conjunct for part in node.parts for conjunct in _conjuncts(part))
     return (node,)
-
-
-def _line(span: Span) -> str:
-    """The clause as written, on one line."""
-    return " ".join(span.text.split())

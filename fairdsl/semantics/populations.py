@@ -8,16 +8,19 @@ from fractions import Fraction
 from fairdsl.diagnostics import Diagnostic, Reporter
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import CheckedDistribution, LabelDeclaration
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, LabelDeclaration
 from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.models import file_source
 from fairdsl.semantics.scope import ConditionScope
+from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_distribution", "check_graph", "domain_with_label"]
+__all__ = ["check_distribution", "check_graph", "domain_with_label", "population_named"]
 
 #: How many parameters each family of laws takes.
 _FAMILIES = {"bernoulli": 1, "normal": 2, "uniform": 2}
+_SAME_TRUTH = {"yes": "true", "no": "false"}
 _SETTINGS = ("score", "max_parents", "seed", "search", "equivalent_sample_size", "protected_roots")
 
 
@@ -46,6 +49,12 @@ def check_distribution(
     full = domain_with_label(domain, label)
     for law in laws:
         _check_law(law, full, reporter)
+    _check_laws_together(laws, reporter)
+    governed = {law.variable.text for law in laws}
+    lawless = [attribute.name for attribute in full.attributes if attribute.name not in governed]
+    if kind == "explicit" and lawless:
+        help_text = "write a law for each attribute: none is assumed"
+        reporter.report(_lacks(node, f"has no law for {listing(lawless)}", help_text))
     sources = [c for c in kinds if isinstance(c, tree.From)] + [
         c.source for c in kinds if isinstance(c, tree.Empirical)
     ]
@@ -143,6 +152,16 @@ def _settings(node: tree.Distribution, reporter: Reporter) -> tuple[tuple[str, F
     return tuple(settings)
 
 
+def _check_laws_together(laws: Sequence[tree.Law], reporter: Reporter) -> None:
+    """An attribute has one law, or several that each say of whom (`given`)."""
+    first: dict[str, tree.Law] = {}
+    for law in laws:
+        name = law.variable
+        earlier = first.setdefault(name.text, law)
+        if earlier is not law and (earlier.given is None or law.given is None):
+            reporter.report(errors.declared_twice("law of", name.text, name.span, earlier.variable.span))
+
+
 def _check_law(law: tree.Law, domain: Domain, reporter: Reporter) -> None:
     names = tuple(attribute.name for attribute in domain.attributes)
     if law.variable.text not in names:
@@ -162,10 +181,15 @@ def _check_table(table: tree.Table, attribute: Attribute, reporter: Reporter) ->
     known = [attribute.show(Fraction(value)) for value in attribute.values or ()]
     if isinstance(attribute.type, Boolean):
         known = ["true", "false", "yes", "no"]
+    seen: dict[str, Span] = {}
     for entry in table.entries:
         word = entry.value.text
+        value = _SAME_TRUTH.get(word, word) if isinstance(attribute.type, Boolean) else word
         if word not in known:
             reporter.report(errors.unknown_value(word, entry.value.span, attribute.name, known, attribute.span))
+        elif value in seen:
+            reporter.report(errors.declared_twice("value", word, entry.value.span, seen[value]))
+        seen.setdefault(value, entry.value.span)
         if not 0 <= entry.probability.value <= 1:
             probability = entry.probability
             reporter.report(
@@ -210,6 +234,30 @@ def _check_family(family: tree.Family, attribute: Attribute, reporter: Reporter)
                 f"declare `{attribute.name} : real` without a range, or write `truncated` behind the law",
             )
         )
+
+
+def population_named(
+    name: tree.Name,
+    distributions: Mapping[str, CheckedDistribution | None],
+    model: CheckedModel,
+    reporter: Reporter,
+) -> CheckedDistribution | None:
+    """The population of that name, which has to be about the individuals that the model decides about."""
+    if name.text not in distributions:
+        reporter.report(errors.unknown_declaration("distribution", name.text, name.span, tuple(distributions)))
+        return None
+    population = distributions[name.text]
+    if population is not None and population.domain.name != model.domain.name:
+        reporter.report(
+            errors.not_comparable(
+                f"`{name.text}` is about `{population.domain.name}`, not about `{model.domain.name}`",
+                name.span,
+                f"`{model.declaration.name}` decides about `{model.domain.name}`",
+                f"name a distribution over `{model.domain.name}`",
+            )
+        )
+        return None
+    return population
 
 
 def check_graph(node: tree.Graph, known: Sequence[str], reporter: Reporter) -> frozenset[tuple[str, str]]:

@@ -12,6 +12,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
 from fairdsl.semantics.groups import GroupBuilder
 from fairdsl.semantics.pairs import PairBuilder
+from fairdsl.semantics.thresholds import check_share
 from fairdsl.semantics.wording import clauses_in_force, formula, sentence
 from fairdsl.syntax import tree
 
@@ -56,10 +57,10 @@ def check_property(node: tree.Property, scope: PropertyScope, reporter: Reporter
 
 def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedProperty | None:
     _check_clause_set(node, reporter)
+    compare, across = first(node, tree.CompareClause), first(node, tree.AcrossClause)
     model = _model(node, scope, reporter)
-    if model is None or reporter.has_errors:
+    if model is None or (compare is None) == (across is None):
         return None
-    compare = first(node, tree.CompareClause)
     demands: tuple[Demand, ...]
     if compare is not None:
         demands = PairBuilder(
@@ -131,6 +132,9 @@ def _check_clause_set(node: tree.Property, reporter: Reporter) -> None:
                     f"remove `{word}`, or write a property of the other kind",
                 )
             )
+    for clause in node.clauses:
+        if isinstance(clause, tree.RequireClause) and clause.confidence is not None:
+            check_share("confidence", "=", clause.confidence, reporter)
     _check_repetitions(node, reporter)
 
 

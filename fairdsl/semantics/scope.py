@@ -11,7 +11,7 @@ from fairdsl.ir.expr import Variable, Who
 from fairdsl.semantics import errors
 from fairdsl.syntax import tree
 
-__all__ = ["ConditionScope", "resolve_attribute"]
+__all__ = ["ConditionScope", "attribute_index", "resolve_attribute"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +40,15 @@ def resolve_attribute(
             reporter.report(errors.unknown_declaration("individual", owner.text, owner.span, known, help_text))
             return None
         who = scope.individuals[node.owner.text]
+    index = attribute_index(node.name, scope.domain, reporter)
+    return None if index is None else (Variable(index, who), scope.domain.attributes[index])
+
+
+def attribute_index(name: tree.Name, domain: Domain, reporter: Reporter) -> int | None:
+    """The position of the attribute of that name; reports a name that is none."""
     try:
-        index = scope.domain.index(node.name.text)
+        return domain.index(name.text)
     except KeyError:
-        known = tuple(attribute.name for attribute in scope.domain.attributes)
-        domain = scope.domain
-        reporter.report(errors.unknown_attribute(node.name.text, node.name.span, domain.name, domain.span, known))
+        known = tuple(attribute.name for attribute in domain.attributes)
+        reporter.report(errors.unknown_attribute(name.text, name.span, domain.name, domain.span, known))
         return None
-    return Variable(index, who), scope.domain.attributes[index]

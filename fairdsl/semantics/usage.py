@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedProperty
+from fairdsl.semantics.walk import walk
 from fairdsl.syntax import tree
 
 __all__ = ["report_unused"]
@@ -27,13 +27,18 @@ def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Ite
     if not any(isinstance(item, tree.Property) for item in spec.items):
         return
     models = {checked.model for checked in properties}
+    walks = any(isinstance(node, tree.AllowClause) for node in walk(spec.items))
     for item in spec.items:
         others = set(_names([other for other in spec.items if other is not item]))
         match item:
             case tree.Use() | tree.Property():
                 pass
+            # An allowed path names the edges of a graph, not the graph.
+            case tree.Graph() if walks:
+                pass
             case tree.Protected(names=names):
-                questioned = set(_names([other for other in spec.items if isinstance(other, tree.Property)]))
+                clauses = [node for node in walk(spec.items) if isinstance(node, tree.DifferClause | tree.AcrossClause)]
+                questioned = set(_names(clauses))
                 for name in names:
                     if name.text not in questioned:
                         yield errors.never_used("protected attribute", name.text, name.span)
@@ -42,14 +47,6 @@ def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Ite
                 yield errors.never_used(_KINDS[type(item)], item.name.text, item.name.span)
 
 
-def _names(node: object) -> Iterator[str]:
-    """Every name below a node."""
-    match node:
-        case tree.Name(text=text):
-            yield text
-        case tuple() | list():
-            for part in node:
-                yield from _names(part)
-        case tree.Node():
-            for entry in dataclasses.fields(node):
-                yield from _names(getattr(node, entry.name))
+def _names(nodes: Sequence[tree.Node]) -> Iterator[str]:
+    """Every name below the nodes."""
+    return (node.text for node in walk(nodes) if isinstance(node, tree.Name))

@@ -1,16 +1,35 @@
-"""Is this a meaningful fairness question? Questions about nobody hold of any model, so they are errors."""
+"""Is this a meaningful fairness question? Questions about nobody hold of any model, so they are errors.
+
+What is found here is found by the ranges of the attributes, quickly and without a solver; what is said is
+true, but a condition that excludes everybody in a more intricate way is left to the engines.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Domain, Integer, Real, show_number
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Who, conjoin, variables
-from fairdsl.ir.question import Pair
+from fairdsl.ir.domain import Domain, Integer, show_number
+from fairdsl.ir.expr import (
+    TRUE,
+    Compare,
+    Linear,
+    Or,
+    Predicate,
+    Relation,
+    Variable,
+    Who,
+    conjoin,
+    rename,
+    substitute,
+    variables,
+)
+from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import ValueSet, narrow
 from fairdsl.semantics import errors
+from fairdsl.semantics.constant import conjuncts, place_of, report_constant
 from fairdsl.source import Span
 
 __all__ = ["check_domain_is_inhabited", "check_pair"]
@@ -20,28 +39,27 @@ def check_domain_is_inhabited(domain: Domain, reporter: Reporter) -> None:
     """A domain whose constraints exclude everybody is an error."""
     if domain.where == TRUE:
         return
-    product = narrow(replace(domain, where=TRUE))
     reported = len(reporter.diagnostics)
-    for part in _conjuncts(domain.where):
-        _always_or_never(part, domain, product, "constraint", reporter)
-    span = _span_of(domain.where)
+    report_constant(domain.where, domain, narrow(replace(domain, where=TRUE)), "constraint", reporter)
+    span = place_of(domain.where)
     if len(reporter.diagnostics) == reported and span is not None and _nobody(narrow(domain)):
         reporter.report(errors.excludes_everybody("the domain", span, "together the constraints leave nobody"))
 
 
-def check_pair(question: Pair, domain: Domain, differ_spans: dict[int, Span], reporter: Reporter) -> None:
+def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span], reporter: Reporter) -> None:
     """Whether any pair can be in force: nothing empty, nothing fixed that must differ."""
     bare = narrow(domain)
     _check_relaxations(question, domain, reporter)
     if _nobody(bare):
         return  # the domain's own constraints have been reported
     reported = len(reporter.diagnostics)
-    for part in _conjuncts(question.target):
-        _always_or_never(part, domain, bare, "target", reporter)
+    report_constant(question.target, domain, bare, "target", reporter)
     sets = narrow(domain, question.target)
-    span = _span_of(question.target)
+    span = place_of(question.target)
     if not _nobody(sets):
         _check_differing(question, domain, sets, differ_spans, reporter)
+        if len(reporter.diagnostics) == reported:
+            _check_pair_target(question, domain, reporter)
     elif len(reporter.diagnostics) == reported and span is not None:
         reporter.report(errors.excludes_everybody("the target", span, "together the conditions leave nobody"))
 
@@ -59,19 +77,18 @@ def _check_differing(
     question: Pair,
     domain: Domain,
     sets: tuple[ValueSet, ...],
-    spans: dict[int, Span],
+    spans: Mapping[int, Span],
     reporter: Reporter,
 ) -> None:
     """Every differing attribute needs two values: under `any` too, for else naming it says nothing."""
     for index in question.differ:
-        if _single(sets[index]) is None:
+        value = _single(sets[index])
+        if value is None:
             continue
         attribute = domain.attributes[index]
         if attribute.size == 1:
             reporter.report(errors.one_valued(attribute.name, spans[index], attribute.span, mode=question.mode.value))
             continue
-        value = _single(sets[index])
-        assert value is not None
         cause = _restriction_of(index, conjoin(question.target, domain.where))
         reporter.report(
             errors.nothing_left_to_compare(attribute.name, f"`{attribute.show(value)}`", spans[index], cause)
@@ -79,9 +96,9 @@ def _check_differing(
 
 
 def _restriction_of(index: int, predicate: Predicate) -> Span | None:
-    for part in _conjuncts(predicate):
+    for part in conjuncts(predicate):
         if any(variable.attribute == index for variable in variables(part)):
-            return _span_of(part)
+            return place_of(part)
     return None
 
 
@@ -102,89 +119,51 @@ def _check_relaxations(question: Pair, domain: Domain, reporter: Reporter) -> No
         reporter.report(errors.relaxes_nothing(attribute.name, relaxation.span, detail))
 
 
-# ---- conditions that are constant over the domain ----------------------------------------------
+# ---- conditions on the ordered pair ------------------------------------------------------------
 
 
-def _conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
-    if isinstance(predicate, And):
-        return tuple(conjunct for part in predicate.parts for conjunct in _conjuncts(part))
-    return (predicate,)
-
-
-def _always_or_never(
-    predicate: Predicate, domain: Domain, sets: tuple[ValueSet, ...], clause: str, reporter: Reporter
-) -> None:
-    """Comparisons decided by the ranges of their attributes alone."""
-    if isinstance(predicate, Or) and predicate.parts:
-        verdicts = {_constant(part, domain, sets) for part in predicate.parts}
-        verdict = True if True in verdicts else (False if verdicts == {False} else None)
-    else:
-        verdict = _constant(predicate, domain, sets)
-    span = _span_of(predicate)
-    if verdict is None or span is None:
+def _check_pair_target(question: Pair, domain: Domain, reporter: Reporter) -> None:
+    """``target a.age < b.age`` where ages are held equal leaves no pair, whatever the ranges."""
+    span = place_of(question.pair_target)
+    if span is None:
         return
-    if verdict:
-        reporter.report(errors.says_nothing(clause, span, _ranges(predicate, domain)))
-    else:
-        reporter.report(errors.excludes_everybody(f"this {clause}", span, _ranges(predicate, domain)))
+    pairs, placed = _both(question, domain)
+    condition = substitute(question.pair_target, placed)
+    reported = len(reporter.diagnostics)
+    report_constant(condition, pairs, narrow(pairs), "target", reporter, of="every pair")
+    if len(reporter.diagnostics) == reported and _nobody(narrow(pairs, condition)):
+        detail = "with all that is held equal, none is left"
+        reporter.report(errors.excludes_everybody("this target", span, detail, whom="every pair"))
 
 
-def _constant(predicate: Predicate, domain: Domain, sets: tuple[ValueSet, ...]) -> bool | None:
-    if not isinstance(predicate, Compare) or any(v.who is not Who.EACH for v, _ in predicate.left.terms):
-        return None
-    low, high = _range(predicate.left, sets)
-    match predicate.relation:
-        case Relation.LE:
-            return _decided(high is not None and high <= 0, low is not None and low > 0)
-        case Relation.LT:
-            return _decided(high is not None and high < 0, low is not None and low >= 0)
-        case Relation.GE:
-            return _decided(low is not None and low >= 0, high is not None and high < 0)
-        case Relation.GT:
-            return _decided(low is not None and low > 0, high is not None and high <= 0)
-        case Relation.EQ | Relation.NE:
-            outside = (low is not None and low > 0) or (high is not None and high < 0)
-            same = low == high == 0
-            return _decided(same, outside) if predicate.relation is Relation.EQ else _decided(outside, same)
+def _both(question: Pair, domain: Domain) -> tuple[Domain, Callable[[Variable], Variable]]:
+    """Pairs as one domain: what is held equal occurs once, what is not once for each individual."""
+    relaxed = {relaxation.attribute: relaxation.by for relaxation in question.relax}
+    free = sorted({*question.differ, *relaxed})
+    of_b = {index: len(domain.attributes) + position for position, index in enumerate(free)}
 
+    def placed(variable: Variable) -> Variable:
+        second = variable.who is Who.B
+        return Variable(of_b.get(variable.attribute, variable.attribute) if second else variable.attribute)
 
-def _decided(always: bool, never: bool) -> bool | None:
-    return True if always else (False if never else None)
+    def apart(index: int) -> Linear:
+        return Linear.of({Variable(index): Fraction(1), Variable(of_b[index]): Fraction(-1)})
 
+    def individually(predicate: Predicate) -> list[Predicate]:
+        return [substitute(rename(predicate, {Who.EACH: one}), placed) for one in (Who.A, Who.B)]
 
-def _range(form: Linear, sets: tuple[ValueSet, ...]) -> tuple[Fraction | None, Fraction | None]:
-    """Least and greatest value of a linear form over a product of value sets."""
-    low: Fraction | None = form.constant
-    high: Fraction | None = form.constant
-    for variable, factor in form.terms:
-        least, most = sets[variable.attribute].low, sets[variable.attribute].high
-        if factor < 0:
-            least, most = most, least
-        low = None if low is None or least is None else low + factor * least
-        high = None if high is None or most is None else high + factor * most
-    return low, high
-
-
-def _ranges(predicate: Predicate, domain: Domain) -> str:
-    """The declared ranges that decide the condition, in words."""
-    names: list[str] = []
-    for variable in variables(predicate):
-        attribute = domain.attributes[variable.attribute]
-        if isinstance(attribute.type, Integer | Real):
-            low, high = attribute.bounds
-            shown = [show_number(bound) if bound is not None else "" for bound in (low, high)]
-            text = f"`{attribute.name}` lies in {shown[0]} .. {shown[1]}"
-            if text not in names:
-                names.append(text)
-    return "; ".join(names)
-
-
-def _span_of(predicate: Predicate) -> Span | None:
-    """A place in the text that the predicate came from."""
-    match predicate:
-        case Compare(span=span) | Member(span=span):
-            return span
-        case And(parts) | Or(parts):
-            return next((span for part in parts if (span := _span_of(part)) is not None), None)
-        case Not(part):
-            return _span_of(part)
+    differ = tuple(Compare(left=apart(index), relation=Relation.NE) for index in question.differ)
+    near = [
+        Compare(left=apart(index).scaled(Fraction(sign)) - Linear(constant=by), relation=Relation.LE)
+        for index, by in relaxed.items()
+        if by is not None
+        for sign in (1, -1)
+    ]
+    attributes = [*domain.attributes, *(domain.attributes[index] for index in free)]
+    where = conjoin(
+        *individually(domain.where),
+        *individually(question.target),
+        *(differ if question.mode is Differ.ALL else (Or(differ),)),
+        *near,
+    )
+    return replace(domain, attributes=tuple(attributes), where=where), placed

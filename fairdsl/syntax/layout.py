@@ -102,10 +102,7 @@ class Writer:
 
     def text(self) -> str:
         """All lines, with the comments in their places."""
-        placed = [(line.start, line) for line in self._lines if line.start is not None]
-        left_over = [comment for comment in self._comments if not _attach(comment, placed)]
-        for line in self._lines:
-            self._settle(line)
+        left_over = self._attach_comments()
         written: list[str] = []
         for line in self._lines:
             for comment in line.above:
@@ -121,22 +118,25 @@ class Writer:
                 written.append("")
         return "\n".join(written) + "\n" if written else ""
 
-    def _settle(self, line: _Line) -> None:
-        """Of the comments of a line the last may stand beside it; any other order puts all above it."""
-        if not line.above or line.above[-1].own_line:
-            return
-        if all(comment.own_line for comment in line.above[:-1]):
-            line.beside = line.above.pop()
+    def _attach_comments(self) -> list[tree.Comment]:
+        """Give every comment to the line above or beside which it stands; returns those behind all lines.
 
-
-def _attach(comment: tree.Comment, placed: Sequence[tuple[int, _Line]]) -> bool:
-    """Give a comment to the line it stands above or beside; False behind the last line."""
-    begun = bisect_right(placed, comment.span.start, key=lambda entry: entry[0])
-    index = begun if comment.own_line else begun - 1
-    if not 0 <= index < len(placed):
-        return False
-    placed[index][1].above.append(comment)
-    return True
+        A line has one comment beside it; earlier ones move above it. No comment passes another: one that
+        stood beside a line follows an earlier one that has gone above a later line.
+        """
+        placed = [(line.start, line) for line in self._lines if line.start is not None]
+        left_over: list[tree.Comment] = []
+        reached = 0
+        for comment in self._comments:
+            begun = bisect_right(placed, comment.span.start, key=lambda entry: entry[0])
+            if not comment.own_line and begun > reached:
+                line = placed[begun - 1][1]
+                line.above += [line.beside] if line.beside else []
+                line.beside = comment
+                continue
+            reached = max(begun, reached) if comment.own_line else reached
+            (placed[reached][1].above if reached < len(placed) else left_over).append(comment)
+        return left_over
 
 
 def _blank_line_follows(comment: tree.Comment) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -66,6 +67,9 @@ class Lexemes:
 
     def __len__(self) -> int:
         return len(self._all)
+
+    def __iter__(self) -> Iterator[Lexeme]:
+        return iter(self._all)
 
     def index_at(self, offset: int) -> int:
         """The index of the lexeme that covers an offset, or of the next one."""

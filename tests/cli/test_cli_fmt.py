@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from click.testing import CliRunner, Result
 
 from fairdsl.cli.app import cli
-from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.source import SourceFile
 
-LAID_OUT = "audit  x\n"
+LAID_OUT = 'audit "x"\n\nprotected sex  # why\n'
+ASKEW = 'audit    "x"\nprotected sex  # why\n'
 
 
 @pytest.fixture(autouse=True)
-def formatter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A formatter whose standard layout is one text, and which cannot read `broken`."""
-
-    def format_spec(source: SourceFile) -> str:
-        if "broken" in source.text:
-            raise DiagnosticError(Diagnostic(code="E0203", title=f"broken {source.path}"))
-        return LAID_OUT
-
-    module = ModuleType("fairdsl.syntax.format")
-    module.format_spec = format_spec  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "fairdsl.syntax.format", module)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("good.fair").write_bytes(LAID_OUT.encode())
-    Path("bad.fair").write_bytes(b"audit x\n")
-    Path("windows.fair").write_bytes(b"audit x\r\n")
-    Path("broken.fair").write_bytes(b"broken\n")
+    Path("bad.fair").write_bytes(ASKEW.encode())
+    Path("windows.fair").write_bytes(ASKEW.replace("\n", "\r\n").encode())
+    Path("broken.fair").write_bytes(b"protect sex\n")
 
 
 def run(*arguments: str, given: str | None = None) -> Result:
@@ -44,8 +31,8 @@ def test_files_are_rewritten() -> None:
     result = run("good.fair", "bad.fair", "windows.fair")
     assert result.exit_code == 0
     assert result.stderr == "changed bad.fair\nchanged windows.fair\n"
-    assert Path("bad.fair").read_bytes() == b"audit  x\n"
-    assert Path("windows.fair").read_bytes() == b"audit  x\r\n"
+    assert Path("bad.fair").read_bytes() == LAID_OUT.encode()
+    assert Path("windows.fair").read_bytes() == LAID_OUT.replace("\n", "\r\n").encode()
     assert Path("bad.fair").stat().st_mode & 0o777 == 0o640
     assert sorted(path.name for path in Path().iterdir()) == ["bad.fair", "broken.fair", "good.fair", "windows.fair"]
 
@@ -53,7 +40,7 @@ def test_files_are_rewritten() -> None:
 def test_check_changes_nothing() -> None:
     result = run("--check", "good.fair", "bad.fair")
     assert (result.exit_code, result.stderr) == (1, "would change bad.fair\n")
-    assert Path("bad.fair").read_bytes() == b"audit x\n"
+    assert Path("bad.fair").read_bytes() == ASKEW.encode()
     assert run("--check", "good.fair").exit_code == 0
 
 
@@ -63,25 +50,27 @@ def test_diff_changes_nothing() -> None:
     assert result.stdout.splitlines() == [
         "--- bad.fair",
         "+++ bad.fair (laid out)",
-        "@@ -1 +1 @@",
-        "-audit x",
-        "+audit  x",
+        "@@ -1,2 +1,3 @@",
+        '-audit    "x"',
+        '+audit "x"',
+        "+",
+        " protected sex  # why",
     ]
-    assert Path("bad.fair").read_bytes() == b"audit x\n"
+    assert Path("bad.fair").read_bytes() == ASKEW.encode()
     assert run("--diff", "--check", "bad.fair").exit_code == 1
 
 
 def test_standard_input() -> None:
-    result = run("-", given="audit x\n")
+    result = run("-", given=ASKEW)
     assert (result.exit_code, result.stdout, result.stderr) == (0, LAID_OUT, "")
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_others() -> None:
     result = run("broken.fair", "bad.fair")
     assert result.exit_code == 2
-    assert "error[E0203]: broken broken.fair" in result.stderr
-    assert Path("bad.fair").read_bytes() == b"audit  x\n"
-    assert Path("broken.fair").read_bytes() == b"broken\n"
+    assert "--> broken.fair:1:1" in result.stderr
+    assert Path("bad.fair").read_bytes() == LAID_OUT.encode()
+    assert Path("broken.fair").read_bytes() == b"protect sex\n"
 
 
 def test_bytes_that_are_no_text() -> None:

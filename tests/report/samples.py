@@ -66,7 +66,7 @@ def shares(certified: F, falsified: F, **more: object) -> Shares:
         falsified=falsified,
         undecided=1 - certified - falsified,
         vacuous=F(1, 30),
-        measure="the points of the target",
+        measure="counting",
         unit="everything but sex",
         evidence=EVIDENCE,
         **more,  # type: ignore[arg-type]

@@ -102,9 +102,7 @@ bins = st.one_of(
     node(tree.BinsByQuantiles, count=numbers()),
     node(tree.BinsByModel),
 )
-attributes = node(
-    tree.Attribute, doc=docs, name=names, type=types, column=st.none() | texts, bins=st.none() | bins
-)
+attributes = node(tree.Attribute, doc=docs, name=names, type=types, column=st.none() | texts, bins=st.none() | bins)
 domains = node(
     tree.Domain,
     doc=docs,

@@ -68,4 +68,4 @@ def test_no_comment_is_lost(pair: tuple[tree.Spec, str]) -> None:
 def test_the_scanner_ends_with_the_file() -> None:
     lexemes = scan(SourceFile("spec.fair", "protected sex # comment"))
     assert [lexeme.text for lexeme in lexemes] == ["protected", "sex", ""]
-    assert lexemes[-1].kind is Kind.END
+    assert list(lexemes)[-1].kind is Kind.END

@@ -38,6 +38,8 @@ def mark_by_counting(census: Census, pair: Pair, decisions: NDArray[np.int16]) -
     """Marks for a question about equal decisions with symmetric pairs."""
     admissible, grid = census.admissible, census.grid
     violating = np.zeros(grid.shape, dtype=np.bool_)
+    if not grid.size:
+        return Marks(violating, violating, violating)
     known = admissible & (decisions >= 0)
     for outcome in np.unique(decisions[known]).tolist():
         partners = _partner_counts(known & (decisions == outcome), pair, grid)

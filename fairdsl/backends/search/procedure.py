@@ -14,6 +14,7 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.narrow import count_points
 from fairdsl.replay import admissible, witness
 from fairdsl.verdict import Evidence, Fidelity, Reason, Unknown, Verdict, Violated, Witness
 
@@ -29,6 +30,8 @@ _SECONDS, _FRACTION = 2.0, 0.1
 _ENOUGH, _CHECKED = 5, 16
 #: Draws in a row without an individual after which the hunt ends.
 _BARREN = 20
+#: Evaluations per individual of a small domain after which nothing new is to be expected.
+_REPEATS = 40
 #: Individuals evaluated at once.
 _INDIVIDUALS = 16384
 
@@ -98,12 +101,16 @@ class _Hunt:
             if index not in self._pair.differ and not column.single
         ]
         batch = max(16, _INDIVIDUALS // self._clusters.size)
+        points = count_points(self._sampler.sets)
+        most = np.inf if points is None else _REPEATS * points
         barren = 0
         for found in strategy(self._sampler, self._clusters, self._evaluator, free, batch):
             self.evaluated += int(found.valid.sum())
             barren = 0 if found.valid.any() else barren + 1
             self._check(found, budget)
             if len(self.witnesses) >= _ENOUGH or budget.exhausted or barren >= _BARREN:
+                return
+            if self.evaluated >= most:
                 return
             observer.progress("search", None, f"{self.evaluated:,} individuals")
 

@@ -72,7 +72,8 @@ def _sub(call: NodeCall) -> Value:
         return whole
     minuend, subtrahend = call.value(0), call.value(1)
     if isinstance(minuend, Constant) and isinstance(subtrahend, Logistic):
-        if np.all(minuend.numbers == 1) and minuend.array.size == 1:
+        unchanged = np.broadcast_shapes(minuend.shape, subtrahend.shape) == subtrahend.shape
+        if unchanged and np.all(minuend.numbers == 1):
             return Logistic(negative(subtrahend.logits))  # 1 - p is the logistic of the negated logit
         raise UnreadableError("it subtracts a probability from something other than 1")
     return plus(call, as_affine(minuend), negative(as_affine(subtrahend)))

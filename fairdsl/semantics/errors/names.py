@@ -51,14 +51,16 @@ def unknown_attribute(
 ) -> Diagnostic:
     """A name that is no attribute of the domain in force."""
     suggestion, fix = did_you_mean(name, known, span)
-    place = (Label(domain_span, f"{len(known)} attributes are declared here"),) if domain_span else ()
+    counted = f"{len(known)} attribute{'s are' if len(known) != 1 else ' is'} declared here"
+    place = (Label(domain_span, counted),) if domain_span else ()
+    where = f"`{domain}`" if domain_span else domain
     return Diagnostic(
         code="E0203",
-        title=f"`{name}` is not an attribute of `{domain}`",
+        title=f"`{name}` is not an attribute of {where}",
         primary=Label(span, "not declared"),
         secondary=place,
         why=why or "a clause about an attribute that nobody declared could not mean anything",
-        help=suggestion or f"declare it in `{domain}`, or remove it here",
+        help=suggestion or f"declare it in {where}, or remove it here",
         fix=fix,
     )
 
@@ -154,6 +156,6 @@ def unknown_word(kind: str, name: str, span: Span, known: Sequence[str]) -> Diag
         code="E0211",
         title=f"`{name}` is not a {kind}",
         primary=Label(span, f"unknown {kind}"),
-        help=suggestion or f"what can stand here: {listing(known)}",
+        help=suggestion or (f"what can stand here: {listing(known)}" if known else "write it out with + - * and /"),
         fix=fix,
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
-from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 
 

@@ -1,0 +1,201 @@
+"""What is demanded of a pair: the same decision, a bounded score gap, or a share of those treated alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
+from fairdsl.semantics.metrics import ALIASES, METRICS, known_metrics
+from fairdsl.semantics.populations import population_named
+from fairdsl.semantics.thresholds import check_share, metric_comparison
+from fairdsl.source import Span
+from fairdsl.syntax import tree
+
+__all__ = ["PairDemands"]
+
+_PAIR_QUANTITIES = {"fair_share": Quantity.FAIR_SHARE, "discrimination_rate": Quantity.DISCRIMINATION_RATE}
+
+
+@dataclass(frozen=True, slots=True)
+class PairDemands:
+    """Reads ``require`` and ``measure``, reporting whatever is wrong."""
+
+    node: tree.Property
+    compare: tree.CompareClause
+    model: CheckedModel
+    distributions: Mapping[str, CheckedDistribution | None]
+    reporter: Reporter
+
+    def each(self, question: Pair) -> list[Demand | None]:
+        """One demand for each ``require`` and each measured metric; None where one was reported."""
+        demands: list[Demand | None] = []
+        for clause in self.node.clauses:
+            match clause:
+                case tree.RequireClause():
+                    demands.append(self._required(clause, question))
+                case tree.MeasureClause(items=items):
+                    demands += [self._measured(item, question) for item in items]
+        return demands
+
+    def _beyond(self, *extra: tree.Node | None) -> tuple[Span, ...]:
+        """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""
+        spans = [node.span for node in extra if node is not None]
+        for clause in self.node.clauses:
+            if isinstance(clause, tree.UnderClause):
+                population_named(clause.distribution, self.distributions, self.model, self.reporter)
+                spans.append(clause.span)
+            if isinstance(clause, tree.WhenClause):
+                self._check_confidence(clause)
+                spans.append(clause.span)
+        return tuple(spans)
+
+    def _check_confidence(self, clause: tree.WhenClause) -> None:
+        """``confidence(a) >= 0.9``: the model is sure of one of the two."""
+        condition = clause.condition
+        if isinstance(condition, tree.Comparison) and isinstance(condition.right, tree.Number):
+            called = self._called(condition.left, "confidence")
+            if called in self._both and condition.relation in (">", ">="):
+                check_share("confidence", condition.relation, condition.right, self.reporter)
+                return
+        first = self.compare.first.text
+        self.reporter.report(errors.demand_not_understood(condition.span, f"write `when confidence({first}) >= 0.9`"))
+
+    def _required(self, clause: tree.RequireClause, question: Pair) -> Demand | None:
+        beyond = self._beyond(clause.confidence)
+        found = metric_comparison(clause.demand, self.reporter)
+        if found is not None:
+            name, threshold, span = found
+            if not self._is_pair_metric(name, span):
+                return None
+            quantity = _PAIR_QUANTITIES[name.text]
+            return Demand(
+                text=_line(clause.span),
+                metric=name.text,
+                question=question,
+                beyond=beyond,
+                quantity=quantity,
+                threshold=threshold,
+                required=True,
+                span=clause.demand.span,
+            )
+        demand = self._pair_demand(clause.demand)
+        if demand is None:
+            return None
+        metric = "same_decision" if isinstance(demand, SameDecision) else "score_gap"
+        return Demand(
+            text=_line(clause.span),
+            metric=metric,
+            question=replace(question, demand=demand),
+            beyond=beyond,
+            quantity=Quantity.HOLDS,
+            threshold=None,
+            required=True,
+            span=clause.demand.span,
+        )
+
+    def _measured(self, item: tree.MeasureItem, question: Pair) -> Demand | None:
+        if isinstance(item.metric, tree.Influence):
+            span = item.metric.span
+            self.reporter.report(
+                errors.clause_out_of_place(
+                    "influence", span, "influence is about a metric of groups", "measure it in a property with `across`"
+                )
+            )
+            return None
+        if not self._is_pair_metric(item.metric, item.metric.span):
+            return None
+        beyond = self._beyond(item.within)
+        return Demand(
+            text=f"measure {' '.join(item.span.text.split())}",
+            metric=item.metric.text,
+            question=question,
+            beyond=beyond,
+            quantity=_PAIR_QUANTITIES[item.metric.text],
+            threshold=None,
+            required=False,
+            span=item.span,
+        )
+
+    def _is_pair_metric(self, name: tree.Name, span: Span) -> bool:
+        if name.text in _PAIR_QUANTITIES:
+            return True
+        if name.text in METRICS or name.text in ALIASES:
+            self.reporter.report(
+                errors.clause_out_of_place(
+                    name.text,
+                    span,
+                    "it is a metric of groups, and this property compares pairs",
+                    "write a property with `across` and `under`",
+                )
+            )
+        else:
+            self.reporter.report(errors.unknown_metric(name.text, span, known_metrics()))
+        return False
+
+    def _pair_demand(self, node: tree.Expression | tree.SameDecision) -> PairDemand | None:
+        if isinstance(node, tree.SameDecision) or self._is_same_decision(node):
+            return SameDecision()
+        reported = len(self.reporter.diagnostics)
+        gap = self._score_gap(node)
+        if gap is None and len(self.reporter.diagnostics) == reported:
+            first, second = self.compare.first.text, self.compare.second.text
+            self.reporter.report(
+                errors.demand_not_understood(
+                    node.span,
+                    f"write `require same decision`, `require abs(score({first}) - score({second})) <= 0.1` or "
+                    "`require fair_share >= 95%`",
+                )
+            )
+        return gap
+
+    def _is_same_decision(self, node: tree.Expression) -> bool:
+        """``approve(a) = approve(b)``."""
+        if not (isinstance(node, tree.Comparison) and node.relation == "="):
+            return False
+        sides = (node.left, node.right)
+        return {self._called(side, self.model.declaration.name) for side in sides} == self._both
+
+    @property
+    def _both(self) -> set[str | None]:
+        return {self.compare.first.text, self.compare.second.text}
+
+    def _called(self, node: tree.Expression, function: str) -> str | None:
+        """The individual in ``function(a)``; None for anything else."""
+        if not (isinstance(node, tree.Call) and node.function.text == function and len(node.arguments) == 1):
+            return None
+        argument = node.arguments[0]
+        return argument.name.text if isinstance(argument, tree.Reference) and argument.owner is None else None
+
+    def _score_gap(self, node: tree.Expression) -> ScoreGap | None:
+        """``abs(score(a) - score(b)) <= number`` (or ``<``, or mirrored)."""
+        if not isinstance(node, tree.Comparison):
+            return None
+        left, right, relation = node.left, node.right, node.relation
+        if isinstance(left, tree.Number):
+            left, right, relation = right, left, {">=": "<=", ">": "<"}.get(relation, "")
+        if not (isinstance(left, tree.Call) and left.function.text == "abs" and len(left.arguments) == 1):
+            return None
+        difference = left.arguments[0]
+        if not (isinstance(difference, tree.Arithmetic) and difference.operator == "-"):
+            return None
+        if {self._called(side, "score") for side in (difference.left, difference.right)} != self._both:
+            return None
+        if relation not in ("<=", "<") or not isinstance(right, tree.Number):
+            return None
+        if right.value < 0:
+            self.reporter.report(
+                errors.number_out_of_place("a gap is never negative", right.span, "write a number of 0 or more")
+            )
+            return None
+        return ScoreGap(relation=Relation(relation), limit=Fraction(right.value))
+
+
+def _line(span: Span) -> str:
+    """The clause as written, on one line."""
+    return " ".join(span.text.split())
