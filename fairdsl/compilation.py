@@ -63,9 +63,7 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
         "fairdsl": version(),
         "format": form,
         "spec": {"path": os.path.basename(path), "sha256": spec.source.sha256},
-        "models": [
-            {"name": file.name, "sha256": file.sha256} for file in hashed_models(spec, elaborated.models, models)
-        ],
+        "models": [{"name": file.name, "sha256": file.sha256} for file in hashed],
         "questions": entries,
         "refused": [{"code": finding.code, "title": finding.title} for finding in refused],
     }

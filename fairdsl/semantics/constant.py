@@ -29,9 +29,15 @@ def report_constant(
     *,
     of: str = "everybody",
 ) -> None:
-    """Report what the value sets already decide about each part of the condition, which speaks ``of`` these."""
+    """Report what the value sets already decide about each written part of a condition on ``of``.
+
+    One written part may have become several (``abs(x) <= 3`` is two comparisons): they are judged together.
+    """
+    written: dict[Span | None, list[Predicate]] = {}
     for part in conjuncts(predicate):
-        _report(part, domain, sets, clause, of, reporter)
+        written.setdefault(place_of(part), []).append(part)
+    for parts in written.values():
+        _report(parts[0] if len(parts) == 1 else And(tuple(parts)), domain, sets, clause, of, reporter)
 
 
 def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:

@@ -16,6 +16,7 @@ from fairdsl.ir.expr import (
     TRUE,
     Compare,
     Linear,
+    Member,
     Or,
     Predicate,
     Relation,
@@ -33,6 +34,9 @@ from fairdsl.semantics.constant import conjuncts, place_of, report_constant
 from fairdsl.source import Span
 
 __all__ = ["check_domain_is_inhabited", "check_pair"]
+
+#: Attributes with at most so many values are gone through one by one.
+_FEW = 16
 
 
 def check_domain_is_inhabited(domain: Domain, reporter: Reporter) -> None:
@@ -131,9 +135,22 @@ def _check_pair_target(question: Pair, domain: Domain, reporter: Reporter) -> No
     condition = substitute(question.pair_target, placed)
     reported = len(reporter.diagnostics)
     report_constant(condition, pairs, narrow(pairs), "target", reporter, of="every pair")
-    if len(reporter.diagnostics) == reported and _nobody(narrow(pairs, condition)):
+    if len(reporter.diagnostics) == reported and _no_pair(question, pairs, condition):
         detail = "with all that is held equal, none is left"
         reporter.report(errors.excludes_everybody("this target", span, detail, whom="every pair"))
+
+
+def _no_pair(question: Pair, pairs: Domain, condition: Predicate) -> bool:
+    """Propagation alone, or value by value of an attribute that differs: `a.sex = b.sex` leaves none."""
+    if _nobody(narrow(pairs, condition)):
+        return True
+
+    def none_with(index: int, value: int) -> bool:
+        fixed = Member(variable=Variable(index), values=frozenset({Fraction(value)}))
+        return _nobody(narrow(pairs, condition, fixed))
+
+    few = [(index, pairs.attributes[index].values or ()) for index in question.differ]
+    return any(0 < len(values) <= _FEW and all(none_with(index, v) for v in values) for index, values in few)
 
 
 def _both(question: Pair, domain: Domain) -> tuple[Domain, Callable[[Variable], Variable]]:

@@ -71,7 +71,7 @@ def _comparison(left: Linear, relation: str, domain: Domain) -> str:
 
 def _sum(terms: Sequence[tuple[Variable, Fraction]], domain: Domain) -> str:
     text = ""
-    for variable, factor in terms:
+    for variable, factor in sorted(terms, key=lambda term: term[1] < 0):
         name = _name(variable, domain)
         size = name if abs(factor) == 1 else f"{show_number(abs(factor))} * {name}"
         if not text:

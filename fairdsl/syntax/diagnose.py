@@ -50,6 +50,11 @@ _OTHER_WORDS = {
     "path": "allow",
 }
 
+#: What to write behind a first word; some of them begin a declaration and a clause alike.
+_DECLARED = {
+    "model": "model approve : Applicant -> { reject, grant }",
+    "target": "target seniors = age >= 60",
+}
 _EXAMPLES = {
     "require": "require same decision",
     "measure": "measure fair_share",
@@ -113,7 +118,7 @@ def _nothing_follows(situation: Situation) -> Diagnostic | None:
         return None
     if situation.at == situation.start:
         return None
-    return errors.nothing_follows(first.span, first.text, _EXAMPLES[first.text], following.span)
+    return errors.nothing_follows(first.span, first.text, _example(situation), following.span)
 
 
 def _breaks_off(situation: Situation) -> Diagnostic | None:
@@ -123,9 +128,14 @@ def _breaks_off(situation: Situation) -> Diagnostic | None:
         last, following = lexemes[stop - 1], lexemes[stop]
         ends = following.text == "}" or following.kind is Kind.END or _begins_line(situation, following)
         if stop > situation.start + 1 and ends and last.text in _GOES_ON:
-            example = _EXAMPLES.get(lexemes[situation.start].text, "")
-            return errors.nothing_follows(last.span, last.text, example, following.span)
+            return errors.nothing_follows(last.span, last.text, _example(situation), following.span)
     return None
+
+
+def _example(situation: Situation) -> str:
+    word = situation.lexemes[situation.start].text
+    declared = _DECLARED.get(word) if situation.body == "file" else None
+    return declared or _EXAMPLES.get(word, "")
 
 
 def _begins_line(situation: Situation, lexeme: Lexeme) -> bool:
@@ -234,8 +244,10 @@ def _unknown_word(situation: Situation) -> Diagnostic | None:
         return elsewhere
     known = situation.first_words()
     meant = _OTHER_WORDS.get(word.text.casefold())
-    meant = meant if meant in known else nearest(word.text, known)
-    if situation.start != situation.at and meant is None:
+    # In the middle of a line only a near miss is taken for the first word of another clause.
+    leads = situation.start == situation.at
+    meant = meant if meant in known else nearest(word.text, known, cutoff=0.72 if leads else 0.84)
+    if not leads and meant is None:
         return None
     shown = _quoted(word)
     if situation.body == "file" or (meant in FIRST_WORDS["file"] and meant not in FIRST_WORDS[situation.body]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -128,15 +128,21 @@ class Writer:
         left_over: list[tree.Comment] = []
         reached = 0
         for comment in self._comments:
-            begun = bisect_right(placed, comment.span.start, key=lambda entry: entry[0])
+            begun = bisect_right(placed, comment.span.start, key=_offset)
             if not comment.own_line and begun > reached:
-                line = placed[begun - 1][1]
-                line.above += [line.beside] if line.beside else []
+                start, line = placed[begun - 1]
+                if line.beside:
+                    # Above the doc text of a declaration, which begins where the declaration does.
+                    placed[bisect_left(placed, start, key=_offset)][1].above.append(line.beside)
                 line.beside = comment
                 continue
             reached = max(begun, reached) if comment.own_line else reached
             (placed[reached][1].above if reached < len(placed) else left_over).append(comment)
         return left_over
+
+
+def _offset(entry: tuple[int, _Line]) -> int:
+    return entry[0]
 
 
 def _blank_line_follows(comment: tree.Comment) -> bool:

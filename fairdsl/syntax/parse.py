@@ -64,5 +64,7 @@ def _version_errors(spec: tree.Spec) -> Iterator[Diagnostic]:
 
 
 def _emptiness(spec: tree.Spec) -> tuple[Diagnostic, ...]:
-    nothing = spec.version is None and spec.audit is None and not spec.items
-    return (empty_file(Span(spec.span.file, 0, 0)),) if nothing else ()
+    if spec.version is not None or spec.audit is not None or spec.items:
+        return ()
+    end = Span(spec.span.file, spec.span.end, spec.span.end)
+    return (empty_file(spec.comments[-1].span if spec.comments else end),)

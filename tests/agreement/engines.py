@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from oracle import Truth, true_for
-
 from fairdsl.backends.contract import Budget, Facts, Needs, Procedure, Refusal, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.search import Search
@@ -12,6 +10,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.narrow import count_points, narrow
 from fairdsl.verdict import Holds, Refused, Shares, Unknown, Value, Verdict, Violated
+from tests.oracle import Truth, true_for
 
 ENGINES: list[Procedure] = [Enumerate(), Search()]
 
@@ -27,11 +26,11 @@ def needs_of(problem: Problem) -> Needs:
     )
 
 
-def ask(engine: Procedure, problem: Problem, seconds: float = 20.0) -> Verdict | None:
+def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts | None = None) -> Verdict | None:
     """The engine's verdict; None when it refuses."""
     if isinstance(engine.offer(problem, needs_of(problem)), Refusal):
         return None
-    return engine.answer(problem, Facts(), Budget.of(seconds), Silent())
+    return engine.answer(problem, Facts() if facts is None else facts, Budget.of(seconds), Silent())
 
 
 def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None:

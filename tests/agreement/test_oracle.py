@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from engines import ENGINES, ask, disagreement
 from hypothesis import given, settings
-from oracle import truth
-from strategies import problems
 
 from fairdsl.backends.contract import Procedure
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Unknown
+from tests.agreement.engines import ENGINES, ask, disagreement
+from tests.oracle import truth
+from tests.strategies import problems
 
 #: Examples of the everyday run where they differ from 500.
 EXAMPLES = {"search": 150}

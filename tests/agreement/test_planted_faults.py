@@ -9,10 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from engines import ask, disagreement
 from hypothesis import HealthCheck, Phase, given, settings
-from oracle import truth
-from strategies import problems
 
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.ir.domain import Attribute, Category, CategoryValue, Integer
@@ -20,6 +17,9 @@ from fairdsl.ir.expr import TRUE, Relation, Who, conjoin, rename
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
+from tests.agreement.engines import ask, disagreement
+from tests.oracle import truth
+from tests.strategies import problems
 
 FLIPPED = {
     Relation.GT: Relation.GE,

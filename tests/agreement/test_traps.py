@@ -5,9 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from builders import BOOLEAN, category, domain, integer, layer, linear, member, model, point, problem, real, score
-from engines import ENGINES, ask
-from oracle import truth
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Silent
 from fairdsl.backends.search import Search
@@ -15,6 +12,9 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Differ, Quantity, Relaxation
 from fairdsl.replay import admissible, round_point, witness
 from fairdsl.verdict import Holds, Shares, Unknown, Violated
+from tests.agreement.engines import ENGINES, ask
+from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, point, problem, real, score
+from tests.oracle import truth
 
 engines = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 

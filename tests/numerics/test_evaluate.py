@@ -7,10 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from builders import layer, model, score
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import outcome, scores
 
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
@@ -19,6 +17,8 @@ from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import UNDECIDED, decide, exact_scores
 from fairdsl.numerics.rounding import float_above, float_below, quantum_exponent
 from fairdsl.numerics.spectral import spectral_norm
+from tests.builders import layer, model, score
+from tests.oracle import outcome, scores
 
 
 def contains_exact_scores(rule: Model, rows: np.ndarray) -> None:
@@ -140,8 +140,7 @@ def test_deep_wide_networks_keep_a_useful_bound() -> None:
     rng = np.random.default_rng(2)
     widths = [20, *[200] * 9, 1]
     weights = [
-        (rng.standard_normal((out, into)) * np.sqrt(2 / into)).astype(np.float32)
-        for into, out in pairwise(widths)
+        (rng.standard_normal((out, into)) * np.sqrt(2 / into)).astype(np.float32) for into, out in pairwise(widths)
     ]
     _, errors = BatchEvaluator(network(weights)).scores(rng.integers(0, 9, (50, 20)).astype(float))
     assert errors.max() < 1e-4

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from builders import BOOLEAN, category, domain, integer, linear, member, real
 from hypothesis import given
-from oracle import truth
-from strategies import problems
 
 from fairdsl.ir.expr import TRUE, And, Not, Or
 from fairdsl.numerics.narrow import Finite, Interval, count_points, narrow
+from tests.builders import BOOLEAN, category, domain, integer, linear, member, real
+from tests.oracle import truth
+from tests.strategies import problems
 
 
 @given(problems())

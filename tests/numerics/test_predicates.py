@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from builders import linear, member
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import true_for, values_of
-from strategies import domains, predicates
 
 from fairdsl.ir.expr import Who
 from fairdsl.numerics.predicates import mask
+from tests.builders import linear, member
+from tests.oracle import true_for, values_of
+from tests.strategies import domains, predicates
 
 
 @given(st.data())

@@ -345,7 +345,8 @@ model let : Tenant -> { refuse, offer }
 """
 
 WHICH = {
-    "model": SEVERAL + "property p { # error: E0208\n  compare a, b : Tenant\n  differ in sex\n  require same decision\n}",
+    "model": SEVERAL
+    + "property p { # error: E0208\n  compare a, b : Tenant\n  differ in sex\n  require same decision\n}",
     "domain of a target": SEVERAL + "target old = age >= 60 # error: E0208",
 }
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from spec_trees import specs
+
 from fairdsl.source import SourceFile
 from fairdsl.syntax import tree
 from fairdsl.syntax.format import format_spec
 from fairdsl.syntax.parse import parse
 from fairdsl.syntax.scan import Kind, scan
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
-
-from tests.syntax.strategies import specs
-
-_SETTINGS = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
 
 
 def _parsed(text: str) -> tree.Spec:
@@ -24,13 +20,11 @@ def _parsed(text: str) -> tree.Spec:
     return result.spec
 
 
-@_SETTINGS
 @given(specs)
 def test_formatting_and_parsing_gives_the_tree_back(spec: tree.Spec) -> None:
     assert _parsed(format_spec(spec)) == spec
 
 
-@_SETTINGS
 @given(specs)
 def test_formatting_twice_changes_nothing(spec: tree.Spec) -> None:
     once = format_spec(spec)
@@ -50,7 +44,6 @@ def _commented(draw: st.DrawFn) -> tuple[tree.Spec, str]:
     return spec, text
 
 
-@_SETTINGS
 @given(_commented())
 def test_no_comment_is_lost(pair: tuple[tree.Spec, str]) -> None:
     spec, text = pair

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from keyword_list import KEYWORDS
+
 from fairdsl.source import SourceFile
 from fairdsl.syntax.parse import parse
-
-from tests.syntax.keywords import KEYWORDS
 
 POSITIONS = {
     "attribute": "domain D { KW : boolean other : boolean }",

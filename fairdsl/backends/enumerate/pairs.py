@@ -61,6 +61,8 @@ def mark_by_pairs(census: Census, pair: Pair, model: Model, budget: Budget, obse
             marked[a[chosen]] = True
             marked[b[chosen]] = True
         observer.progress("pairs", done, "")
+    if judge is not None:
+        census.exactly += judge.exactly
     shape = census.grid.shape
     return Marks(violating.reshape(shape), paired.reshape(shape), undecided.reshape(shape) & census.admissible)
 

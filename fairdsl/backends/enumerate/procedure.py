@@ -49,7 +49,7 @@ class Enumerate:
         census = take_census(problem, pair, Grid(sets), budget, observer)
         marks = _mark(problem, pair, census, budget, observer)
         note = with_deployed(census, problem, budget, observer)
-        notes = [] if note is None else [note]
+        notes = [entry for entry in (note, _only_in_float32(pair, census, marks)) if entry is not None]
         if census.complete and not marks.paired.any() and not marks.undecided.any():
             notes.append(_VACUOUS)
         evidence = Evidence(backend=self.name, method=_method(census), notes=tuple(notes))
@@ -65,6 +65,14 @@ def _mark(problem: Problem, pair: Pair, census: Census, budget: Budget, observer
     if visits_pairs(pair):
         return mark_by_pairs(census, pair, problem.model, budget, observer)
     return mark_by_counting(census, pair, census.decisions)
+
+
+def _only_in_float32(pair: Pair, census: Census, marks: Marks) -> str | None:
+    """A note on violations that the deployed file has and exact arithmetic has not, where countable."""
+    if census.deployed is None or visits_pairs(pair):
+        return None
+    more = int((mark_by_counting(census, pair, census.deployed).violating & ~marks.violating).sum())
+    return f"in float32 {more:,} more individuals are in a violation" if more else None
 
 
 def _method(census: Census) -> str:

@@ -52,6 +52,12 @@ class Bounded:
     a: tuple[tuple[FloatArray, FloatArray], ...]
     b: tuple[tuple[FloatArray, FloatArray], ...]
 
+    @property
+    def undecided(self) -> int:
+        """How many units of both copies the bounds leave on either side of zero."""
+        layers = (*self.a[:-1], *self.b[:-1])
+        return sum(int(((low < 0) & (high > 0)).sum()) for low, high in layers)
+
 
 class Bounder:
     """Bounds the regions of one case, many at a time."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from hypothesis import strategies as st
+from keyword_list import KEYWORDS
+
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
-from hypothesis import strategies as st
-
-from tests.syntax.keywords import KEYWORDS
 
 NOWHERE = Span(SourceFile("generated.fair", ""), 0, 0)
 

@@ -1,0 +1,214 @@
+"""Cases, taken apart until bounds or the solver settle every part.
+
+Theorem. A case is impossible on a region iff it is impossible on both halves of it; every region of the
+work-list is settled by bounds, settled by the solver, or halved. So when the list runs empty, no pair
+breaks the demand. Halving may repeat pairs (reals share the cutting point) but loses none.
+
+What is tried where is a matter of time only, and deterministic: attempts are limited by z3's resource
+count, not by the clock. A region is handed to the solver when its undecided units are few compared with
+those of the last region above it on which the solver gave up; otherwise it is halved on the attribute
+that leaves the fewest undecided units in the parts that bounds do not settle.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from fairdsl.backends.contract import Answer, Budget, Facts, Observer
+from fairdsl.backends.smt.cases import cases
+from fairdsl.backends.smt.engine import Job, Pool, reason_of
+from fairdsl.backends.smt.recover import checked, is_violation, pair_in
+from fairdsl.backends.smt.script import case_script
+from fairdsl.backends.smt.settle import Bounded, Bounder
+from fairdsl.ir.problem import Problem
+from fairdsl.verdict import Reason, Witness
+
+__all__ = ["Outcome", "WorkList"]
+
+#: z3's resource units for one attempt; about a second. Every further attempt below it gets more.
+_EFFORT = 150_000
+#: Regions with more undecided units than this are halved before the solver sees them.
+_MANY_UNITS = 60
+#: Regions with at most so many undecided units go to the solver at once.
+_FEW_UNITS = 4
+#: Halvings after which the solver is asked again, however many units are left.
+_PATIENCE = 8
+#: Where a violation is exact but not one of the deployed file, clearer ones are asked for: shares of how
+#: far the case can be met at most.
+_MARGINS = (Fraction(1, 4), Fraction(1, 64), Fraction(1, 4096))
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A region of a case. ``seen`` and ``since``: undecided units at the last attempt above, halvings since."""
+
+    case: int
+    bounded: Bounded
+    share: Fraction
+    seen: int = 2 * _MANY_UNITS
+    since: int = 0
+    attempts: int = 0
+    margins: tuple[Fraction, ...] | None = None
+    limited: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of it: nothing left means that no pair breaks the demand."""
+
+    witness: Witness | None = None
+    open: list[tuple[Reason, str]] = field(default_factory=list)
+    gaps: list[Witness] = field(default_factory=list)
+    by_bounds: int = 0
+    by_solver: int = 0
+
+
+class WorkList:
+    """One run over all cases of a problem."""
+
+    def __init__(self, problem: Problem, pool: Pool, facts: Facts, budget: Budget, observer: Observer) -> None:
+        self._problem = problem
+        self._pool = pool
+        self._facts = facts
+        self._budget = budget
+        self._observer = observer
+        self._cases = cases(problem)
+        self._bounders: dict[int, Bounder] = {}
+        self._stack: list[_Task] = []
+        self._running: dict[Hashable, _Task] = {}
+        self._started = 0
+        self._done = Fraction(0)
+        self.outcome = Outcome()
+
+    def run(self) -> Outcome:
+        """Until everything is settled, a violation is found, or the time is up."""
+        share = Fraction(1, max(1, len(self._cases)))
+        roots = [
+            _Task(index, self._bounder(index).bound([case.region])[0], share) for index, case in enumerate(self._cases)
+        ]
+        # The easiest case is on top of the stack.
+        self._stack = sorted(roots, key=lambda task: -task.bounded.undecided)
+        while (self._stack or self._running) and self.outcome.witness is None:
+            if self._budget.exhausted:
+                self.outcome.open.append((Reason.TIMEOUT, "the time is up"))
+                break
+            if self._stack and len(self._running) < self._budget.jobs:
+                self._take(self._stack.pop())
+                until = time.monotonic()
+            else:
+                until = self._budget.deadline
+            if self._running:
+                for key, answer in self._pool.finished(until):
+                    self._answered(self._running.pop(key), answer)
+        return self.outcome
+
+    def _bounder(self, index: int) -> Bounder:
+        if index not in self._bounders:
+            self._bounders[index] = Bounder(self._problem.model, self._cases[index])
+        return self._bounders[index]
+
+    def _take(self, task: _Task) -> None:
+        """Settle the region by bounds, start the solver on it, or halve it."""
+        if task.bounded.settled:
+            self.outcome.by_bounds += 1
+            self._settled(task)
+            return
+        undecided = task.bounded.undecided
+        promising = undecided <= _FEW_UNITS or 4 * undecided <= 3 * task.seen or task.since >= _PATIENCE
+        if task.margins is not None or not task.limited or (promising and undecided <= _MANY_UNITS):
+            self._start(task)
+        elif not self._halve(task):
+            self._start(replace(task, limited=False))
+
+    def _start(self, task: _Task) -> None:
+        margin = task.margins[0] * _reach(task.bounded) if task.margins else Fraction(0)
+        text = case_script(self._problem, self._cases[task.case], task.bounded, margin=margin)
+        self._started += 1
+        self._running[self._started] = task
+        self._pool.start(
+            Job(
+                key=self._started,
+                text=text,
+                seed=self._budget.seed,
+                effort=_EFFORT << min(task.attempts, 20) if task.limited else None,
+                deadline=self._budget.deadline,
+            )
+        )
+
+    def _halve(self, task: _Task) -> bool:
+        """Put both halves on the stack; False where nothing can be cut."""
+        ways = list(task.bounded.region.halves())
+        if not ways:
+            return False
+        parts = self._bounder(task.case).bound([half for way in ways for half in way])
+        pairs = list(zip(parts[0::2], parts[1::2], strict=True))
+        best = min(pairs, key=lambda pair: (_left(pair[0]) + _left(pair[1]), pair[0].reach + pair[1].reach))
+        for half in sorted(best, key=_left, reverse=True):
+            self._stack.append(replace(task, bounded=half, share=task.share / 2, since=task.since + 1))
+        return True
+
+    def _answered(self, task: _Task, answer: Answer) -> None:
+        if answer.status == "unsat":
+            self._refuted(task)
+        elif answer.status == "sat":
+            self._found(task, answer)
+        elif task.margins is not None:
+            self._next_margin(task)
+        elif answer.status == "unknown" and task.limited and reason_of(answer) is not Reason.TIMEOUT:
+            undecided = task.bounded.undecided
+            again = replace(task, seen=undecided, since=0, attempts=task.attempts + 1)
+            if not self._halve(again):
+                self._stack.append(replace(again, limited=False))
+        else:
+            self.outcome.open.append((reason_of(answer), answer.detail))
+
+    def _refuted(self, task: _Task) -> None:
+        if task.margins is None:
+            self.outcome.by_solver += 1
+            self._settled(task)
+        else:
+            self._next_margin(task)
+
+    def _found(self, task: _Task, answer: Answer) -> None:
+        """A model of the script: a witness, a witness in one arithmetic only, or none at all."""
+        points = pair_in(self._problem, answer.values)
+        if points is None:
+            self.outcome.open.append((Reason.MALFORMED, "the solver's values were not understood"))
+            return
+        found = checked(self._problem, *points)
+        if found is not None and is_violation(self._problem, found):
+            self.outcome.witness = found
+            self._facts.witnesses.append(found)
+        elif found is not None:
+            self.outcome.gaps.append(found)
+            self._facts.gaps.append(found)
+            self._next_margin(task)
+        else:
+            self.outcome.open.append((Reason.REPLAY_FAILED, "the solver's pair breaks nothing when replayed"))
+
+    def _next_margin(self, task: _Task) -> None:
+        """Ask for a clearer violation on the same region, as long as there are margins to try.
+
+        The region stays open in any case: it holds a violation in exact arithmetic.
+        """
+        margins = _MARGINS if task.margins is None else task.margins[1:]
+        if margins:
+            self._stack.append(replace(task, margins=margins, attempts=task.attempts + 1))
+
+    def _settled(self, task: _Task) -> None:
+        self._done += task.share
+        settled = self.outcome.by_bounds + self.outcome.by_solver
+        self._observer.progress("smt", float(self._done), f"{settled} regions settled")
+
+
+def _left(bounded: Bounded) -> int:
+    """Undecided units of a region that is still open."""
+    return 0 if bounded.settled else 1 + bounded.undecided
+
+
+def _reach(bounded: Bounded) -> Fraction:
+    """How far the case can be met, as a short number."""
+    return Fraction(bounded.reach).limit_denominator(1000) if 0 < bounded.reach < 2.0**100 else Fraction(1)
