@@ -48,6 +48,8 @@ _OTHER_WORDS = {
     "epsilon": "relax",
     "vary": "differ",
     "path": "allow",
+    "forall": "compare",
+    "for": "compare",
 }
 
 #: What to write behind a first word; some of them begin a declaration and a clause alike.
@@ -102,6 +104,7 @@ def diagnose(situation: Situation) -> Diagnostic:
         or _unopened(situation)
         or _unbalanced(situation)
         or _comma_missing(situation)
+        or _comma_behind_statement(situation)
         or _unknown_word(situation)
         or _something_else(situation)
     )
@@ -151,6 +154,12 @@ def _left_over_comma(situation: Situation) -> Diagnostic | None:
         if comma > situation.start and lexemes[comma].text == "," and ends:
             return errors.list_comma(lexemes[comma].span, True, "", "")
     return None
+
+
+def _comma_behind_statement(situation: Situation) -> Diagnostic | None:
+    """Statements that are listed, as in ``age : boolean,`` before the next attribute."""
+    listed = situation.found.text == "," and situation.complete and "COMMA" not in situation.accepts
+    return errors.list_comma(situation.found.span, True, "", "") if listed else None
 
 
 def _comma_missing(situation: Situation) -> Diagnostic | None:
@@ -226,6 +235,8 @@ def _unopened(situation: Situation) -> Diagnostic | None:
 
 
 def _unbalanced(situation: Situation) -> Diagnostic | None:
+    if situation.found.text == "{" and situation.body in ("model", "distribution") and situation.complete:
+        return errors.unbalanced_brace(situation.found.span, errors.Brace.NOT_NEEDED, situation.body)
     if situation.found.text != "}" or situation.start != situation.at or "RBRACE" in situation.accepts:
         return None
     return errors.unbalanced_brace(situation.found.span, errors.Brace.LEFT_OVER, "")

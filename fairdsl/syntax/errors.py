@@ -63,6 +63,7 @@ class Brace(Enum):
     UNCLOSED = "unclosed"
     UNOPENED = "unopened"
     LEFT_OVER = "left over"
+    NOT_NEEDED = "not needed"
 
 
 def unbalanced_brace(place: Span, problem: Brace, owner: str, opening: Span | None = None) -> Diagnostic:
@@ -77,6 +78,9 @@ def unbalanced_brace(place: Span, problem: Brace, owner: str, opening: Span | No
         case Brace.LEFT_OVER:
             title, label = "this `}` closes nothing", "no block is open here"
             mend, fix = "remove it, or look for a block that was closed too early", Edit(place, "")
+        case Brace.NOT_NEEDED:
+            title, label = f"a {owner} has no braces around its clauses", "no block is opened here"
+            mend, fix = "remove both braces: the clauses end where the next declaration begins", Edit(place, "")
     return Diagnostic(
         code="E0103",
         title=title,
@@ -139,7 +143,7 @@ def nothing_follows(place: Span, keyword: str, example: str, next_place: Span) -
 def list_comma(place: Span, left_over: bool, before: str, after: str) -> Diagnostic:
     """E0109: a list with a comma too many or too few."""
     if left_over:
-        title, label, mend = "this comma leads nowhere", "nothing follows it", "remove the comma"
+        title, label, mend = "this comma leads nowhere", "nothing is listed behind it", "remove the comma"
         fix = Edit(place, "")
     else:
         title, label = f"a comma is missing between `{before}` and `{after}`", "`,` belongs before this"
@@ -196,7 +200,9 @@ def misplaced_declaration(place: Span, word: str, belongs: str) -> Diagnostic:
 def something_else(place: Span, found: str, before: str, expected: Sequence[str]) -> Diagnostic:
     """E0115: whatever no other code describes; says what may stand there."""
     after = f" after `{before}`" if before else ""
-    if found:
+    if len(expected) == 1:
+        title = f"{expected[0]} is missing" + (f" before `{found}`" if found else " at the end of the file")
+    elif found:
         title = f"`{found}` cannot stand{after}" if after else f"`{found}` cannot stand here"
     else:
         title = f"the file ends{after}, where more must follow"

@@ -370,9 +370,8 @@ def test_a_property_names_its_model(text: str, tmp_path: Path) -> None:
 
 
 def test_a_model_decides_about_its_own_domain(tmp_path: Path) -> None:
-    text = SEVERAL + (
-        "property p {\n  model approve\n  compare a, b : Tenant # error: E0302\n  differ in sex\n  require same decision\n}"
-    )
+    clauses = "  model approve\n  compare a, b : Tenant # error: E0302\n  differ in sex\n  require same decision\n"
+    text = SEVERAL + f"property p {{\n{clauses}}}\n"
     assert_found_as_marked(text, tmp_path)
 
 

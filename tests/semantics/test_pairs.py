@@ -282,7 +282,7 @@ model screen : Applicant -> { low, high } # warning: W0801
 graph causes { sex -> age } # warning: W0801
 distribution people over Applicant # warning: W0801
   uniform
-target seniors = age >= 60 # warning: W0801
+target seniors over Applicant = age >= 60 # warning: W0801
 property p {
   model approve
   compare a, b : Applicant
@@ -295,7 +295,7 @@ property p {
 
 def test_what_is_declared_and_never_used_is_said(tmp_path: Path) -> None:
     """Trap 2: what stood in the file and was not in force misled its readers."""
-    found = assert_found_as_marked(UNUSED.replace("domain Tenant", "\ndomain Tenant"), tmp_path)
+    found = assert_found_as_marked(UNUSED, tmp_path)
     assert {finding.title for finding in found} >= {
         "protected attribute `race` is never used",
         "target `seniors` is never used",
@@ -304,7 +304,7 @@ def test_what_is_declared_and_never_used_is_said(tmp_path: Path) -> None:
 
 
 def test_nothing_is_called_unused_beside_errors(tmp_path: Path) -> None:
-    text = UNUSED.replace("# warning: W0801", "").replace("target race = true", "target rce = true # error: E0202")
+    text = UNUSED.replace("# warning: W0801", "").replace("target race = true", "target rce = true # error: E0203")
     assert_found_as_marked(text, tmp_path)
 
 
