@@ -218,8 +218,8 @@ class _ModelChecker:
                 )
 
     def _two_outcomes(self, span: Span) -> bool:
-        if len(self.outcomes) == 2:
-            return True
+        if len(self.outcomes) < 3:
+            return len(self.outcomes) == 2  # a single outcome has been reported
         self.reporter.report(
             errors.rule_not_understood(
                 span,

@@ -200,7 +200,7 @@ def misplaced_declaration(place: Span, word: str, belongs: str) -> Diagnostic:
 def something_else(place: Span, found: str, before: str, expected: Sequence[str]) -> Diagnostic:
     """E0115: whatever no other code describes; says what may stand there."""
     after = f" after `{before}`" if before else ""
-    if len(expected) == 1:
+    if len(expected) == 1 and not expected[0].startswith("a new"):
         title = f"{expected[0]} is missing" + (f" before `{found}`" if found else " at the end of the file")
     elif found:
         title = f"`{found}` cannot stand{after}" if after else f"`{found}` cannot stand here"

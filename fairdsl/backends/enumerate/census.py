@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,11 @@ class Census:
     def count(self) -> int:
         """How many individuals are admissible."""
         return int(self.admissible.sum())
+
+    @property
+    def as_deployed(self) -> Census | None:
+        """The same people with the deployed file's decisions in place of the exact ones; None where not run."""
+        return None if self.deployed is None else replace(self, decisions=self.deployed, deployed=None)
 
     @property
     def complete(self) -> bool:

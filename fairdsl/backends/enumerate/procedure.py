@@ -49,7 +49,8 @@ class Enumerate:
         census = take_census(problem, pair, Grid(sets), budget, observer)
         marks = _mark(problem, pair, census, budget, observer)
         note = with_deployed(census, problem, budget, observer)
-        notes = [entry for entry in (note, _only_in_float32(pair, census, marks)) if entry is not None]
+        unshared = _only_in_float32(pair, census, marks)
+        notes = [entry for entry in (note, _counted_in_float32(unshared)) if entry is not None]
         if census.complete and not marks.paired.any() and not marks.undecided.any():
             notes.append(_VACUOUS)
         evidence = Evidence(backend=self.name, method=_method(census), notes=tuple(notes))
@@ -57,7 +58,8 @@ class Enumerate:
         facts.witnesses.extend(chosen.witnesses)
         facts.gaps.extend(chosen.gaps)
         if problem.quantity is Quantity.HOLDS:
-            return _holds(census, marks, chosen, evidence)
+            verdict = _holds(census, marks, chosen, evidence)
+            return _checked_in_float32(verdict, problem, pair, census, unshared, budget)
         return _shares(problem.domain, pair, census, marks, chosen, evidence)
 
 
@@ -67,12 +69,37 @@ def _mark(problem: Problem, pair: Pair, census: Census, budget: Budget, observer
     return mark_by_counting(census, pair, census.decisions)
 
 
-def _only_in_float32(pair: Pair, census: Census, marks: Marks) -> str | None:
-    """A note on violations that the deployed file has and exact arithmetic has not, where countable."""
+def _only_in_float32(pair: Pair, census: Census, marks: Marks) -> NDArray[np.bool_] | None:
+    """Who is in a violation of the deployed file but in none of exact arithmetic; None where not counted."""
     if census.deployed is None or visits_pairs(pair):
         return None
-    more = int((mark_by_counting(census, pair, census.deployed).violating & ~marks.violating).sum())
-    return f"in float32 {more:,} more individuals are in a violation" if more else None
+    return mark_by_counting(census, pair, census.deployed).violating & ~marks.violating
+
+
+def _counted_in_float32(unshared: NDArray[np.bool_] | None) -> str | None:
+    if unshared is None or not unshared.any():
+        return None
+    return f"in float32 {int(unshared.sum()):,} more individuals are in a violation"
+
+
+def _checked_in_float32(
+    verdict: Verdict,
+    problem: Problem,
+    pair: Pair,
+    census: Census,
+    unshared: NDArray[np.bool_] | None,
+    budget: Budget,
+) -> Verdict:
+    """What holds of the exact model but not of the file as it runs is no proof of fairness: a numeric gap."""
+    deployed = census.as_deployed
+    if not isinstance(verdict, Holds) or deployed is None or unshared is None or not unshared.any():
+        return verdict
+    return Unknown(
+        reason=Reason.NUMERIC_GAP,
+        detail="it holds in exact arithmetic, but the deployed float32 file decides differently",
+        evidence=verdict.evidence,
+        witnesses=tuple(choose(problem, pair, deployed, unshared, budget).gaps),
+    )
 
 
 def _method(census: Census) -> str:
