@@ -185,9 +185,18 @@ def _unclosed(situation: Situation) -> Diagnostic | None:
         inner_head = opening != situation.opening and here.leads and _heads_attribute(situation)
         if not inner_head:
             return None
+    if opening == situation.opening and _is_indented(situation, here):
+        return errors.misplaced_declaration(here.span, here.text, f"outside the {situation.body}")
     brace = situation.lexemes[opening]
     owner = _owner_of(situation, opening)
     return errors.unbalanced_brace(here.span, errors.Brace.UNCLOSED, owner, brace.span)
+
+
+def _is_indented(situation: Situation, here: Lexeme) -> bool:
+    """Whether a declaration stands deeper than the one around it, so it was meant to be inside."""
+    if here.kind is Kind.END or situation.owner is None:
+        return False
+    return here.span.first.column > situation.lexemes[situation.owner].span.first.column
 
 
 def begins_declaration(situation: Situation, index: int) -> bool:

@@ -116,8 +116,7 @@ def format_model(writer: Writer, model: tree.Model) -> None:
             case tree.ScoreFormula():
                 writer.statement("  score = ", expression_pieces(clause.formula, outermost=True), start)
             case tree.DecidesWhen():
-                condition = expression_pieces(clause.condition, outermost=True)
-                writer.statement(f"  {name_text(clause.outcome)} when ", condition, start)
+                writer.statement(f"  {name_text(clause.outcome)} when ", _decision(clause.condition), start)
             case tree.DecidesByHighest():
                 writer.line("  decide by highest score", start, "  ")
             case tree.Favourable():
@@ -126,6 +125,12 @@ def format_model(writer: Writer, model: tree.Model) -> None:
                 writer.statement("  reads ", _features(clause), start)
             case _:
                 assert_never(clause)
+
+
+def _decision(condition: tree.Expression) -> list[Piece]:
+    """A condition behind `when`; one that begins with a text would be read as a path or a sentence."""
+    pieces = expression_pieces(condition, outermost=True)
+    return wrapped("(", pieces, ")") if pieces[0].text.startswith('"') else pieces
 
 
 def _features(reads: tree.Reads) -> list[Piece]:

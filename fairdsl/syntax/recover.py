@@ -137,7 +137,9 @@ def _may_begin(situation: Situation, index: int, depth: int) -> bool:
     """Whether a new statement plausibly begins at a lexeme."""
     lexemes = situation.lexemes
     here, following = lexemes[index], lexemes[index + 1]
-    if following.text in (",", "=", ".", ")") or lexemes[index - 1].text in (",", "=", ".", "("):
+    if following.text in (",", "=", ".", ")"):
+        return False
+    if not here.leads and lexemes[index - 1].text in (",", "=", ".", "("):
         return False
     if here.leads and begins_declaration(situation, index):
         return depth <= 0 or situation.body != "file" or here.span.first.column == 1

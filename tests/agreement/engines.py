@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+
 from fairdsl.backends.contract import Budget, Facts, Needs, Procedure, Refusal, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.search import Search
+from fairdsl.backends.smt import Smt
+from fairdsl.backends.smt.engine import Workers
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
@@ -12,7 +16,18 @@ from fairdsl.numerics.narrow import count_points, narrow
 from fairdsl.verdict import Holds, Refused, Shares, Unknown, Value, Verdict, Violated
 from tests.oracle import Truth, true_for
 
-ENGINES: list[Procedure] = [Enumerate(), Search()]
+
+class KeptWorkers(Workers):
+    """A pool that stays alive between problems: starting z3 takes longer than any question here."""
+
+    def close(self) -> None:
+        """Stay."""
+
+
+KEPT = KeptWorkers(1)
+atexit.register(Workers.close, KEPT)
+
+ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT)]
 
 
 def needs_of(problem: Problem) -> Needs:

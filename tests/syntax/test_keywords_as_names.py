@@ -52,8 +52,8 @@ POSITIONS = {
 }
 
 
-#: What the grammar cannot tell apart: behind a formula, `and when ...` goes on with the formula.
-EXCEPTIONS = {"decided outcome": ["and", "in", "or"]}
+#: What the grammar cannot tell apart: `and when ...` goes on with a formula, `reads when` reads an attribute.
+EXCEPTIONS = {"decided outcome": ["and", "in", "or", "reads"]}
 
 
 @pytest.mark.parametrize("position", POSITIONS)

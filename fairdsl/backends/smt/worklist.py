@@ -28,8 +28,9 @@ from fairdsl.verdict import Reason, Witness
 
 __all__ = ["Outcome", "WorkList"]
 
-#: z3's resource units for one attempt; about a second. Every further attempt below it gets more.
-_EFFORT = 150_000
+#: z3's resource units for the first attempt on a case (about a second), and for those after it, doubled
+#: each time. Deep networks are often decided whole, shallow ones in small parts.
+_FIRST_EFFORT, _EFFORT = 150_000, 40_000
 #: Regions with more undecided units than this are halved before the solver sees them.
 _MANY_UNITS = 60
 #: Regions with at most so many undecided units go to the solver at once.
@@ -133,7 +134,7 @@ class WorkList:
                 key=self._started,
                 text=text,
                 seed=self._budget.seed,
-                effort=_EFFORT << min(task.attempts, 20) if task.limited else None,
+                effort=_effort(task.attempts) if task.limited else None,
                 deadline=self._budget.deadline,
             )
         )
@@ -202,6 +203,10 @@ class WorkList:
         self._done += task.share
         settled = self.outcome.by_bounds + self.outcome.by_solver
         self._observer.progress("smt", float(self._done), f"{settled} regions settled")
+
+
+def _effort(attempts: int) -> int:
+    return _EFFORT << min(attempts - 1, 20) if attempts else _FIRST_EFFORT
 
 
 def _left(bounded: Bounded) -> int:

@@ -1,0 +1,223 @@
+"""What the parser makes of right texts: every construct, exact numbers, exact spans, comments and doc text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairdsl.source import SourceFile
+from fairdsl.syntax import tree
+from fairdsl.syntax.format import format_spec
+from fairdsl.syntax.parse import parse
+
+DRAFTS = sorted((Path(__file__).parent / "drafts").glob("*.fair"))
+
+EVERYTHING = """\
+# A licence.
+
+fair 1
+## Every construct once.
+audit "Everything"
+
+use "base.fair"
+
+domain Applicant {
+  ## How old.
+  age    : integer 18 .. 96  bins at 25, 45.5
+  job    : category { clerk = 1, "school teacher" = -4, nurse }  column "Job # title"
+  income : real
+  wealth : real -1.5 .. 80%  bins by quantiles 4
+  old    : boolean  bins by model
+  where age >= 30 or not job = nurse
+}
+
+label reoffended : boolean column "two_year_recid"
+
+model approve : Applicant -> { reject, grant }
+  from onnx "a.onnx" sha256 "9f2c"
+  score = 2 * income - 3
+  reads age, one_hot(job), (income - 38.6) / 13.2
+  grant when score > 0
+  decide by highest score
+  favourable grant
+
+distribution cohort over Applicant, reoffended
+  learn bayesian_network
+  uniform
+  independent
+  empirical from "x.csv"
+  from csv "y.csv"
+  set seed = 7
+  set score = bic
+  set name = "x"
+  age : normal(0.6, 0.1) truncated given old = true
+  job : table { clerk : 0.2, "school teacher" : 80%, 3 : 0 }
+
+graph influence { age -> job -> approve  age -> approve }
+
+target seniors over Applicant = age >= 60
+
+target rich = income > 3
+
+property everything "Once" {
+  compare a, b : Applicant
+  across job, old
+  model approve
+  differ in any job, old
+  differ in job
+  relax age by 5
+  relax income freely
+  target a.age in 18 .. 30 and job in { clerk, "school teacher", 3 .. 5, -1 }
+  when confidence(a) >= 0.9
+  under cohort
+  given old
+  excluding groups below 30 rows
+  excluding groups of probability 0
+  allow age -> job -> approve
+  baseline most_favoured
+  privileged old = false
+  require abs(score(a) - score(b)) <= 5% with confidence 95%
+  require same decision
+  require influence of age, (job, old) on disparate_impact >= -0.1
+  measure fair_share within 0.1%, influence of (age, job) on acceptance_rate, discrimination_rate
+}
+"""
+
+
+def read(text: str) -> tree.Spec:
+    result = parse(SourceFile("spec.fair", text))
+    assert result.diagnostics == ()
+    assert result.complete
+    assert result.spec is not None
+    return result.spec
+
+
+def nodes(value: Any) -> Iterator[tree.Node]:
+    """All nodes of a tree."""
+    if isinstance(value, tuple):
+        for element in value:
+            yield from nodes(element)
+    elif isinstance(value, tree.Node) and is_dataclass(value):
+        yield value
+        for field in fields(value):
+            yield from nodes(getattr(value, field.name))
+
+
+def target(text: str) -> tree.Expression:
+    """The condition of a target clause."""
+    (item,) = read(f"property p {{ target {text} }}").items
+    assert isinstance(item, tree.Property)
+    (clause,) = item.clauses
+    assert isinstance(clause, tree.TargetClause)
+    return clause.condition
+
+
+@pytest.mark.parametrize("draft", DRAFTS, ids=lambda path: path.stem)
+def test_the_drafts_are_read_and_are_canonical(draft: Path) -> None:
+    text = draft.read_text(encoding="utf-8")
+    assert format_spec(read(text)) == text
+
+
+def test_every_construct_is_read() -> None:
+    kinds = {type(node) for node in nodes(read(EVERYTHING))}
+    known = {kind for kind in vars(tree).values() if isinstance(kind, type) and issubclass(kind, tree.Node)}
+    assert known - kinds == {tree.Node, tree.Protected, tree.Disjunction, tree.Negative} - kinds
+    assert tree.Disjunction in kinds
+
+
+def test_spans_are_exact() -> None:
+    for node in nodes(read(EVERYTHING)):
+        match node:
+            case tree.Name():
+                assert node.span.text == (f'"{node.text}"' if node.quoted else node.text)
+            case tree.Number():
+                assert node.span.text == node.text
+            case tree.Text():
+                assert node.span.text == f'"{node.value}"'
+
+
+def test_a_node_lies_inside_the_node_around_it() -> None:
+    for node in nodes(read(EVERYTHING)):
+        for inner in nodes(tuple(getattr(node, field.name) for field in fields(node))):
+            assert node.span.start <= inner.span.start <= inner.span.end <= node.span.end
+
+
+def test_declarations_begin_and_end_with_their_words() -> None:
+    spec = read(EVERYTHING)
+    property_ = spec.items[-1]
+    assert property_.span.text.startswith("property everything")
+    assert property_.span.text.endswith("}")
+    model = next(item for item in spec.items if isinstance(item, tree.Model))
+    assert model.span.text.endswith("favourable grant")
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("0.8", Fraction(4, 5)), ("80%", Fraction(4, 5)), ("80 %", Fraction(4, 5)), ("-3", Fraction(-3))],
+)
+def test_numbers_are_exact(written: str, value: Fraction) -> None:
+    number = target(written)
+    assert isinstance(number, tree.Number)
+    assert number.value == value
+    assert number.text == written.replace(" ", "")
+
+
+def test_signs_and_parentheses() -> None:
+    assert target("-3 * x") == target("(-3) * x")
+    assert isinstance(target("-(3)"), tree.Negative)
+    assert target("1 - 2 - 3") == target("(1 - 2) - 3")
+    assert target("1 - 2 - 3") != target("1 - (2 - 3)")
+    assert target("not a = 1 and b or c") == target("((not (a = 1)) and b) or c")
+    conjunction = target("a and b and c")
+    assert isinstance(conjunction, tree.Conjunction)
+    assert len(conjunction.parts) == 3
+    assert target("a and (b and c)") != conjunction
+
+
+def test_bins_and_column_stand_in_any_order() -> None:
+    one, other = 'bins at 3 column "x"', 'column "x" bins at 3'
+    assert read(f"domain D {{ a : real {one} }}") == read(f"domain D {{ a : real {other} }}")
+
+
+def test_layout_is_free() -> None:
+    assert read(" ".join(DRAFTS[0].read_text(encoding="utf-8").split("\n")[1:])).items
+    assert read("domain D {\r\n  a : boolean\r\n}\r\n") == read("\ufeffdomain D{a:boolean}")
+
+
+# ---- comments and doc text -----------------------------------------------------------------------
+
+
+def test_doc_text_goes_to_what_follows() -> None:
+    spec = read(EVERYTHING)
+    assert spec.audit is not None
+    assert spec.audit.doc == ("Every construct once.",)
+    domain = next(item for item in spec.items if isinstance(item, tree.Domain))
+    age = domain.members[0]
+    assert isinstance(age, tree.Attribute)
+    assert age.doc == ("How old.",)
+    assert [comment.text for comment in spec.comments] == ["# A licence."]
+
+
+def test_doc_text_above_the_version_is_the_documents() -> None:
+    spec = read('## One.\n##\n##  Two.\nfair 1\naudit "x"')
+    assert spec.audit is not None
+    assert spec.audit.doc == ("One.", "", " Two.")
+
+
+def test_doc_text_before_nothing_it_could_document_is_a_comment() -> None:
+    spec = read("protected sex ## beside\n## stray\nprotected age\n#### ruler\n## end")
+    assert [(c.text, c.own_line) for c in spec.comments] == [
+        ("## beside", False),
+        ("# stray", True),
+        ("#### ruler", True),
+        ("# end", True),
+    ]
+
+
+def test_a_hash_in_a_text_is_no_comment() -> None:
+    assert read('use "a#b.fair" # c').comments[0].text == "# c"
