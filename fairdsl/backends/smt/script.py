@@ -30,7 +30,7 @@ def whole_script(problem: Problem) -> str:
     lines = [f"; {commented(problem.name)}: is there a pair that breaks the demand? unsat: the property holds."]
     if widened(problem):
         lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
-    lines += ["(set-logic QF_LIRA)", "", "; the individuals", *people.declarations(), "", "; their values"]
+    lines += ["(set-option :produce-models true)", "(set-logic QF_LIRA)", "", "; the individuals", *people.declarations(), "", "; their values"]
     for who, attribute in people.variables():
         values = people.within(who, attribute, declared(problem.domain.attributes[attribute]))
         lines.extend(_asserted(values))
@@ -54,7 +54,7 @@ def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fract
     region = bounded.region
     a = fold(problem.model, people, "a", region.a, bounded.a)
     b = fold(problem.model, people, "b", region.b, bounded.b)
-    lines = [f"; {commented(case.title)}", "(set-logic QF_LIRA)"]
+    lines = [f"; {commented(case.title)}", "(set-option :produce-models true)", "(set-logic QF_LIRA)"]
     lines.extend(line for line in people.declarations() if not line.startswith(";"))
     for who, attribute in people.variables():
         sets = region.a if who == "a" else region.b

@@ -40,6 +40,8 @@ _PATIENCE = 8
 #: Where a violation is exact but not one of the deployed file, clearer ones are asked for: shares of how
 #: far the case can be met at most.
 _MARGINS = (Fraction(1, 4), Fraction(1, 64), Fraction(1, 4096))
+#: After so many pairs on which the two arithmetics disagree, no more are looked for.
+_GAPS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class WorkList:
             return
         undecided = task.bounded.undecided
         promising = undecided <= _FEW_UNITS or 4 * undecided <= 3 * task.seen or task.since >= _PATIENCE
-        if task.margins is not None or not task.limited or (promising and undecided <= _MANY_UNITS):
+        if task.margins or not task.limited or (promising and undecided <= _MANY_UNITS):
             self._start(task)
         elif not self._halve(task):
             self._start(replace(task, limited=False))
@@ -156,7 +158,7 @@ class WorkList:
             self._refuted(task)
         elif answer.status == "sat":
             self._found(task, answer)
-        elif task.margins is not None:
+        elif task.margins:
             self._next_margin(task)
         elif answer.status == "unknown" and task.limited and reason_of(answer) is not Reason.TIMEOUT:
             undecided = task.bounded.undecided
@@ -167,11 +169,11 @@ class WorkList:
             self.outcome.open.append((reason_of(answer), answer.detail))
 
     def _refuted(self, task: _Task) -> None:
-        if task.margins is None:
+        if task.margins:
+            self._next_margin(task)
+        else:
             self.outcome.by_solver += 1
             self._settled(task)
-        else:
-            self._next_margin(task)
 
     def _found(self, task: _Task, answer: Answer) -> None:
         """A model of the script: a witness, a witness in one arithmetic only, or none at all."""
@@ -191,13 +193,15 @@ class WorkList:
             self.outcome.open.append((Reason.REPLAY_FAILED, "the solver's pair breaks nothing when replayed"))
 
     def _next_margin(self, task: _Task) -> None:
-        """Ask for a clearer violation on the same region, as long as there are margins to try.
+        """Look for a clearer violation on the same region, then for another one on its halves.
 
-        The region stays open in any case: it holds a violation in exact arithmetic.
+        The region itself is never settled: it holds a violation in exact arithmetic.
         """
         margins = _MARGINS if task.margins is None else task.margins[1:]
         if margins:
             self._stack.append(replace(task, margins=margins, attempts=task.attempts + 1))
+        elif len(self.outcome.gaps) < _GAPS:
+            self._halve(replace(task, margins=None))
 
     def _settled(self, task: _Task) -> None:
         self._done += task.share
