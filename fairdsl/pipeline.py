@@ -16,12 +16,13 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.plan import Plan, execute, plan_of
 from fairdsl.plan.choices import check_backend, check_properties
+from fairdsl.plan.errors import nobody_compared
 from fairdsl.report.build import demand_report
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.resources import version
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Refused, Verdict
+from fairdsl.verdict import Refused, Verdict, is_vacuous
 
 __all__ = ["verify"]
 
@@ -47,9 +48,12 @@ def verify(
     elaborated = elaborate(spec, models)
     planned = [(demand, plan_of(demand, backend)) for demand in elaborated.demands]
     answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
+    findings = [*warnings, *elaborated.warnings]
     for number, (demand, plan) in enumerate(planned):
-        answer = _answer(demand, plan, budget.share(len(planned) - number), observer)
+        verdict, answer = _answer(demand, plan, budget.share(len(planned) - number), observer)
         answered[demand.property.name].append(answer)
+        if is_vacuous(verdict):
+            findings.append(nobody_compared(demand.property.name, demand.property.span))
     return Report(
         version=version(),
         path=path,
@@ -67,12 +71,12 @@ def verify(
             )
             for checked in spec.properties
         ),
-        diagnostics=(*warnings, *elaborated.warnings),
+        diagnostics=tuple(dict.fromkeys(findings)),
     )
 
 
-def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget, observer: Observer) -> DemandReport:
-    """One demand, from plan to report."""
+def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget, observer: Observer) -> tuple[Verdict, DemandReport]:
+    """One demand, from plan to verdict and report."""
     started = time.monotonic()
     verdict: Verdict
     if isinstance(plan, Refused):
@@ -81,7 +85,7 @@ def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget, observer: Ob
         assert item.problem is not None, "who has a plan has a problem"
         observer.progress(item.property.name, None, item.demand.text)
         verdict = execute(plan, item.problem, budget, observer)
-    return demand_report(
+    return verdict, demand_report(
         text=item.demand.text,
         metric=item.demand.metric,
         quantity=item.demand.quantity,

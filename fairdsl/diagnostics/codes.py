@@ -114,6 +114,7 @@ _SMELLS: dict[str, str] = {
     "W0801": "a declaration that is never used",
     "W0802": "a condition that changes nothing",
     "W0803": "a relaxation that says nothing",
+    "W0804": "a property that compares nobody",
 }
 
 #: Every code and its general meaning, in the order of the phases.

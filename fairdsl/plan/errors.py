@@ -61,3 +61,14 @@ def cannot_write(directory: str, reason: str) -> Diagnostic:
         notes=(reason.lower(),),
         help="name a folder that can be written, with `-o DIR`",
     )
+
+
+def nobody_compared(property_name: str, span: Span) -> Diagnostic:
+    """An engine went through the whole question and found no pair to compare."""
+    return Diagnostic(
+        code="W0804",
+        title=f"no two individuals are compared by `{property_name}`",
+        primary=Label(span, "domain, target and similarity together leave no pair"),
+        why="a property about nobody holds of any model, so its verdict says nothing about this one",
+        help="loosen `target`, `where` or `differ in` so that some pair is left",
+    )

@@ -69,7 +69,7 @@ def _left(predicate: Predicate, domain: Domain, sets: Sequence[ValueSet]) -> str
     """What is left of the attributes that decide the condition, in words."""
     indices = dict.fromkeys(variable.attribute for variable in variables(predicate))
     if not indices:
-        return "its two sides differ by a number only"
+        return "it compares what is equal anyway"
     texts = [_values(domain.attributes[index], sets[index]) for index in indices]
     return "; ".join(text for text in texts if text)
 

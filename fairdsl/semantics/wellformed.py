@@ -45,9 +45,8 @@ def check_domain_is_inhabited(domain: Domain, reporter: Reporter) -> None:
         return
     reported = len(reporter.diagnostics)
     report_constant(domain.where, domain, narrow(replace(domain, where=TRUE)), "constraint", reporter)
-    span = place_of(domain.where)
-    if len(reporter.diagnostics) == reported and span is not None and _nobody(narrow(domain)):
-        reporter.report(errors.excludes_everybody("the domain", span, "together the constraints leave nobody"))
+    if len(reporter.diagnostics) == reported and _nobody(narrow(domain)):
+        _report_together("the domain", domain.where, "together the constraints leave nobody", reporter)
 
 
 def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span], reporter: Reporter) -> None:
@@ -59,13 +58,20 @@ def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span],
     reported = len(reporter.diagnostics)
     report_constant(question.target, domain, bare, "target", reporter)
     sets = narrow(domain, question.target)
-    span = place_of(question.target)
     if not _nobody(sets):
         _check_differing(question, domain, sets, differ_spans, reporter)
         if len(reporter.diagnostics) == reported:
             _check_pair_target(question, domain, reporter)
-    elif len(reporter.diagnostics) == reported and span is not None:
-        reporter.report(errors.excludes_everybody("the target", span, "together the conditions leave nobody"))
+    elif len(reporter.diagnostics) == reported:
+        _report_together("the target", question.target, "together the conditions leave nobody", reporter)
+
+
+def _report_together(what: str, predicate: Predicate, detail: str, reporter: Reporter) -> None:
+    """Conditions that are all fine alone."""
+    places = dict.fromkeys(place for part in conjuncts(predicate) if (place := place_of(part)) is not None)
+    if places:
+        first, *further = places
+        reporter.report(errors.excludes_everybody(what, first, detail, further=further))
 
 
 def _nobody(sets: tuple[ValueSet, ...]) -> bool:

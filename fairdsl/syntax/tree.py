@@ -13,7 +13,6 @@ from typing import TypeVar, dataclass_transform
 
 from fairdsl.source import Span
 
-
 T = TypeVar("T")
 
 

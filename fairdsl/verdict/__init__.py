@@ -14,6 +14,7 @@ from fairdsl.verdict.verdict import (
     Verdict,
     Violated,
     Witness,
+    is_vacuous,
 )
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Violated",
     "Witness",
     "combine",
+    "is_vacuous",
     "judge",
     "share_value",
 ]

@@ -26,6 +26,7 @@ __all__ = [
     "Verdict",
     "Violated",
     "Witness",
+    "is_vacuous",
 ]
 
 
@@ -60,12 +61,16 @@ class _NoTruthValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Who answered and what the answer rests on, in a sentence."""
+    """Who answered and what the answer rests on, in a sentence.
+
+    ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
+    """
 
     backend: str
     method: str
     fidelity: Fidelity = Fidelity.EXACT
     notes: tuple[str, ...] = ()
+    vacuous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,3 +179,8 @@ class Refused(_NoTruthValue):
 
 
 Verdict = Holds | Violated | Unknown | Shares | Value | Refused
+
+
+def is_vacuous(verdict: Verdict) -> bool:
+    """Whether the engine found no pair at all to compare."""
+    return not isinstance(verdict, Refused) and verdict.evidence.vacuous

@@ -297,7 +297,7 @@ def test_what_is_declared_and_never_used_is_said(tmp_path: Path) -> None:
     """Trap 2: what stood in the file and was not in force misled its readers."""
     found = assert_found_as_marked(UNUSED, tmp_path)
     assert {finding.title for finding in found} >= {
-        "protected attribute `race` is never used",
+        "protected attribute `race` is never compared",
         "target `seniors` is never used",
         "model `screen` is never used",
     }

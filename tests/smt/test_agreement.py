@@ -38,7 +38,7 @@ def folded(problem: Problem, *, with_settled: bool) -> list[str]:
     return scripts
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(PAIRS)
 def test_whole_scripts(problem: Problem) -> None:
     encoding = SmtLib()
@@ -53,7 +53,7 @@ def test_whole_scripts(problem: Problem) -> None:
         assert disagreement(problem, verdict, known) is None
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(PAIRS)
 def test_folded_scripts(problem: Problem) -> None:
     """Also where bounds alone would do: what they settle, both solvers find unsatisfiable."""
@@ -65,7 +65,7 @@ def test_folded_scripts(problem: Problem) -> None:
     assert found["ask_z3"].count("unsat") >= settled
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(PAIRS)
 def test_scripts_are_deterministic_and_plain(problem: Problem) -> None:
     """The same bytes every time; no exponents, no signed literals, nothing that only z3 reads."""
@@ -76,5 +76,3 @@ def test_scripts_are_deterministic_and_plain(problem: Problem) -> None:
     assert not [token for token in tokens if token[0] in "-+" and len(token) > 1]
     assert not [token for token in tokens if token[0].isdigit() and "e" in token.lower()]
     assert "pble" not in code
-
-

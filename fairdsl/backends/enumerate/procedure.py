@@ -26,8 +26,6 @@ from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Verdict, V
 
 __all__ = ["Enumerate"]
 
-_VACUOUS = "vacuous: no admissible pair"
-
 
 class Enumerate:
     """Answers pair questions over at most 2^22 individuals, exactly."""
@@ -51,9 +49,8 @@ class Enumerate:
         note = with_deployed(census, problem, budget, observer)
         unshared = _only_in_float32(pair, census, marks)
         notes = [entry for entry in (note, _counted_in_float32(unshared)) if entry is not None]
-        if census.complete and not marks.paired.any() and not marks.undecided.any():
-            notes.append(_VACUOUS)
-        evidence = Evidence(backend=self.name, method=_method(census), notes=tuple(notes))
+        vacuous = census.complete and not marks.paired.any() and not marks.undecided.any()
+        evidence = Evidence(backend=self.name, method=_method(census), notes=tuple(notes), vacuous=vacuous)
         chosen = choose(problem, pair, census, marks.violating, budget)
         facts.witnesses.extend(chosen.witnesses)
         facts.gaps.extend(chosen.gaps)

@@ -30,7 +30,15 @@ def whole_script(problem: Problem) -> str:
     lines = [f"; {commented(problem.name)}: is there a pair that breaks the demand? unsat: the property holds."]
     if widened(problem):
         lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
-    lines += ["(set-option :produce-models true)", "(set-logic QF_LIRA)", "", "; the individuals", *people.declarations(), "", "; their values"]
+    lines += [
+        "(set-option :produce-models true)",
+        "(set-logic QF_LIRA)",
+        "",
+        "; the individuals",
+        *people.declarations(),
+        "",
+        "; their values",
+    ]
     for who, attribute in people.variables():
         values = people.within(who, attribute, declared(problem.domain.attributes[attribute]))
         lines.extend(_asserted(values))

@@ -98,12 +98,15 @@ def nothing_left_to_compare(attribute: str, value: str, span: Span, cause: Span 
     )
 
 
-def excludes_everybody(what: str, span: Span, detail: str, *, whom: str = "everybody") -> Diagnostic:
-    """A target or domain constraint that nobody meets, or no pair."""
+def excludes_everybody(
+    what: str, span: Span, detail: str, *, further: Sequence[Span] = (), whom: str = "everybody"
+) -> Diagnostic:
+    """A target or domain constraint that nobody meets, or no pair; ``further`` conditions take part in it."""
     return Diagnostic(
         code="E0409",
         title=f"{what} excludes {whom}",
         primary=Label(span, detail),
+        secondary=tuple(Label(other, "and this") for other in further),
         why="a property about nobody holds of any model",
         help="loosen the condition so that some individual of the domain meets it"
         if whom == "everybody"

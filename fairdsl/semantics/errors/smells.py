@@ -8,12 +8,13 @@ from fairdsl.source import Span
 
 def never_used(kind: str, name: str, span: Span) -> Diagnostic:
     """A declaration that nothing refers to."""
+    protected = kind == "protected attribute"
     return Diagnostic(
         code="W0801",
-        title=f"{kind} `{name}` is never used",
+        title=f"{kind} `{name}` is never {'compared' if protected else 'used'}",
         primary=Label(span),
-        why="a reader of the audit will believe that it is in force",
-        help="use it in a property, or remove it",
+        why=f"a reader of the audit will believe that it {'was examined' if protected else 'is in force'}",
+        help="name it in `differ in` or `across`, or remove it" if protected else "use it in a property, or remove it",
     )
 
 
