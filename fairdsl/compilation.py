@@ -30,11 +30,16 @@ MANIFEST_SCHEMA = "fairdsl.manifest/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """The files that were written, and the questions that the format cannot express."""
+    """The files that were written, and what the format cannot express.
+
+    ``refused`` are the requirements among it; ``left_out`` says in a line each which measures are not in
+    the files and why.
+    """
 
     files: tuple[Path, ...]
     manifest: Path
     refused: tuple[Diagnostic, ...]
+    left_out: tuple[str, ...]
 
 
 def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]) -> Compiled:
@@ -48,11 +53,11 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
     elaborated = elaborate(spec, models)
     contents: dict[str, str] = {}
     entries: list[dict[str, Any]] = []
-    refused: list[Diagnostic] = []
+    refused: list[tuple[Elaborated, Diagnostic]] = []
     for item in elaborated.demands:
         problem = _expressible(item, encoding, form)
         if isinstance(problem, Diagnostic):
-            refused.append(problem)
+            refused.append((item, problem))
             continue
         lowered = encoding.lower(_named_apart(problem, contents))
         contents |= lowered.files
@@ -65,10 +70,24 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
         "spec": {"path": os.path.basename(path), "sha256": spec.source.sha256},
         "models": [{"name": file.name, "sha256": file.sha256} for file in hashed],
         "questions": entries,
-        "refused": [{"code": finding.code, "title": finding.title} for finding in refused],
+        "refused": [
+            {"property": item.property.name, "demand": item.demand.text, "code": why.code, "title": why.title}
+            for item, why in refused
+        ],
     }
     contents["manifest.json"] = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-    return _write(Path(directory), contents, refused)
+    folder = Path(directory)
+    _write(folder, contents)
+    return Compiled(
+        files=tuple(folder / name for name in contents if name != "manifest.json"),
+        manifest=folder / "manifest.json",
+        refused=tuple(why for item, why in refused if item.demand.required),
+        left_out=tuple(
+            f"`{item.demand.text}` of `{item.property.name}` is not among the files: {why.title}"
+            for item, why in refused
+            if not item.demand.required
+        ),
+    )
 
 
 def _expressible(item: Elaborated, encoding: Encoding, form: str) -> Problem | Diagnostic:
@@ -104,7 +123,7 @@ def _entry(item: Elaborated, files: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _write(directory: Path, contents: Mapping[str, str], refused: list[Diagnostic]) -> Compiled:
+def _write(directory: Path, contents: Mapping[str, str]) -> None:
     """Write each file in full under another name first, so that no half-written file is ever read."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -114,5 +133,3 @@ def _write(directory: Path, contents: Mapping[str, str], refused: list[Diagnosti
             partial.replace(directory / name)
     except OSError as error:
         raise DiagnosticError(errors.cannot_write(str(directory), error.strerror or str(error))) from error
-    written = tuple(directory / name for name in contents if name != "manifest.json")
-    return Compiled(files=written, manifest=directory / "manifest.json", refused=tuple(refused))

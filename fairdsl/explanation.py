@@ -59,7 +59,6 @@ class Capability:
     quantities: tuple[str, ...]
     models: tuple[str, ...]
     formats: tuple[str, ...]
-    available: bool
 
 
 def explain_spec(path: str) -> Explanation:
@@ -99,17 +98,15 @@ def explain_plans(path: str, models: Mapping[str, str], backend: str | None) -> 
 
 def all_capabilities() -> tuple[Capability, ...]:
     """One row a backend, from the backends themselves."""
-    from fairdsl.plan.registry import encodings, procedures
+    from fairdsl.plan.registry import formats_of, procedures
 
-    formats = encodings()
     return tuple(
         Capability(
             backend=procedure.name,
             questions=procedure.about.questions,
             quantities=procedure.about.quantities,
             models=procedure.about.models,
-            formats=tuple(name for name, encoding in formats.items() if encoding.name == procedure.name),
-            available=True,
+            formats=formats_of(procedure.name),
         )
         for procedure in procedures()
     )

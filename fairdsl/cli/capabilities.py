@@ -13,7 +13,7 @@ from fairdsl.diagnostics.style import Paint, wrap
 
 __all__ = ["command"]
 
-_ROWS = ("questions", "quantities", "models", "formats", "available")
+_ROWS = ("questions", "quantities", "models", "formats")
 
 
 @click.command("capabilities")
@@ -45,6 +45,4 @@ def _plain(value: object) -> object:
 
 
 def _words(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)

@@ -34,6 +34,8 @@ def command(ctx: click.Context, spec: str, form: str, directory: str, models: Ma
     compiled = fairdsl.compile(spec, to=form, directory=directory, models=models)
     for path in (*compiled.files, compiled.manifest):
         click.echo(path)
+    for line in compiled.left_out:
+        click.echo(line, err=True)
     if compiled.refused:
         style = error_style()
         text = render(compiled.refused, colour=style.colour, unicode=style.unicode, width=style.width)

@@ -7,7 +7,7 @@ from typing import cast
 
 from fairdsl.backends.contract import Encoding, Procedure
 
-__all__ = ["BACKENDS", "ENCODINGS", "encodings", "procedures"]
+__all__ = ["BACKENDS", "ENCODINGS", "encodings", "formats_of", "procedures"]
 
 #: Name -> module and class of each procedure, exact ones first. Modules are imported when asked for.
 BACKENDS: dict[str, tuple[str, str]] = {
@@ -30,3 +30,9 @@ def procedures() -> tuple[Procedure, ...]:
 def encodings() -> dict[str, Encoding]:
     """All encodings by format name."""
     return {key: cast(Encoding, getattr(import_module(module), name)()) for key, (module, name) in ENCODINGS.items()}
+
+
+def formats_of(backend: str) -> tuple[str, ...]:
+    """The file formats that a backend's package writes."""
+    module, _ = BACKENDS[backend]
+    return tuple(form for form, (owner, _) in ENCODINGS.items() if owner == module)

@@ -129,6 +129,7 @@ class _SpecChecker:
                     self.reporter.report(errors.declared_twice("protected attribute", name.text, name.span, first))
                 elif name.text not in known:
                     self._unknown_protected(name)
+                    continue
                 self.protected.setdefault(name.text, name)
 
     def _unknown_protected(self, name: tree.Name) -> None:

@@ -137,7 +137,6 @@ def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
         quantities=("holds", "fair_share"),
         models=("ReLU",),
         formats=(),
-        available=True,
     )
     answering(monkeypatch, "capabilities", (row,))
     assert run("capabilities").stdout == (
@@ -146,7 +145,6 @@ def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
         "    quantities  holds, fair_share\n"
         "    models      ReLU\n"
         "    formats     none\n"
-        "    available   yes\n"
     )
     written = json.loads(run("capabilities", "--json").stdout)
     assert written["backends"][0]["quantities"] == ["holds", "fair_share"]

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Budget, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Facts, Needs, Observer, Offer, Refusal
 from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
 from fairdsl.backends.enumerate.choose import Chosen, choose
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
@@ -31,6 +31,11 @@ class Enumerate:
     """Answers pair questions over at most 2^22 individuals, exactly."""
 
     name = "enumerate"
+    about = Capability(
+        questions=("pairs: same decision, score gap; any, all, relax, target, where",),
+        quantities=("holds", "fair_share", "discrimination_rate"),
+        models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
+    )
 
     def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
         """Refuses reals, too many individuals, and too many pairs where they must be visited singly."""

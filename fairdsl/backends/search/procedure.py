@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fairdsl.backends.contract import Budget, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Facts, Needs, Observer, Offer, Refusal
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.sampling import Sampler
@@ -40,6 +40,11 @@ class Search:
     """Finds violations of pair questions; never decides that there are none."""
 
     name = "search"
+    about = Capability(
+        questions=("pairs: same decision, score gap; any, all, relax, target, where; finds violations only",),
+        quantities=("holds",),
+        models=("every model that can be evaluated, real attributes too",),
+    )
 
     def __init__(self, strategy: str = "climb") -> None:
         self._strategy = STRATEGIES[strategy]

@@ -18,8 +18,9 @@ from fairdsl.ir.domain import Attribute, Category, Domain, Real
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
+from fairdsl.source import Span
 
-__all__ = ["Individuals"]
+__all__ = ["Individuals", "commented", "declared", "place"]
 
 
 class Individuals:
@@ -75,9 +76,10 @@ class Individuals:
             for first, last in runs
         )
 
-    def membership(self, who: str) -> Term:
-        """The individual satisfies the domain's ``where`` and the target."""
-        return terms.conjunction(self.holds(part, who) for part in (self._domain.where, self._pair.target))
+    def membership(self) -> list[Term]:
+        """Both individuals satisfy the domain's ``where`` and the target; what they share is said once."""
+        both = [self.holds(part, who) for part in (self._domain.where, self._pair.target) for who in "ab"]
+        return list(dict.fromkeys(both))
 
     def comparable(self) -> Iterator[Term]:
         """The rules on the pair, one at a time."""
@@ -152,9 +154,14 @@ def _runs(values: Sequence[int | Fraction]) -> list[tuple[int | Fraction, int | 
 
 
 def _comment(attribute: Attribute) -> Iterator[str]:
-    yield f"; {commented(attribute.name)}"
+    yield f"; {commented(attribute.name)}{place(attribute.span)}"
     if isinstance(attribute.type, Category):
         yield ";   " + ", ".join(f"{value.code} = {commented(value.name)}" for value in attribute.type.values)
+
+
+def place(span: Span | None) -> str:
+    """Where in the spec something is written, for a comment; empty where it is not."""
+    return "" if span is None else f" (line {span.first.line})"
 
 
 def commented(text: str) -> str:

@@ -36,7 +36,7 @@ def whole_model(model: Model, people: Individuals, who: str) -> Iterator[str]:
         yield _defined(outputs[-1], input_term(people, who, item))
     for depth, layer in enumerate(model.layers, start=1):
         last = depth == len(model.layers)
-        yield f"; {who}, layer {depth}: {layer.width} {'scores' if last else 'units'}"
+        yield f"; {who}, layer {depth} of {len(model.layers)}: {'scores' if last else 'units'}"
         names = scores(model, who) if last else [f"h{who}.{depth}.{unit}" for unit in range(layer.width)]
         for unit, name in enumerate(names):
             yield from _unit(layer, unit, outputs, name, f"z{who}.{depth}.{unit}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fairdsl.backends.contract import Budget, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Facts, Needs, Observer, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
 from fairdsl.backends.smt.worklist import Outcome, WorkList
@@ -31,6 +31,11 @@ class Smt:
     """Bounds, splitting and z3; decides every question about pairs, given time."""
 
     name = "smt"
+    about = Capability(
+        questions=("pairs: same decision, score gap; any, all, relax, target, where",),
+        quantities=("holds",),
+        models=("piecewise-linear networks, linear models and rules, real attributes too",),
+    )
 
     def __init__(self, pool: Callable[[int], Pool] = Workers) -> None:
         self._pool = pool

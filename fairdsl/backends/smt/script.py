@@ -11,13 +11,15 @@ from fractions import Fraction
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.cases import Atom, Case, pair_of, ways, widened
 from fairdsl.backends.smt.folded import fold
-from fairdsl.backends.smt.individuals import Individuals, commented, declared
+from fairdsl.backends.smt.individuals import Individuals, commented, declared, place
 from fairdsl.backends.smt.plain import scores, whole_model
 from fairdsl.backends.smt.settle import Bounded
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.problem import Problem
 
 __all__ = ["case_script", "whole_script"]
+
+_HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
 
 
 def whole_script(problem: Problem) -> str:
@@ -30,21 +32,16 @@ def whole_script(problem: Problem) -> str:
     lines = [f"; {commented(problem.name)}: is there a pair that breaks the demand? unsat: the property holds."]
     if widened(problem):
         lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
-    lines += [
-        "(set-option :produce-models true)",
-        "(set-logic QF_LIRA)",
-        "",
-        "; the individuals",
-        *people.declarations(),
-        "",
-        "; their values",
+    lines += _HEADER
+    lines += ["", "; the individuals: x is what both share", *people.declarations()]
+    everybody = [
+        people.within(who, attribute, declared(problem.domain.attributes[attribute]))
+        for who, attribute in people.variables()
     ]
-    for who, attribute in people.variables():
-        values = people.within(who, attribute, declared(problem.domain.attributes[attribute]))
-        lines.extend(_asserted(values))
-    lines += ["", "; domain and target, of both", *_asserted(*(people.membership(who) for who in "ab"))]
+    lines += ["", f"; their values in {commented(problem.domain.name)}", *_asserted(*everybody)]
+    lines += ["", f"; domain and target, of both{place(pair.span)}", *_asserted(*people.membership())]
     lines += ["", "; which pairs are comparable", *_asserted(*people.comparable())]
-    lines += ["", f"; model {commented(model.name)}, twice"]
+    lines += ["", f"; model {commented(model.name)}, twice{place(model.span)}"]
     for who in "ab":
         lines.extend(whole_model(model, people, who))
     lines += ["", "; the demand, negated"]
@@ -62,12 +59,12 @@ def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fract
     region = bounded.region
     a = fold(problem.model, people, "a", region.a, bounded.a)
     b = fold(problem.model, people, "b", region.b, bounded.b)
-    lines = [f"; {commented(case.title)}", "(set-option :produce-models true)", "(set-logic QF_LIRA)"]
+    lines = [f"; {commented(case.title)}", *_HEADER]
     lines.extend(line for line in people.declarations() if not line.startswith(";"))
     for who, attribute in people.variables():
         sets = region.a if who == "a" else region.b
         lines.extend(_asserted(people.within(who, attribute, sets[attribute])))
-    lines.extend(_asserted(*(people.membership(who) for who in "ab"), *people.comparable()))
+    lines.extend(_asserted(*people.membership(), *people.comparable()))
     lines.extend(a.lines)
     lines.extend(b.lines)
     lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))

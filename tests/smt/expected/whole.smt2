@@ -2,7 +2,7 @@
 (set-option :produce-models true)
 (set-logic QF_LIRA)
 
-; the individuals
+; the individuals: x is what both share
 ; age
 (declare-const a.age Int)
 (declare-const b.age Int)
@@ -16,7 +16,7 @@
 (declare-const a.sex Int)
 (declare-const b.sex Int)
 
-; their values
+; their values in People
 (assert (<= (- 3) a.age 80))
 (assert (<= (- 3) b.age 80))
 (assert (or (<= 1 a.job 2) (= a.job 5)))
@@ -26,8 +26,10 @@
 (assert (<= 0 b.sex 1))
 
 ; domain and target, of both
-(assert (and (or (= a.job 1) (= a.job 5)) (> (+ (* 2.0 (to_real a.age)) x.income) (/ 1.0 3.0))))
-(assert (and (or (= b.job 1) (= b.job 5)) (> (+ (* 2.0 (to_real b.age)) x.income) (/ 1.0 3.0))))
+(assert (or (= a.job 1) (= a.job 5)))
+(assert (or (= b.job 1) (= b.job 5)))
+(assert (> (+ (* 2.0 (to_real a.age)) x.income) (/ 1.0 3.0)))
+(assert (> (+ (* 2.0 (to_real b.age)) x.income) (/ 1.0 3.0)))
 
 ; which pairs are comparable
 (assert (not (= a.sex b.sex)))
@@ -39,23 +41,23 @@
 (define-fun va.1 () Real (to_real a.job))
 (define-fun va.2 () Real x.income)
 (define-fun va.3 () Real (to_real a.sex))
-; a, layer 1: 2 units
+; a, layer 1 of 2: units
 (define-fun za.1.0 () Real (+ (* (/ 1.0 2.0) va.0) (- va.1) (* 3.0 va.3) (- (/ 1.0 4.0))))
 (define-fun ha.1.0 () Real (ite (>= za.1.0 0.0) za.1.0 0.0))
 (define-fun za.1.1 () Real (+ va.0 (* (/ 1.0 10.0) va.2) 2.0))
 (define-fun ha.1.1 () Real (ite (>= za.1.1 0.0) za.1.1 0.0))
-; a, layer 2: 1 scores
+; a, layer 2 of 2: scores
 (define-fun sa.0 () Real (+ ha.1.0 (- ha.1.1)))
 (define-fun vb.0 () Real (to_real b.age))
 (define-fun vb.1 () Real (to_real b.job))
 (define-fun vb.2 () Real x.income)
 (define-fun vb.3 () Real (to_real b.sex))
-; b, layer 1: 2 units
+; b, layer 1 of 2: units
 (define-fun zb.1.0 () Real (+ (* (/ 1.0 2.0) vb.0) (- vb.1) (* 3.0 vb.3) (- (/ 1.0 4.0))))
 (define-fun hb.1.0 () Real (ite (>= zb.1.0 0.0) zb.1.0 0.0))
 (define-fun zb.1.1 () Real (+ vb.0 (* (/ 1.0 10.0) vb.2) 2.0))
 (define-fun hb.1.1 () Real (ite (>= zb.1.1 0.0) zb.1.1 0.0))
-; b, layer 2: 1 scores
+; b, layer 2 of 2: scores
 (define-fun sb.0 () Real (+ hb.1.0 (- hb.1.1)))
 
 ; the demand, negated
