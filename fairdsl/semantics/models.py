@@ -267,13 +267,14 @@ class _ModelChecker:
     def _class_rule(
         self, when: tree.DecidesWhen, outcome: int, relation: Relation, index: Fraction
     ) -> WhenClass | None:
-        if relation is Relation.EQ and index in (0, 1):
+        # Which classes there are is known once the file is open: some files call their two classes 1 and 2.
+        if relation is Relation.EQ and index.denominator == 1:
             return WhenClass(outcome=outcome, index=int(index), span=when.condition.span)
         self.reporter.report(
             errors.rule_not_understood(
                 when.condition.span,
-                "with two outcomes the model's class is 0 or 1",
-                f"write `{when.outcome.text} when class = 1` (or `= 0`)",
+                "a class is one whole number",
+                f"write for instance `{when.outcome.text} when class = 1`",
             )
         )
         return None

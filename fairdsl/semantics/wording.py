@@ -6,7 +6,6 @@ would have to infer is written out here, for ``explain`` and for every report.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from fairdsl.ir.domain import Domain, show_number
@@ -57,28 +56,25 @@ def _value(variable: Variable, value: Fraction, domain: Domain) -> str:
     return domain.attributes[variable.attribute].show(value)
 
 
-def _comparison(left: Linear, relation: str, domain: Domain) -> str:
-    """``2 * hours + age <= 200``: the constant goes to the right, a leading minus flips both sides."""
-    if not left.terms:
-        return f"{show_number(left.constant)} {relation} 0"
-    terms, constant = left.terms, -left.constant
-    if all(factor < 0 for _, factor in terms):
-        terms = tuple((variable, -factor) for variable, factor in terms)
-        constant = -constant
+def _comparison(form: Linear, relation: str, domain: Domain) -> str:
+    """``2 * hours + age <= 200`` or ``experience + 16 <= age``: nothing is subtracted on either side."""
+    left = [_multiple(variable, factor, domain) for variable, factor in form.terms if factor > 0]
+    right = [_multiple(variable, -factor, domain) for variable, factor in form.terms if factor < 0]
+    if not left:
+        # Attributes are read first: `age >= 18`, not `18 <= age`.
+        left, right = right, left
         relation = relation.translate(str.maketrans("<>", "><"))
-    return f"{_sum(terms, domain)} {relation} {show_number(constant)}"
+        form = form.scaled(Fraction(-1))
+    if left and right and form.constant > 0:
+        left.append(show_number(form.constant))
+    elif form.constant or not right:
+        right.append(show_number(-form.constant))
+    return f"{' + '.join(left) or '0'} {relation} {' + '.join(right)}"
 
 
-def _sum(terms: Sequence[tuple[Variable, Fraction]], domain: Domain) -> str:
-    text = ""
-    for variable, factor in sorted(terms, key=lambda term: term[1] < 0):
-        name = _name(variable, domain)
-        size = name if abs(factor) == 1 else f"{show_number(abs(factor))} * {name}"
-        if not text:
-            text = f"-{size}" if factor < 0 else size
-        else:
-            text += f" - {size}" if factor < 0 else f" + {size}"
-    return text
+def _multiple(variable: Variable, factor: Fraction, domain: Domain) -> str:
+    name = _name(variable, domain)
+    return name if factor == 1 else f"{show_number(factor)} * {name}"
 
 
 # ---- pairs -------------------------------------------------------------------------------------

@@ -115,10 +115,13 @@ def test_explain_something_else() -> None:
 
 
 def test_compile_lists_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = SimpleNamespace(files=(Path("out/p.smt2"),), manifest=Path("out/manifest.json"), refused=())
+    compiled = SimpleNamespace(
+        files=(Path("out/p.smt2"),), manifest=Path("out/manifest.json"), refused=(), left_out=("`measure x` is not",)
+    )
     answering(monkeypatch, "compile", compiled)
     result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")
-    assert (result.exit_code, result.output) == (0, "out/p.smt2\nout/manifest.json\n")
+    assert (result.exit_code, result.stdout) == (0, "out/p.smt2\nout/manifest.json\n")
+    assert result.stderr == "`measure x` is not\n"
     compiled.refused = (ERROR,)
     result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")
     assert result.exit_code == 2

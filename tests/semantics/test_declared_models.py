@@ -58,8 +58,8 @@ def test_a_rule_keeps_its_strictness_and_its_exact_number(rule: str, tmp_path: P
     assert (decision.outcome, decision.relation, decision.threshold) == (outcome, relation, threshold)
 
 
-@pytest.mark.parametrize("index", [0, 1])
-def test_a_rule_by_class(index: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("index", [0, 1, 2, -1])
+def test_a_rule_by_class_as_the_file_numbers_them(index: int, tmp_path: Path) -> None:
     decision = declared(f'  from "m.onnx"\n  grant when class = {index}', tmp_path).decision
     assert isinstance(decision, WhenClass)
     assert (decision.outcome, decision.index) == (1, index)
@@ -171,7 +171,7 @@ def test_a_model_says_everything_once(text: str, tmp_path: Path) -> None:
 
 
 INDEFINITE = {
-    "a class that two outcomes do not have": model('  from "m.onnx"\n  grant when class = 2 # error: E0415'),
+    "half a class": model('  from "m.onnx"\n  grant when class = 0.5 # error: E0415'),
     "an order of classes": model('  from "m.onnx"\n  grant when class >= 1 # error: E0415'),
     "an exact score": model('  from "m.onnx"\n  grant when score = 1 # error: E0415'),
     "an exact probability": model('  from "m.onnx"\n  grant when probability != 0.5 # error: E0415'),
