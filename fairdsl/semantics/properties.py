@@ -100,7 +100,7 @@ def _check_clause_set(node: tree.Property, reporter: Reporter) -> None:
             errors.clause_missing(
                 name.text,
                 name.span,
-                "says neither who is compared nor across which groups",
+                "says neither who is compared nor which groups",
                 "write `compare a, b : DOMAIN` and `differ in ...`, or `across ...` and `under ...`",
             )
         )

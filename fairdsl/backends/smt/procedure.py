@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import replace
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answer, Budget, Capability, Facts, Needs, Observer, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
-from fairdsl.backends.smt.engine import Pool, Workers, solver_name
+from fairdsl.backends.smt.engine import Job, Pool, Workers, solver_name
+from fairdsl.backends.smt.script import admissible_script
 from fairdsl.backends.smt.worklist import Outcome, WorkList
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated
 
 __all__ = ["Smt", "refusal"]
+
+#: How long to look for somebody to compare before a proof is reported as it is.
+_SECONDS_FOR_ANYBODY = 5.0
 
 
 def refusal(problem: Problem, needs: Needs) -> Refusal | None:
@@ -53,9 +59,23 @@ class Smt:
         pool = self._pool(budget.jobs)
         try:
             outcome = WorkList(problem, pool, facts, budget, observer).run()
+            verdict = _verdict(outcome, _evidence(self.name, problem, outcome, budget))
+            if isinstance(verdict, Holds) and _compares_nobody(problem, pool, budget):
+                return Holds(evidence=replace(verdict.evidence, vacuous=True))
+            return verdict
         finally:
             pool.close()
-        return _verdict(outcome, _evidence(self.name, problem, outcome, budget))
+
+
+def _compares_nobody(problem: Problem, pool: Pool, budget: Budget) -> bool:
+    """Whether the solver refutes that there is any pair to compare; only worth asking where all holds."""
+    script = admissible_script(problem)
+    deadline = min(budget.deadline, time.monotonic() + _SECONDS_FOR_ANYBODY)
+    pool.start(Job(key="anybody", text=script, seed=budget.seed, effort=None, deadline=deadline))
+    answers: list[tuple[Hashable, Answer]] = []
+    while not answers:
+        answers = pool.finished(deadline)
+    return answers[0][1].status == "unsat"
 
 
 def _evidence(name: str, problem: Problem, outcome: Outcome, budget: Budget) -> Evidence:

@@ -17,7 +17,7 @@ from fairdsl.backends.smt.settle import Bounded
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.problem import Problem
 
-__all__ = ["case_script", "whole_script"]
+__all__ = ["admissible_script", "case_script", "whole_script"]
 
 _HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
 
@@ -34,11 +34,7 @@ def whole_script(problem: Problem) -> str:
         lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
     lines += _HEADER
     lines += ["", "; the individuals: x is what both share", *people.declarations()]
-    everybody = [
-        people.within(who, attribute, declared(problem.domain.attributes[attribute]))
-        for who, attribute in people.variables()
-    ]
-    lines += ["", f"; their values in {commented(problem.domain.name)}", *_asserted(*everybody)]
+    lines += ["", f"; their values in {commented(problem.domain.name)}", *_asserted(*_values(problem, people))]
     lines += ["", f"; domain and target, of both{place(pair.span)}", *_asserted(*people.membership())]
     lines += ["", "; which pairs are comparable", *_asserted(*people.comparable())]
     lines += ["", f"; model {commented(model.name)}, twice{place(model.span)}"]
@@ -51,6 +47,14 @@ def whole_script(problem: Problem) -> str:
         found.append(_met(atoms, scores(model, "a"), scores(model, "b")))
     lines += [f"(assert {terms.disjunction(found)})", *_questions(people)]
     return "\n".join(lines) + "\n"
+
+
+def admissible_script(problem: Problem) -> str:
+    """Whether there is any pair to compare, whatever the model: unsat iff the question is about nobody."""
+    people = Individuals(problem.domain, pair_of(problem))
+    lines = [*_HEADER, *(line for line in people.declarations() if not line.startswith(";"))]
+    lines.extend(_asserted(*_values(problem, people), *people.membership(), *people.comparable()))
+    return "\n".join([*lines, "(check-sat)"]) + "\n"
 
 
 def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fraction = Fraction(0)) -> str:
@@ -70,6 +74,12 @@ def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fract
     lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))
     lines.extend(_questions(people))
     return "\n".join(lines) + "\n"
+
+
+def _values(problem: Problem, people: Individuals) -> Iterator[Term]:
+    """Every individual's attributes take values that the domain declares."""
+    for who, attribute in people.variables():
+        yield people.within(who, attribute, declared(problem.domain.attributes[attribute]))
 
 
 def _asserted(*parts: Term) -> Iterator[str]:

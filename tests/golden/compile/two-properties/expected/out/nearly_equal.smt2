@@ -1,41 +1,41 @@
 ; nearly_equal: is there a pair that breaks the demand? unsat: the property holds.
+(set-option :produce-models true)
 (set-logic QF_LIRA)
 
-; the individuals
-; test_score
+; the individuals: x is what both share
+; test_score (line 5)
 (declare-const x.test_score Int)
-; older
+; older (line 6)
 (declare-const a.older Int)
 (declare-const b.older Int)
-; experience
+; experience (line 7)
 (declare-const a.experience Int)
 (declare-const b.experience Int)
 
-; their values
+; their values in Candidate
 (assert (<= 1 x.test_score 5))
 (assert (<= 0 a.older 1))
 (assert (<= 0 b.older 1))
 (assert (<= 0 a.experience 5))
 (assert (<= 0 b.experience 5))
 
-; domain and target, of both
-(assert (>= x.test_score 4))
+; domain and target, of both (line 23)
 (assert (>= x.test_score 4))
 
 ; which pairs are comparable
 (assert (not (= a.older b.older)))
 (assert (<= (- 1.0) (- (to_real a.experience) (to_real b.experience)) 1.0))
 
-; model hire, twice
+; model hire, twice (line 12)
 (define-fun va.0 () Real (to_real x.test_score))
 (define-fun va.1 () Real (to_real a.experience))
 (define-fun va.2 () Real (to_real a.older))
-; a, layer 1: 1 scores
+; a, layer 1 of 1: scores
 (define-fun sa.0 () Real (+ (* 2.0 va.0) va.1 (* (- 2.0) va.2) (- 6.0)))
 (define-fun vb.0 () Real (to_real x.test_score))
 (define-fun vb.1 () Real (to_real b.experience))
 (define-fun vb.2 () Real (to_real b.older))
-; b, layer 1: 1 scores
+; b, layer 1 of 1: scores
 (define-fun sb.0 () Real (+ (* 2.0 vb.0) vb.1 (* (- 2.0) vb.2) (- 6.0)))
 
 ; the demand, negated

@@ -1,0 +1,175 @@
+"""The public functions, end to end: choices, budgets, seeds, precedence and what is never ignored."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+import fairdsl
+from fairdsl.verdict import Judgement
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SPECS = Path(__file__).parents[2] / "specs"
+
+WIDE = """
+domain Applicant {
+  sex    : category { female, male }
+  income : integer 0 .. 100000
+  debt   : integer 0 .. 100000
+}
+protected sex
+model approve : Applicant -> { reject, grant }
+  score = income - debt + 0.5 * (sex = male)
+  grant when score > 0
+"""
+
+
+def written(tmp_path: Path, properties: str, head: str = WIDE) -> Path:
+    path = tmp_path / "spec.fair"
+    path.write_text(head + properties)
+    return path
+
+
+def ask(name: str, clauses: str) -> str:
+    return f"property {name} {{ compare a, b : Applicant differ in sex {clauses} }}\n"
+
+
+def test_the_hiring_example_has_exactly_the_share_of_the_paper() -> None:
+    report = fairdsl.check(EXAMPLES / "hiring" / "hiring.fair")
+    shares = report.properties[0].shares
+    assert shares is not None
+    assert (shares.certified.numerator, shares.certified.denominator, shares.total) == (4, 5, 30)
+    assert [checked.judgement for checked in report.properties] == [Judgement.VIOLATED, Judgement.HOLDS]
+
+
+def test_a_tie_that_float32_decides_otherwise_is_a_numeric_gap() -> None:
+    report = fairdsl.check(EXAMPLES / "hiring" / "hiring_decimal.fair", properties=["weakest_candidates"])
+    (demand,) = report.properties[0].demands
+    assert demand.judgement is Judgement.UNKNOWN
+    assert demand.reason is not None
+    assert demand.reason.value == "numeric_gap"
+    assert demand.disagreements
+
+
+@pytest.mark.parametrize("backend", ["search", "enumerate", "smt"])
+def test_a_forced_backend_is_the_one_that_answers(backend: str) -> None:
+    report = fairdsl.check(
+        EXAMPLES / "hiring" / "hiring.fair", backend=backend, properties=["gender_never_decides"], jobs=1
+    )
+    required, measured = report.properties[0].demands
+    assert (required.backend, required.judgement) == (backend, Judgement.VIOLATED)
+    expected = Judgement.MEASURED if backend == "enumerate" else Judgement.REFUSED
+    assert measured.judgement is expected
+
+
+def test_a_proof_on_a_domain_too_large_to_count(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        ask("apart", "target income >= debt + 1 require same decision")
+        + ask("close", "target income <= debt and income >= debt - 1 require same decision"),
+    )
+    apart, close = fairdsl.check(path, timeout=30).properties
+    assert (apart.judgement, apart.demands[0].backend) == (Judgement.HOLDS, "smt")
+    assert close.judgement is Judgement.VIOLATED
+    assert close.witnesses[0].a["income"] == close.witnesses[0].a["debt"]
+
+
+def test_what_nobody_answers_is_refused_and_the_rest_still_runs(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        ask("confident", "when confidence(a) >= 0.9 require same decision")
+        + ask("plain", "require same decision")
+        + ask("share", "measure fair_share within 1%"),
+    )
+    report = fairdsl.check(path)
+    assert [checked.judgement for checked in report.properties] == [
+        Judgement.REFUSED,
+        Judgement.VIOLATED,
+        Judgement.REFUSED,
+    ]
+    assert [demand.refusals[0].code for demand in (report.properties[0].demands + report.properties[2].demands)] == [
+        "E0601",
+        "E0601",
+    ]
+    assert report.exit_code.value == 1
+
+
+def test_a_property_about_nobody_is_said_to_be_one(tmp_path: Path) -> None:
+    odd = "target 2 * income = 2 * debt + 1 require same decision"
+    report = fairdsl.check(written(tmp_path, ask("nobody", odd)), timeout=30)
+    assert report.properties[0].judgement is Judgement.HOLDS
+    assert [finding.code for finding in report.diagnostics] == ["W0804"]
+
+
+def test_the_same_seed_gives_the_same_witnesses(tmp_path: Path) -> None:
+    path = written(tmp_path, ask("plain", "require same decision"))
+    first, second = (fairdsl.check(path, seed=7).properties[0].witnesses for _ in range(2))
+    assert first == second
+    assert first
+
+
+def test_the_budget_is_shared_among_demands(tmp_path: Path) -> None:
+    hard = ask("one", "target income + debt >= 1 require same decision")
+    path = written(tmp_path, hard)
+    started = time.monotonic()
+    fairdsl.check(path, timeout=0.2)
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"backend": "z3"}, "E0604"),
+        ({"properties": ["plane"]}, "E0604"),
+        ({"models": {"aprove": "x.onnx"}}, "E0550"),
+    ],
+)
+def test_names_that_there_are_not(tmp_path: Path, options: dict[str, object], code: str) -> None:
+    path = written(tmp_path, ask("plain", "require same decision"))
+    with pytest.raises(fairdsl.SpecError) as caught:
+        fairdsl.check(path, **options)  # type: ignore[arg-type]
+    assert [finding.code for finding in caught.value.diagnostics] == [code]
+
+
+def test_every_shipped_spec_is_clean() -> None:
+    for path in [*SPECS.glob("*.fair"), *EXAMPLES.glob("*/*.fair")]:
+        assert fairdsl.lint(path) == (), path
+
+
+def test_examples_open_their_models() -> None:
+    for path in EXAMPLES.glob("*/*.fair"):
+        assert fairdsl.lint(path, files=True) == (), path
+
+
+def test_a_pinned_digest_binds_a_replacement_too(tmp_path: Path) -> None:
+    model = (EXAMPLES / "hiring" / "hiring.onnx").read_bytes()
+    (tmp_path / "other.onnx").write_bytes(model)
+    text = (EXAMPLES / "hiring" / "hiring.fair").read_text()
+    pinned = text.replace('from "hiring.onnx"', f'from "hiring.onnx" sha256 "{"0" * 64}"')
+    path = tmp_path / "spec.fair"
+    path.write_text(pinned)
+    with pytest.raises(fairdsl.SpecError) as caught:
+        fairdsl.check(path, models={"hire": tmp_path / "other.onnx"})
+    assert [finding.code for finding in caught.value.diagnostics] == ["E0507"]
+
+
+def test_compiled_files_come_with_a_manifest(tmp_path: Path) -> None:
+    compiled = fairdsl.compile(EXAMPLES / "hiring" / "hiring.fair", to="smtlib", directory=tmp_path / "out")
+    manifest = json.loads(compiled.manifest.read_text())
+    assert [path.name for path in compiled.files] == ["gender_never_decides.smt2", "good_tests.smt2"]
+    assert [entry["files"] for entry in manifest["questions"]] == [[path.name] for path in compiled.files]
+    assert manifest["refused"][0]["demand"] == "measure fair_share"
+    assert not compiled.refused
+    again = fairdsl.compile(EXAMPLES / "hiring" / "hiring.fair", to="smtlib", directory=tmp_path / "again")
+    assert [path.read_bytes() for path in again.files] == [path.read_bytes() for path in compiled.files]
+
+
+def test_plans_and_capabilities_name_every_backend() -> None:
+    known = {row.backend for row in fairdsl.capabilities()}
+    assert known == {"search", "enumerate", "smt"}
+    plan = fairdsl.plans(EXAMPLES / "hiring" / "hiring.fair")[0]
+    mentioned = {line.split(":")[0] for line in (*plan.stages, *plan.reasons)}
+    assert mentioned == known
