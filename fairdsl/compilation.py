@@ -16,7 +16,6 @@ from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import errors, plan_of
 from fairdsl.plan.choices import check_format
-from fairdsl.plan.needs import needs_of
 from fairdsl.plan.registry import encodings
 from fairdsl.report.hashes import hashed_models
 from fairdsl.resources import version
@@ -96,7 +95,7 @@ def _expressible(item: Elaborated, encoding: Encoding, form: str) -> Problem | D
     if item.problem is None or (isinstance(plan, Refused) and item.demand.beyond):
         assert isinstance(plan, Refused)
         return plan.diagnostics[0]
-    offer = encoding.offer(item.problem, needs_of(item.problem))
+    offer = encoding.offer(item.problem)
     if isinstance(offer, Refusal):
         return errors.format_refuses(form, offer.why, item.demand.span)
     return item.problem

@@ -1,4 +1,4 @@
-"""The contract of the backends: what a problem needs, what a backend offers, and three protocols.
+"""The contract of the backends: what they offer, what they are given, and three protocols.
 
 An *encoding* writes files, an *engine* answers files, a *procedure* answers a problem directly. A new
 backend is one folder, one line in ``plan/registry.py`` and its rows in the tests' bank.
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Quantity
 from fairdsl.source import Span
 from fairdsl.verdict import Verdict, Witness
 
@@ -25,31 +24,12 @@ __all__ = [
     "Facts",
     "Format",
     "Lowered",
-    "Needs",
     "Observer",
     "Offer",
     "Procedure",
     "Refusal",
     "Silent",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needs:
-    """What a problem asks of a backend, computed once by ``plan/needs.py``.
-
-    ``points`` is the number of points left after the domain's and target's single-attribute
-    restrictions (None with a real attribute among them); ``because`` says which place in the spec
-    causes a need.
-    """
-
-    question: str  # "pair" or the metric's name
-    quantity: Quantity
-    points: int | None
-    has_reals: bool
-    unbounded: bool
-    population: bool
-    because: Mapping[str, Span] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +117,7 @@ class Procedure(Protocol):
     name: str
     about: Capability
 
-    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+    def offer(self, problem: Problem) -> Offer | Refusal:
         """Whether it answers such problems; never a bool."""
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
@@ -176,7 +156,7 @@ class Encoding(Protocol):
     name: str
     format: Format
 
-    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+    def offer(self, problem: Problem) -> Offer | Refusal:
         """Whether it can express such problems."""
 
     def lower(self, problem: Problem) -> Lowered:

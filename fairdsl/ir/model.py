@@ -223,11 +223,6 @@ class Model:
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
-    def unit_count(self) -> int:
-        """Number of units that can bend (slope below 1)."""
-        return sum(int((~layer.linear).sum()) for layer in self.layers)
-
-    @property
     def score_count(self) -> int:
         """How many scores the model computes."""
         return self.layers[-1].width

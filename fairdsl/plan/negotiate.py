@@ -13,7 +13,6 @@ from fairdsl.elaborate import Elaborated
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.plan import errors
-from fairdsl.plan.needs import needs_of
 from fairdsl.plan.registry import procedures
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
@@ -65,9 +64,8 @@ def _names() -> list[str]:
 
 def negotiate(problem: Problem, *, backend: str | None = None) -> Plan | Refused:
     """The plan, or the refusal with each backend's reason; ``backend`` forces one."""
-    needs = needs_of(problem)
-    offers = {procedure.name: (procedure, procedure.offer(problem, needs)) for procedure in procedures()}
-    passed_over = [(name, offer.why) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
+    offers = {procedure.name: (procedure, procedure.offer(problem)) for procedure in procedures()}
+    passed_over = [(name, _reason(offer)) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
     stages = [Stage(procedure, offer) for procedure, offer in offers.values() if isinstance(offer, Offer)]
     if backend is not None:
         forced = tuple(stage for stage in stages if stage.procedure.name == backend)
@@ -85,6 +83,11 @@ def negotiate(problem: Problem, *, backend: str | None = None) -> Plan | Refused
         passed_over.append((stage.procedure.name, f"`{deciding[0].procedure.name}` comes first and decides"))
     quick = (stage for stage in stages if not stage.offer.decides)
     return Plan((*quick, deciding[0]), tuple(passed_over))
+
+
+def _reason(refusal: Refusal) -> str:
+    """The reason, with the line of its cause."""
+    return refusal.why if refusal.span is None else f"{refusal.why} (line {refusal.span.first.line})"
 
 
 def _described(problem: Problem) -> str:

@@ -41,11 +41,6 @@ class SourceFile:
         end = self._line_starts[number] - 1 if number < len(self._line_starts) else len(self.text)
         return self.text[start:end].rstrip("\r")
 
-    @property
-    def line_count(self) -> int:
-        """How many lines the file has; an empty file has one."""
-        return len(self._line_starts)
-
 
 @dataclass(frozen=True, slots=True)
 class Span:

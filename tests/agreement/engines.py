@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import atexit
 
-from fairdsl.backends.contract import Budget, Facts, Needs, Procedure, Refusal, Silent
+from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.search import Search
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.engine import Workers
-from fairdsl.ir.expr import TRUE, Who
+from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.numerics.narrow import count_points, narrow
 from fairdsl.verdict import Holds, Refused, Shares, Unknown, Value, Verdict, Violated
 from tests.oracle import Truth, true_for
 
@@ -30,20 +29,9 @@ atexit.register(Workers.close, KEPT)
 ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT)]
 
 
-def needs_of(problem: Problem) -> Needs:
-    return Needs(
-        question="pair",
-        quantity=problem.quantity,
-        points=count_points(narrow(problem.domain, getattr(problem.question, "target", TRUE))),
-        has_reals=False,
-        unbounded=False,
-        population=False,
-    )
-
-
 def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts | None = None) -> Verdict | None:
     """The engine's verdict; None when it refuses."""
-    if isinstance(engine.offer(problem, needs_of(problem)), Refusal):
+    if isinstance(engine.offer(problem), Refusal):
         return None
     return engine.answer(problem, Facts() if facts is None else facts, Budget.of(seconds), Silent())
 

@@ -143,11 +143,7 @@ def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     answering(monkeypatch, "capabilities", (row,))
     assert run("capabilities").stdout == (
-        "smt\n"
-        "    questions   pair\n"
-        "    quantities  holds, fair_share\n"
-        "    models      ReLU\n"
-        "    formats     none\n"
+        "smt\n    questions   pair\n    quantities  holds, fair_share\n    models      ReLU\n    formats     none\n"
     )
     written = json.loads(run("capabilities", "--json").stdout)
     assert written["backends"][0]["quantities"] == ["holds", "fair_share"]

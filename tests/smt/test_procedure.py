@@ -18,7 +18,7 @@ from fairdsl.ir.model import ByHighest, ByThreshold, ExactArray, Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, GroupMetric, Quantity, Relaxation, ScoreGap
 from fairdsl.verdict import Fidelity, Holds, Reason, Unknown, Verdict, Violated
-from tests.agreement.engines import KEPT, needs_of
+from tests.agreement.engines import KEPT
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, model, problem, real, score
 
 
@@ -135,7 +135,7 @@ def test_refusals_say_why() -> None:
     group = replace(TIED, question=GroupMetric(metric="disparate_impact", across=(1,), population=None))
     for asked, word in ((shares, "shares"), (group, "probability")):
         for backend in (Smt(), SmtLib()):
-            offer = backend.offer(asked, needs_of(asked))
+            offer = backend.offer(asked)
             assert isinstance(offer, Refusal)
             assert word in offer.why
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
 from fairdsl.backends.enumerate.choose import Chosen, choose
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
@@ -37,7 +37,7 @@ class Enumerate:
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
     )
 
-    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+    def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses reals, too many individuals, and too many pairs where they must be visited singly."""
         return offer(problem)
 

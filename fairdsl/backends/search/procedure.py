@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.sampling import Sampler
@@ -49,7 +49,7 @@ class Search:
     def __init__(self, strategy: str = "climb") -> None:
         self._strategy = STRATEGIES[strategy]
 
-    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+    def offer(self, problem: Problem) -> Offer | Refusal:
         """Any question about pairs."""
         pair = problem.question
         if not isinstance(pair, Pair):

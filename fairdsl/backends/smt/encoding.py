@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fairdsl.backends.contract import Answer, Lowered, Needs, Offer, Refusal
+from fairdsl.backends.contract import Answer, Lowered, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import SMTLIB, reason_of
 from fairdsl.backends.smt.procedure import refusal
@@ -25,9 +25,9 @@ class SmtLib:
     name = "smtlib"
     format = SMTLIB
 
-    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+    def offer(self, problem: Problem) -> Offer | Refusal:
         """Every question about pairs that has a yes or a no."""
-        return refusal(problem, needs) or Offer(method="SMT-LIB 2.6, QF_LIRA", decides=True)
+        return refusal(problem) or Offer(method="SMT-LIB 2.6, QF_LIRA", decides=True)
 
     def lower(self, problem: Problem) -> Lowered:
         """One file, named after the property. All that leads back is in the problem itself."""

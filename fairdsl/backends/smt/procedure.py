@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 
-from fairdsl.backends.contract import Answer, Budget, Capability, Facts, Needs, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answer, Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Job, Pool, Workers, solver_name
 from fairdsl.backends.smt.script import admissible_script
@@ -21,13 +21,13 @@ __all__ = ["Smt", "refusal"]
 _SECONDS_FOR_ANYBODY = 5.0
 
 
-def refusal(problem: Problem, needs: Needs) -> Refusal | None:
+def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
     question = problem.question
     if not isinstance(question, Pair):
-        return Refusal(why="it has no notion of probability", span=needs.because.get("question"))
+        return Refusal(why="it has no notion of probability")
     if problem.quantity is not Quantity.HOLDS:
-        return Refusal(why="it has no notion of shares", span=needs.because.get("quantity"))
+        return Refusal(why="it has no notion of shares")
     if isinstance(question.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=question.span)
     return None
@@ -46,9 +46,9 @@ class Smt:
     def __init__(self, pool: Callable[[int], Pool] = Workers) -> None:
         self._pool = pool
 
-    def offer(self, problem: Problem, needs: Needs) -> Offer | Refusal:
+    def offer(self, problem: Problem) -> Offer | Refusal:
         """Ready for every question about pairs that has a yes or a no."""
-        return refusal(problem, needs) or Offer(method=f"proof by bounds, splitting and {solver_name()}", decides=True)
+        return refusal(problem) or Offer(method=f"proof by bounds, splitting and {solver_name()}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; a violation always carries a pair that was replayed."""
