@@ -212,3 +212,19 @@ def test_symbolic_protected_values() -> None:
 
 def test_nothing_to_compare_holds() -> None:
     assert isinstance(answer(problem(PEOPLE, score([1, 1]), 1, target=linear({1: 1}, "=", 1))), Holds)
+
+
+def test_bounds_that_meet_a_tie_do_not_settle_it() -> None:
+    """A gap of exactly 0 is not below 0, and the bounds of a constant score are exact."""
+    demand = ScoreGap(relation=Relation.LT, limit=Fraction(0))
+    assert isinstance(answer(problem(PEOPLE, score([0, 0]), 1, demand=demand)), Violated)
+
+
+def test_units_that_are_stable_below_zero_keep_their_slope() -> None:
+    """Never positive, and still not dead: a tenth of it reaches the score, half of that is too little."""
+    leaky = model(layer([[0, 1], [1, -1]], [-5, 0], "1/10"), layer([[1, 0]], ["9/20"], 1), attributes=2)
+    assert isinstance(answer(problem(PEOPLE, leaky, 1)), Violated)
+    lower = model(layer([[0, 1], [1, -1]], [-5, 0], "1/10"), layer([[1, 0]], ["11/20"], 1), attributes=2)
+    assert isinstance(answer(problem(PEOPLE, lower, 1)), Holds)
+    bent = model(layer([[1, 1], [0, 1]], [-5, -5], "1/10"), layer([[1, 1]], ["1/20"], 1), attributes=2)
+    assert isinstance(answer(problem(PEOPLE, bent, 1)), Violated)
