@@ -66,6 +66,8 @@ def check(
     from fairdsl.backends.contract import Budget, Silent
     from fairdsl.pipeline import verify
 
+    if timeout <= 0 or seed < 0:
+        raise ValueError("`timeout` is a positive number of seconds, `seed` a number from 0")
     return verify(
         fspath(spec),
         models=_paths(models),
@@ -88,10 +90,13 @@ def lint(spec: _Path, *, files: bool = False, models: Mapping[str, _Path] | None
     try:
         checked, warnings = front_end(fspath(spec))
         if files:
-            from fairdsl.elaborate import load_models
+            from fairdsl.elaborate import elaborate, load_models
 
+            # All models are opened here, also those that only metrics of groups, or no property, speak of.
             _, about_models = load_models(checked, _paths(models))
-            return (*warnings, *about_models)
+            elaboration = elaborate(checked, _paths(models))
+            refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
+            return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *refusals)))
     except DiagnosticError as error:
         return error.diagnostics
     return warnings

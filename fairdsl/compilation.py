@@ -92,9 +92,9 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
 def _expressible(item: Elaborated, encoding: Encoding, form: str) -> Problem | Diagnostic:
     """The problem, or why the format cannot express it."""
     plan = plan_of(item)
-    if item.problem is None or (isinstance(plan, Refused) and item.demand.beyond):
-        assert isinstance(plan, Refused)
+    if isinstance(plan, Refused) and (item.problem is None or item.refusal is not None or item.demand.beyond):
         return plan.diagnostics[0]
+    assert item.problem is not None, "questions about pairs have a problem"
     offer = encoding.offer(item.problem)
     if isinstance(offer, Refusal):
         return errors.format_refuses(form, offer.why, item.demand.span)

@@ -13,10 +13,11 @@ import time
 from collections.abc import Mapping, Sequence
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.plan import Plan, execute, plan_of
 from fairdsl.plan.choices import check_backend, check_properties
-from fairdsl.plan.errors import nobody_compared
+from fairdsl.plan.errors import nobody_compared, nothing_to_check
 from fairdsl.report.build import demand_report
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
@@ -44,6 +45,8 @@ def verify(
     check_backend(backend)
     spec, warnings = front_end(path)
     check_properties(properties, spec)
+    if not spec.properties:
+        raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
     elaborated = elaborate(spec, models)
     planned = [(demand, plan_of(demand, backend)) for demand in elaborated.demands]

@@ -39,7 +39,7 @@ __all__ = ["command"]
     metavar="SECONDS",
     help="What the whole run may take.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the searches.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the searches.")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: all cores]")
 @click.option("--backend", metavar="NAME", help="Let only this backend answer; see `fairdsl capabilities`.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")

@@ -103,6 +103,7 @@ _BACKENDS: dict[str, str] = {
     "E0603": "a question that the file format cannot express",
     "E0604": "a backend, file format or property that there is not",
     "E0605": "a folder that cannot be written",
+    "E0606": "a spec without properties",
 }
 
 _APPROXIMATION: dict[str, str] = {
@@ -115,6 +116,7 @@ _SMELLS: dict[str, str] = {
     "W0802": "a condition that changes nothing",
     "W0803": "a relaxation that says nothing",
     "W0804": "a property that compares nobody",
+    "W0805": "a differing attribute that the model never reads",
 }
 
 #: Every code and its general meaning, in the order of the phases.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
-from fairdsl.ir.model import Model, Readout
+from fairdsl.ir.model import Model, Readout, read_attributes
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.models.load import load_model
@@ -19,12 +19,17 @@ __all__ = ["Elaborated", "Elaboration", "elaborate", "load_models"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elaborated:
-    """A demand with its problem; ``problem`` is None where the model is not needed to refuse it."""
+    """A demand with its problem.
+
+    ``problem`` is None where the model is not needed to refuse the demand; ``refusal`` says what makes the
+    demand meaningless for the model that was opened.
+    """
 
     property: CheckedProperty
     demand: Demand
     outcomes: tuple[str, ...]
     problem: Problem | None
+    refusal: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,32 +81,23 @@ def elaborate(spec: CheckedSpec, overrides: Mapping[str, str]) -> Elaboration:
         checked.model for checked in spec.properties for demand in checked.demands if isinstance(demand.question, Pair)
     )
     models, warnings = load_models(spec, overrides, only=needed)
-    reporter = Reporter()
+    reporter = Reporter(list(warnings))
+    for checked in spec.properties:
+        if checked.model in models:
+            reporter.extend(_unread(checked, models[checked.model]))
     demands = tuple(
-        Elaborated(
-            property=checked,
-            demand=demand,
-            outcomes=spec.models[checked.model].declaration.outcomes,
-            problem=_problem(checked, demand, models, reporter),
-        )
-        for checked in spec.properties
-        for demand in checked.demands
+        _elaborated(spec, checked, demand, models) for checked in spec.properties for demand in checked.demands
     )
-    if reporter.has_errors:
-        raise DiagnosticError(*reporter)
-    return Elaboration(demands=demands, models=models, warnings=warnings)
+    return Elaboration(demands=demands, models=models, warnings=tuple(reporter))
 
 
-def _problem(
-    checked: CheckedProperty, demand: Demand, models: Mapping[str, Model], reporter: Reporter
-) -> Problem | None:
+def _elaborated(spec: CheckedSpec, checked: CheckedProperty, demand: Demand, models: Mapping[str, Model]) -> Elaborated:
     question = demand.question
+    outcomes = spec.models[checked.model].declaration.outcomes
     if not isinstance(question, Pair):
-        return None
+        return Elaborated(property=checked, demand=demand, outcomes=outcomes, problem=None)
     model = models[checked.model]
-    if isinstance(question.demand, ScoreGap):
-        _check_score(model, demand, reporter)
-    return Problem(
+    problem = Problem(
         name=checked.name,
         domain=checked.domain,
         model=model,
@@ -109,12 +105,26 @@ def _problem(
         quantity=demand.quantity,
         span=demand.span,
     )
+    refusal = _no_score(model, demand) if isinstance(question.demand, ScoreGap) else None
+    return Elaborated(property=checked, demand=demand, outcomes=outcomes, problem=problem, refusal=refusal)
 
 
-def _check_score(model: Model, demand: Demand, reporter: Reporter) -> None:
+def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
+    """Differing attributes that the model never looks at: the property holds of them by construction."""
+    question = checked.demands[0].question
+    if not isinstance(question, Pair):
+        return
+    read = read_attributes(model)
+    for index in question.differ:
+        if index not in read:
+            yield errors.never_read(checked.domain.attributes[index].name, model.name, checked.span)
+
+
+def _no_score(model: Model, demand: Demand) -> Diagnostic | None:
     """A gap needs the one number that the model gives: the IR's score must be the file's own output."""
     if model.score_count != 1:
-        reporter.report(errors.no_single_score(model.name, f"{model.score_count} scores", demand.span))
-    elif model.deployed is not None and model.deployed.readout is not Readout.SCORE:
+        return errors.no_single_score(model.name, f"{model.score_count} scores", demand.span)
+    if model.deployed is not None and model.deployed.readout is not Readout.SCORE:
         what = "a probability or a class as its output, and its score only inside"
-        reporter.report(errors.no_single_score(model.name, what, demand.span))
+        return errors.no_single_score(model.name, what, demand.span)
+    return None

@@ -29,3 +29,14 @@ def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
         why="a gap is a distance between two numbers that the model gives",
         help="write `require same decision`, or audit a model whose only output is its score",
     )
+
+
+def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
+    """A differing attribute that is no input of the model."""
+    return Diagnostic(
+        code="W0805",
+        title=f"`{model}` never reads `{attribute}`",
+        primary=Label(span, f"asks what changing `{attribute}` does"),
+        why="the model cannot react to what it does not read, so this says nothing about proxies that it does read",
+        help="relax the attributes that stand in for it (`relax ... freely`), or ask about groups of a population",
+    )

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.expr import Relation
-from fairdsl.ir.feature import Form, Input
+from fairdsl.ir.expr import Relation, variables
+from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.source import Span
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "Model",
     "Readout",
     "linear_layer",
+    "read_attributes",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -236,3 +237,18 @@ def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction])
         bias=ExactArray.from_fractions(list(bias)),
         slope=ExactArray.from_floats(np.ones(len(bias))),
     )
+
+
+def read_attributes(model: Model) -> frozenset[int]:
+    """The attributes that the model looks at: those with an input that some unit of the first layer weighs."""
+    weight = model.layers[0].weight.floats
+    read: set[int] = set()
+    for position, item in enumerate(model.inputs):
+        if not weight[:, position].any():
+            continue
+        match item:
+            case AttributeInput(attribute=attribute):
+                read.add(attribute)
+            case IndicatorInput(predicate=predicate):
+                read.update(variable.attribute for variable in variables(predicate))
+    return frozenset(read)

@@ -98,8 +98,7 @@ def _when_probability(clause: WhenProbability, graph: ImportedGraph, warn: Calla
     raw = _single(graph, OutputKind.SCORE)
     if raw is None:
         raise DiagnosticError(_no_output("the file has no probability of this outcome", graph, clause.span))
-    if graph.runnable:
-        warn(errors.logistic_assumed(graph.path, raw.name, clause.span))
+    warn(errors.logistic_assumed(graph.path, raw.name if graph.runnable else "", clause.span))
     low, high = logit(clause.threshold)
     return Decided(
         scores=raw.scores,

@@ -162,14 +162,15 @@ def input_not_bound(
     )
 
 
-def linear_document(path: str, reason: str, span: Span | None) -> Diagnostic:
+def linear_document(path: str, reason: str, span: Span | None, remedy: str | None = None) -> Diagnostic:
     """E0510: the JSON document of a linear model is not one."""
     return Diagnostic(
         code="E0510",
         title=f"`{_name(path)}` does not describe a linear model",
         primary=_at(span, reason),
-        why="a coefficient that is missing or misread changes every score",
-        help='write `{"features": ["age", "income"], "coefficients": [0.5, -1.25], "intercept": 2}`; '
+        why="a number that is missing, misread or passed over changes every score",
+        help=remedy
+        or 'write `{"features": ["age", "income"], "coefficients": [0.5, -1.25], "intercept": 2}`; '
         "`coef_` and `intercept_` are read too",
     )
 
@@ -237,12 +238,18 @@ def root_rounded(path: str, nodes: Sequence[str], span: Span | None) -> Diagnost
 
 
 def logistic_assumed(path: str, output: str, span: Span | None) -> Diagnostic:
-    """W0702: `probability` asked of a file that outputs a raw score."""
+    """W0702: `probability` asked of a raw score; the path is empty for a formula in the spec."""
+    what = "formula" if not path else "file" if output else "document"
     return Diagnostic(
         code="W0702",
-        title="`probability` is read as the logistic of the file's raw score",
-        primary=_at(span, f"the output `{output}` of `{_name(path)}` is not a sigmoid or softmax"),
-        why="a network trained to output probabilities directly would be misread",
+        title=f"`probability` is read as the logistic of the {what}'s raw score",
+        primary=_at(
+            span,
+            f"the output `{output}` of `{_name(path)}` is not a sigmoid or softmax"
+            if output
+            else "the sum itself is no probability: it is taken as the logit of one",
+        ),
+        why="a score that is meant as the probability itself would be misread, and everybody decided by another rule",
         help="write `score > 0` if the raw score is a logit, or `score >= 0.5` if it is a probability",
     )
 

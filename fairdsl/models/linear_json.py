@@ -8,7 +8,8 @@ The document is an object::
 names; without it, to the attributes in the order of the domain, or to what ``reads`` lists. A model with
 several scores has one row of coefficients a score and a list of intercepts. scikit-learn's spellings
 ``coef_``, ``intercept_`` and ``feature_names_in_`` are read as well. A number is the decimal that is
-written: ``0.1`` is 1/10, not the float nearest to it; a missing intercept is 0.
+written: ``0.1`` is 1/10, not the float nearest to it; a missing intercept is 0. Any other key is an error: a
+document with a ``bias`` or a ``threshold`` that nobody reads would be another model.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import DiagnosticError, nearest
 from fairdsl.models import errors, exact
 from fairdsl.models.basis import Affine, Basis, add, apply
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
@@ -36,12 +37,29 @@ _ALIASES = {
     "coefficients": ("coefficients", "coef_"),
     "intercept": ("intercept", "intercept_", "intercepts"),
 }
+#: What other programs call the same things.
+_FOREIGN = {
+    "bias": "intercept",
+    "b": "intercept",
+    "offset": "intercept",
+    "constant": "intercept",
+    "weights": "coefficients",
+    "coefs": "coefficients",
+    "w": "coefficients",
+    "feature_names": "features",
+    "columns": "features",
+    "names": "features",
+}
 #: Numbers beyond 10**300 (or below 10**-300) are refused: no float64 is near them.
 _LARGEST_EXPONENT = 300
 
 
 class _DocumentError(Exception):
-    """Says what is wrong with the document."""
+    """Says what is wrong with the document, and what to write where that is more than the usual form."""
+
+    def __init__(self, reason: str, remedy: str | None = None) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
 
 
 def read_linear(path: str, span: Span | None) -> ImportedGraph:
@@ -52,12 +70,13 @@ def read_linear(path: str, span: Span | None) -> ImportedGraph:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
     try:
         document = _parse(content)
+        _check_keys(document)
         features = _features(document)
         coefficients, intercepts = _numbers(document)
         if features is not None and len(features) != len(coefficients[0]):
             raise _DocumentError(f"it names {len(features)} features for {len(coefficients[0])} coefficients")
     except _DocumentError as problem:
-        raise DiagnosticError(errors.linear_document(path, str(problem), span)) from problem
+        raise DiagnosticError(errors.linear_document(path, str(problem), span, problem.remedy)) from problem
     return affine_graph(path, sha256(content).hexdigest(), coefficients, intercepts, features)
 
 
@@ -112,6 +131,20 @@ def _parse(content: bytes) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise _DocumentError("it is not an object `{...}`")
     return document
+
+
+def _check_keys(document: dict[str, Any]) -> None:
+    """Every key is one that is read: a `bias` that is passed over would change every score."""
+    known = [alias for aliases in _ALIASES.values() for alias in aliases]
+    unknown = next((key for key in document if key not in known), None)
+    if unknown is None:
+        return
+    guess = _FOREIGN.get(unknown.casefold()) or nearest(unknown, known)
+    did_you_mean = f"did you mean `{guess}`? " if guess else f"remove `{unknown}`, or make it part of the numbers; "
+    listed = "keys that are read: " if guess else "the keys that are read are "
+    raise _DocumentError(
+        f"nothing reads its key `{unknown}`", did_you_mean + listed + ", ".join(f"`{key}`" for key in known)
+    )
 
 
 def _entry(document: dict[str, Any], name: str) -> Any:

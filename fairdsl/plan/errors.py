@@ -72,3 +72,13 @@ def nobody_compared(property_name: str, span: Span) -> Diagnostic:
         why="a property about nobody holds of any model, so its verdict says nothing about this one",
         help="loosen `target`, `where` or `differ in` so that some pair is left",
     )
+
+
+def nothing_to_check(path: str) -> Diagnostic:
+    """A spec without properties: declarations for other files to use."""
+    return Diagnostic(
+        code="E0606",
+        title=f"`{path}` has no property to check",
+        why="an audit that asks nothing would pass whatever the model does",
+        help="write `property NAME { ... }`, or check a spec that uses this file",
+    )

@@ -41,6 +41,8 @@ def plan_of(item: Elaborated, backend: str | None = None) -> Plan | Refused:
     refused = _refusal_without_problem(item.demand)
     if refused is not None:
         return refused
+    if item.refusal is not None:
+        return Refused(diagnostics=(item.refusal,))
     assert item.problem is not None, "questions about pairs have a problem"
     return negotiate(item.problem, backend=backend)
 

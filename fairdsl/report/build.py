@@ -66,9 +66,10 @@ def demand_report(
                 shares=_shares(verdict),
                 witnesses=_witnesses(verdict.witnesses, domain, outcomes),
             )
-            return _judged(counted, *share_value(verdict.certified, verdict.falsified, quantity))
+            low, high = share_value(verdict.certified, verdict.falsified, quantity)
+            return _judged(counted, low, high, verdict.reason)
         case Value(low=low, high=high, evidence=evidence):
-            return _judged(_resting(asked, evidence), low, high)
+            return _judged(_resting(asked, evidence), low, high, None)
         case _:
             assert_never(verdict)
 
@@ -105,20 +106,29 @@ def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
     )
 
 
-def _judged(demand: DemandReport, low: Fraction, high: Fraction) -> DemandReport:
-    """The demand with its number, judged where the spec gives a threshold."""
+def _judged(demand: DemandReport, low: Fraction, high: Fraction, reason: Reason | None) -> DemandReport:
+    """The demand with its number, judged where the spec gives a threshold.
+
+    ``reason`` says why the number is only an interval. A share of which nothing at all is known is no
+    measurement.
+    """
     demand = replace(demand, value=Interval(low, high))
+    open_ended = replace(demand, reason=reason or Reason.INCOMPLETE, detail=_BETWEEN.get(reason))
     if demand.threshold is None:
-        return replace(demand, judgement=Judgement.MEASURED)
+        if low == high:
+            return replace(demand, judgement=Judgement.MEASURED)
+        nothing_known = low == 0 and high == 1
+        return replace(open_ended, judgement=Judgement.UNKNOWN if nothing_known else Judgement.MEASURED)
     judgement = judge(low, high, demand.threshold.relation, demand.threshold.limit)
-    if judgement is not Judgement.UNKNOWN:
-        return replace(demand, judgement=judgement)
-    return replace(
-        demand,
-        judgement=judgement,
-        reason=Reason.INCOMPLETE,
-        detail="the bounds that were proved leave room on both sides of the threshold",
-    )
+    return replace(open_ended if judgement is Judgement.UNKNOWN else demand, judgement=judgement)
+
+
+#: What lies between the bounds, by the reason for it.
+_BETWEEN = {
+    Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree on what lies between the bounds",
+    Reason.TIMEOUT: "the time ended before everybody was evaluated",
+    None: "the bounds that were proved leave room on both sides of the threshold",
+}
 
 
 def _unknown(demand: DemandReport, verdict: Unknown, domain: Domain, outcomes: Sequence[str]) -> DemandReport:

@@ -18,7 +18,7 @@ REASONS = {
     Reason.TIMEOUT: "the time ran out; a longer `--timeout` may decide it",
     Reason.MEMORY_OUT: "the memory ran out",
     Reason.INCOMPLETE: "what was run cannot settle it",
-    Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree on the pair below, "
+    Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree, "
     "so the model has a tie that rounding decides; neither verdict would hold in both",
     Reason.REPLAY_FAILED: "a pair was found that the original model does not confirm",
     Reason.MALFORMED: "the solver's answer was not understood",

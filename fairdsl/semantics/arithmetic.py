@@ -54,13 +54,21 @@ class Arithmetic(Generic[T]):
             case tree.Negative(operand=operand):
                 inner = self.lower(operand)
                 return None if inner is None else inner.scaled(Fraction(-1))
-            case tree.Arithmetic(operator=operator, left=left, right=right):
-                first, second = self.lower(left), self.lower(right)
-                if first is None or second is None:
-                    return None
-                return self._combine(node, operator, first, second)
+            case tree.Arithmetic():
+                return self._chain(node)
             case _:
                 return self.atom(node)
+
+    def _chain(self, node: tree.Arithmetic) -> T | None:
+        """A sum or product of many parts is a tree as deep as it is long, so it is walked, not recursed into."""
+        steps = [node]
+        while isinstance(steps[-1].left, tree.Arithmetic):
+            steps.append(steps[-1].left)
+        value = self.lower(steps[-1].left)
+        for step in reversed(steps):
+            right = self.lower(step.right)
+            value = None if value is None or right is None else self._combine(step, step.operator, value, right)
+        return value
 
     def _combine(self, node: tree.Arithmetic, operator: str, left: T, right: T) -> T | None:
         match operator:
@@ -76,7 +84,9 @@ class Arithmetic(Generic[T]):
                 return left.scaled(1 / right.constant)
         what = "a product of attributes" if operator == "*" else "a division by an attribute"
         if operator == "/" and not right.terms:
-            self.reporter.report(errors.not_linear(node.right.span, "a division by zero"))
+            self.reporter.report(
+                errors.number_out_of_place("this divides by zero", node.right.span, "divide by another number")
+            )
         else:
             self.reporter.report(errors.not_linear(node.span, what))
         return None

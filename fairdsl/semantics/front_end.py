@@ -15,6 +15,15 @@ def front_end(path: str) -> tuple[CheckedSpec, tuple[Diagnostic, ...]]:
     reporter = Reporter()
     loaded = load(read_source(path), reporter)
     spec = check_spec(loaded, reporter) if loaded is not None else None
+    findings = sorted(reporter, key=lambda finding: _place(finding, path))
     if spec is None or reporter.has_errors:
-        raise DiagnosticError(*reporter)
-    return spec, tuple(reporter)
+        raise DiagnosticError(*findings)
+    return spec, tuple(findings)
+
+
+def _place(finding: Diagnostic, path: str) -> tuple[bool, str, int]:
+    """The order in which a reader goes through them: the spec itself first, from top to bottom."""
+    if finding.primary is None:
+        return (False, "", 0)
+    span = finding.primary.span
+    return (span.file.path != path, span.file.path, span.start)

@@ -34,6 +34,8 @@ class PairDemands:
 
     def each(self, question: Pair) -> list[Demand | None]:
         """One demand for each ``require`` and each measured metric; None where one was reported."""
+        # What a share counts as unfair is what the property demands of a pair.
+        question = replace(question, demand=self._counted())
         demands: list[Demand | None] = []
         for clause in self.node.clauses:
             match clause:
@@ -42,6 +44,36 @@ class PairDemands:
                 case tree.MeasureClause(items=items):
                     demands += [self._measured(item, question) for item in items]
         return demands
+
+    def _counted(self) -> PairDemand:
+        """The demand whose violations shares count: the property's own, or the same decision by default."""
+        clauses: dict[PairDemand, Span] = {}
+        for clause in self.node.clauses:
+            if isinstance(clause, tree.RequireClause) and metric_comparison(clause.demand, Reporter()) is None:
+                demand = self._pair_demand(clause.demand)
+                if demand is not None:
+                    clauses.setdefault(demand, clause.demand.span)
+        shares = [clause for clause in self.node.clauses if self._asks_for_share(clause)]
+        if len(clauses) > 1 and shares:
+            self.reporter.report(
+                errors.demand_not_understood(
+                    shares[0].span,
+                    "this property demands two things of a pair: write a property for each, with its own share",
+                )
+            )
+        return next(iter(clauses), SameDecision())
+
+    def _asks_for_share(self, clause: tree.Clause) -> bool:
+        match clause:
+            case tree.RequireClause(demand=demand):
+                found = metric_comparison(demand, Reporter())
+                return found is not None and found[0].text in _PAIR_QUANTITIES
+            case tree.MeasureClause(items=items):
+                return any(
+                    isinstance(item.metric, tree.Name) and item.metric.text in _PAIR_QUANTITIES for item in items
+                )
+            case _:
+                return False
 
     def _beyond(self, *extra: tree.Node | None) -> tuple[Span, ...]:
         """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""

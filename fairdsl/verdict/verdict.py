@@ -137,7 +137,7 @@ class Shares(_NoTruthValue):
     """Fractions of the target's measure that sum to exactly 1.
 
     ``certified <= fair share <= 1 - falsified``. ``vacuous`` (part of certified) has no admissible pair.
-    ``measure`` says what is counted and ``unit`` what one unit is.
+    ``measure`` says what is counted and ``unit`` what one unit is; ``reason`` why some are undecided.
     """
 
     certified: Fraction
@@ -149,6 +149,7 @@ class Shares(_NoTruthValue):
     evidence: Evidence
     witnesses: tuple[Witness, ...] = ()
     total: int | None = None
+    reason: Reason | None = None
 
     def __post_init__(self) -> None:
         if self.certified + self.falsified + self.undecided != 1:

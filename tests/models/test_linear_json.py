@@ -58,13 +58,13 @@ def test_several_scores(tmp_path: Path) -> None:
     assert exact_scores(model, (Fraction(1), Fraction(1), Fraction(1))) == (1, 2, 3)
 
 
-def test_probabilities_are_logistic_without_a_warning(tmp_path: Path) -> None:
+def test_probabilities_are_logistic_and_it_is_said(tmp_path: Path) -> None:
     path = written(tmp_path, {"coefficients": [1, 2, 3]})
     clause = WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
     reporter = Reporter()
     model = load_model(declaration(path, clause), PEOPLE, reporter=reporter)
     assert isinstance(model.rule, ByThreshold)
-    assert (model.rule.low, model.rule.relation, list(reporter)) == (0, Relation.GE, [])
+    assert (model.rule.low, model.rule.relation, [found.code for found in reporter]) == (0, Relation.GE, ["W0702"])
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,15 @@ def _mark(problem: Problem, pair: Pair, census: Census, budget: Budget, observer
 
 def _only_in_float32(pair: Pair, census: Census, marks: Marks) -> NDArray[np.bool_] | None:
     """Who is in a violation of the deployed file but in none of exact arithmetic; None where not counted."""
+    violating = _violating_in_float32(pair, census)
+    return None if violating is None else violating & ~marks.violating
+
+
+def _violating_in_float32(pair: Pair, census: Census) -> NDArray[np.bool_] | None:
+    """Who is in a violation of the deployed file; None where it was not run or pairs cannot be counted."""
     if census.deployed is None or visits_pairs(pair):
         return None
-    return mark_by_counting(census, pair, census.deployed).violating & ~marks.violating
+    return mark_by_counting(census, pair, census.deployed).violating
 
 
 def _counted_in_float32(unshared: NDArray[np.bool_] | None) -> str | None:
@@ -137,24 +143,32 @@ def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> 
 
 
 def _shares(domain: Domain, pair: Pair, census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Shares:
-    """Count units: individuals with ``relax``, otherwise assignments of what does not differ."""
+    """Count units: individuals with ``relax``, otherwise assignments of what does not differ.
+
+    A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified.
+    """
 
     def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return individuals if pair.relax else np.asarray(individuals.any(axis=pair.differ), dtype=np.bool_)
 
     present, unfair, paired = units(census.admissible), units(marks.violating), units(marks.paired)
-    open_units = units(marks.undecided) & ~unfair
+    deployed = _violating_in_float32(pair, census)
+    gap = unfair ^ units(deployed) if deployed is not None else np.zeros_like(unfair)
+    open_units = (units(marks.undecided) & ~unfair) | gap
     total = int(present.sum())
     witnesses = tuple(chosen.witnesses)
     unit = _unit(domain, pair)
     if not census.masked:
-        return _counted(0, 0, 1, 0, unit, evidence, witnesses)
+        return _counted(0, 0, 1, 0, unit, evidence, witnesses, reason=Reason.TIMEOUT)
     if not total:
         return _counted(1, 0, 0, 1, unit, evidence, witnesses, total=0)
-    falsified, undecided = int(unfair.sum()), int(open_units.sum())
+    falsified, undecided = int((unfair & ~gap).sum()), int(open_units.sum())
     vacuous = int((present & ~paired & ~open_units).sum())
     certified = total - falsified - undecided
-    return _counted(certified, falsified, undecided, vacuous, unit, evidence, witnesses, total=total)
+    reason = None
+    if undecided:
+        reason = Reason.NUMERIC_GAP if gap.any() else Reason.INCOMPLETE if census.complete else Reason.TIMEOUT
+    return _counted(certified, falsified, undecided, vacuous, unit, evidence, witnesses, total=total, reason=reason)
 
 
 def _counted(
@@ -166,6 +180,7 @@ def _counted(
     evidence: Evidence,
     witnesses: tuple[Witness, ...],
     total: int | None = None,
+    reason: Reason | None = None,
 ) -> Shares:
     whole = certified + falsified + undecided
     return Shares(
@@ -178,6 +193,7 @@ def _counted(
         evidence=evidence,
         witnesses=witnesses,
         total=total,
+        reason=reason,
     )
 
 
