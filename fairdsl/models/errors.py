@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
@@ -121,13 +122,16 @@ def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
 def digest_differs(path: str, expected: str, found: str, span: Span | None, *, replaced: bool = False) -> Diagnostic:
     """E0507: the file's SHA-256 is not the one that the spec pins; ``replaced``: named on the command line."""
     how = "given in place of the spec's file, " if replaced else ""
+    is_digest = re.fullmatch("[0-9a-fA-F]{64}", expected) is not None
     return Diagnostic(
         code="E0507",
-        title=f"`{_name(path)}` is not the file that the spec pins",
-        primary=_at(span, "another SHA-256"),
+        title=f"`{_name(path)}` is not the file that the spec pins"
+        if is_digest
+        else f"`{_name(path)}` is pinned by something that is no SHA-256",
+        primary=_at(span, "another SHA-256" if is_digest else "a SHA-256 is 64 hexadecimal digits"),
         notes=(f"pinned  {expected}", f"found   {found}  ({how}`{path}`)"),
         why="the audit is signed for one model; a retrained or edited file needs an audit of its own",
-        help=f'use the pinned file, or write `sha256 "{found}"` to audit this one',
+        help=f'{"use the pinned file, or " if is_digest else ""}write `sha256 "{found}"` to audit this one',
     )
 
 

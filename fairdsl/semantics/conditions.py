@@ -108,12 +108,19 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
     if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
         return _absolute(node, node.right, node.left, _mirrored(relation), scope, reporter)
     left = _linear(node.left, scope, reporter)
-    if left is None and _is_word(node.right):
+    if left is None and _is_word(_first_of(node.right)):
         return None  # perhaps a value of the attribute that is not known: nothing can be said about it
     right = _linear(node.right, scope, reporter)
     if left is None or right is None:
         return None
     return Compare(left=left - right, relation=relation, span=node.span)
+
+
+def _first_of(node: tree.Expression) -> tree.Expression:
+    """What stands first in a sum."""
+    while isinstance(node, tree.Arithmetic):
+        node = node.left
+    return node
 
 
 def _is_word(node: tree.Expression) -> bool:

@@ -18,6 +18,7 @@ __all__ = ["conjuncts", "place_of", "report_constant"]
 #: Longer lists of values are left out of messages.
 _SHOWN = 4
 _NONE_OF = {"everybody": "nobody", "every pair": "no pair"}
+_BEHIND_NOT = "condition behind `not`"
 
 
 def report_constant(
@@ -56,13 +57,29 @@ def _report(
     if not possible(predicate, sets):
         reporter.report(errors.excludes_everybody(f"this {clause}", span, _left(predicate, domain, sets), whom=of))
     elif not possible(without_not(predicate, negated=True), sets):
-        reporter.report(errors.says_nothing(clause, span, _left(predicate, domain, sets), of=of))
+        negated = _is_written_not(predicate)
+        what, whom = (_BEHIND_NOT, _NONE_OF[of]) if negated else (clause, of)
+        reporter.report(errors.says_nothing(what, span, _left(predicate, domain, sets), of=whom))
     elif isinstance(predicate, Or):
         for part in predicate.parts:
             place = place_of(part)
             if place is not None and not possible(part, sets):
-                detail = _left(part, domain, sets)
-                reporter.report(errors.says_nothing(f"part of the {clause}", place, detail, of=_NONE_OF[of]))
+                negated = _is_written_not(part)
+                what, whom = (_BEHIND_NOT, of) if negated else (f"part of the {clause}", _NONE_OF[of])
+                reporter.report(errors.says_nothing(what, place, _left(part, domain, sets), of=whom))
+
+
+def _is_written_not(predicate: Predicate) -> bool:
+    """Whether the place shown is what stands behind a `not` (`sex != female` is no such place)."""
+    match predicate:
+        case Not(Member(span=Span() as span)):
+            return "!=" not in span.text
+        case Not(Member()):
+            return False
+        case Not():
+            return True
+        case _:
+            return False
 
 
 def _left(predicate: Predicate, domain: Domain, sets: Sequence[ValueSet]) -> str:
@@ -71,7 +88,7 @@ def _left(predicate: Predicate, domain: Domain, sets: Sequence[ValueSet]) -> str
     if not indices:
         return "it compares what is equal anyway"
     texts = [_values(domain.attributes[index], sets[index]) for index in indices]
-    return "; ".join(text for text in texts if text)
+    return "; ".join(dict.fromkeys(text for text in texts if text))
 
 
 def _values(attribute: Attribute, values: ValueSet) -> str:

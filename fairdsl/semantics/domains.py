@@ -22,6 +22,11 @@ from fairdsl.syntax import tree
 
 __all__ = ["check_domain", "check_label"]
 
+#: Beyond it float64, in which a model reads its numbers, does not tell a whole number from the next.
+_LARGEST_WHOLE = 2**53
+#: The largest power of ten that float64 holds, and room for arithmetic.
+_LARGEST_REAL = 10**300
+
 
 def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
     """The domain's IR; whatever is wrong with it is reported."""
@@ -85,11 +90,15 @@ def _type(name: str, node: tree.Type, reporter: Reporter) -> Type:
         case tree.CategoryType():
             return _category(name, node, reporter)
         case tree.IntegerType(low=low, high=high):
+            what = f"a bound of the integer `{name}`"
             for number in (low, high):
-                _whole(number, f"a bound of the integer `{name}`", reporter)
+                _ = _whole(number, what, reporter) and _readable(number, what, _LARGEST_WHOLE, reporter)
             least, most = _ordered(low, high, reporter)
-            return Integer(low=floor(least), high=floor(most))
+            return Integer(low=_within_reach(floor(least)), high=_within_reach(floor(most)))
         case tree.RealType(low=tree.Number() as low, high=tree.Number() as high):
+            for number in (low, high):
+                if not _readable(number, f"a bound of the real `{name}`", _LARGEST_REAL, reporter):
+                    return Real(low=None, high=None)
             least, most = _ordered(low, high, reporter)
             return Real(low=least, high=most)
         case tree.RealType():
@@ -103,14 +112,35 @@ def _ordered(low: tree.Number, high: tree.Number, reporter: Reporter) -> tuple[F
     return min(low.value, high.value), max(low.value, high.value)
 
 
-def _whole(number: tree.Number, what: str, reporter: Reporter) -> bool:
+def _readable(number: tree.Number, what: str, largest: int, reporter: Reporter) -> bool:
+    """Whether a model, which reads floats, can tell the number from its neighbours."""
+    if abs(number.value) <= largest:
+        return True
+    limit = "2^53 = 9007199254740992" if largest == _LARGEST_WHOLE else "10^300"
+    reporter.report(
+        errors.number_out_of_place(
+            f"{what} is beyond what a model can read",
+            number.span,
+            f"write a number of at most {limit} in size: beyond it no float tells one value from the next, "
+            "and models read floats",
+        )
+    )
+    return False
+
+
+def _within_reach(number: int) -> int:
+    """The number, or the nearest that is not beyond reach: what is too large has been reported."""
+    return max(-_LARGEST_WHOLE, min(_LARGEST_WHOLE, number))
+
+
+def _whole(number: tree.Number, what: str, reporter: Reporter, *, or_real: bool = True) -> bool:
     if number.value.denominator == 1 and not number.percent:
         return True
     reporter.report(
         errors.number_out_of_place(
             f"{number.text} is no whole number, but {what} is one",
             number.span,
-            "write a whole number, or declare the attribute `real`",
+            "write a whole number, or declare the attribute `real`" if or_real else "write a whole number",
         )
     )
     return False
@@ -119,10 +149,9 @@ def _whole(number: tree.Number, what: str, reporter: Reporter) -> bool:
 def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Category:
     """Codes are the position from 0 unless written; names and codes are distinct."""
     values: list[CategoryValue] = []
+    reported = len(reporter.diagnostics)
     for position, entry in enumerate(node.entries):
-        if entry.code is not None:
-            _whole(entry.code, f"the code of `{entry.name.text}`", reporter)
-        code = floor(entry.code.value) if entry.code is not None else position
+        code = _code(entry, position, reporter)
         clash = next((v for v in values if v.name == entry.name.text or v.code == code), None)
         if clash is not None:
             same_name = clash.name == entry.name.text
@@ -133,14 +162,36 @@ def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Categor
                     else f"`{clash.name}` and `{entry.name.text}` of `{name}` share the code {code}",
                     entry.span,
                     clash.span,
-                    "remove one of them" if same_name else "write a code of its own for each value, as in `a = 1`",
+                    "remove one of them" if same_name else _code_of_its_own(node, clash, entry, position),
                 )
             )
             if same_name:
                 continue
             code = max(value.code for value in values) + 1
         values.append(CategoryValue(name=entry.name.text, code=code, span=entry.span))
+    unwritten = [(entry.name.text, place) for place, entry in enumerate(node.entries) if entry.code is None]
+    if 0 < len(unwritten) < len(node.entries) and len(reporter.diagnostics) == reported:
+        reporter.report(errors.codes_left_out(name, node.span, unwritten))
     return Category(values=tuple(values))
+
+
+def _code(entry: tree.CategoryEntry, position: int, reporter: Reporter) -> int:
+    """The written code, or the position."""
+    if entry.code is None:
+        return position
+    what = f"the code of `{entry.name.text}`"
+    if _whole(entry.code, what, reporter, or_real=False):
+        _readable(entry.code, what, _LARGEST_WHOLE, reporter)
+    return _within_reach(floor(entry.code.value))
+
+
+def _code_of_its_own(node: tree.CategoryType, first: CategoryValue, second: tree.CategoryEntry, place: int) -> str:
+    """What to write where two values share a code: most often one of them has it by its position."""
+    if second.code is None:
+        return f"`{second.name.text}` has no code, so it takes its position {place}: write a code for each value"
+    if next(entry for entry in node.entries if entry.name.text == first.name).code is None:
+        return f"`{first.name}` has no code, so it takes its position {first.code}: write a code for each value"
+    return "write a code of its own for each value, as in `a = 1`"
 
 
 def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) -> tuple[Fraction, ...]:
@@ -158,7 +209,7 @@ def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) ->
         )
         return ()
     if isinstance(bins, tree.BinsByQuantiles):
-        if _whole(bins.count, "the number of quantiles", reporter) and bins.count.value < 2:
+        if _whole(bins.count, "the number of quantiles", reporter, or_real=False) and bins.count.value < 2:
             reporter.report(
                 errors.number_out_of_place("quantiles cut into at least 2 bins", bins.count.span, "write 2 or more")
             )
@@ -172,6 +223,8 @@ def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) ->
 def _check_edges(name: str, type_: Integer | Real, edges: Sequence[tree.Number], reporter: Reporter) -> None:
     """Ascending, and with a value on either side: ``bins at 25`` are [.., 25) and [25, ..]."""
     for edge in edges:
+        if not _readable(edge, f"a bin edge of `{name}`", _LARGEST_WHOLE, reporter):
+            continue
         below = type_.low is not None and edge.value <= type_.low
         if below or (type_.high is not None and edge.value > type_.high):
             side = "below" if below else "from"

@@ -12,6 +12,7 @@ from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput
 from fairdsl.semantics import errors
 from fairdsl.semantics.arithmetic import Arithmetic
 from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.labels import labelled_attribute
 from fairdsl.semantics.scope import ConditionScope, resolve_attribute
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -30,8 +31,13 @@ class Features:
         """The forms, in order, and where each was written."""
         forms: list[Form] = []
         spans: list[Span] = []
+        first: dict[tuple[Form, ...], Span] = {}
         for feature in clause.features:
             expanded = self._feature(feature) or ()
+            if expanded in first and expanded[0].terms:
+                self.reporter.report(errors.read_twice(feature.span.text, feature.span, first[expanded]))
+            if expanded:
+                first.setdefault(expanded, feature.span)
             forms.extend(expanded)
             spans.extend([feature.span] * len(expanded))
         return tuple(forms), tuple(spans)
@@ -73,12 +79,20 @@ class Features:
             match inner:
                 case tree.Reference():
                     return self._attribute_form(inner, scope, codes_are_numbers)
+                case tree.Comparison() if (parentheses := _parentheses(inner, scope)) is not None:
+                    self.reporter.report(
+                        errors.not_comparable(
+                            "this compares two sums, and the category in one of them is no number",
+                            inner.span,
+                            "`+ - * /` bind more strongly than `=`, so the comparison is of all on its two sides",
+                            f"put the comparison in parentheses: `{parentheses}`",
+                        )
+                    )
                 case tree.Comparison() | tree.Membership() | tree.Negation() | tree.Conjunction() | tree.Disjunction():
                     predicate = lower_condition(inner, scope, self.reporter)
                     return None if predicate is None else Form.of(IndicatorInput(predicate))
                 case tree.Call(function=function):
-                    known = ("one_hot",) if codes_are_numbers else ()
-                    self.reporter.report(errors.unknown_word("function here", function.text, inner.span, known))
+                    self._no_function(inner, function.text, in_reads=codes_are_numbers)
                 case _:
                     self.reporter.report(
                         errors.wrong_kind("a text", "a number", inner.span, "only values of categories are quoted")
@@ -86,6 +100,31 @@ class Features:
             return None
 
         return Arithmetic(atom, lambda number: Form(constant=number), self.reporter).lower(node)
+
+    def _no_function(self, node: tree.Call, name: str, *, in_reads: bool) -> None:
+        """A call inside a sum: sums are linear, and `one_hot` is a list of numbers."""
+        if name == "one_hot" and in_reads:
+            written = node.span.text
+            help_text = f"`{written}` is one number for each value: let it stand alone in `reads`, between commas"
+            self.reporter.report(errors.wrong_kind("`one_hot` inside a sum", "a single number", node.span, help_text))
+            return
+        if name == "one_hot":
+            remedy = f"weigh the values one by one, as in `{self._weighed(node)}`"
+        else:
+            what = "what is read is" if in_reads else "scores are"
+            remedy = (
+                f"{what} linear, sums of `number * attribute`: put `{node.span.text}` into the data as an attribute"
+            )
+        known = ("one_hot",) if in_reads else ()
+        self.reporter.report(errors.unknown_word("function here", name, node.span, known, remedy))
+
+    def _weighed(self, node: tree.Call) -> str:
+        argument = node.arguments[0] if node.arguments else None
+        if isinstance(argument, tree.Reference):
+            for attribute in self.domain.attributes:
+                if attribute.name == argument.name.text and attribute.values:
+                    return f"2 * ({attribute.name} = {attribute.show(Fraction(attribute.values[-1]))})"
+        return "2 * (job = nurse)"
 
     def _attribute_form(self, node: tree.Reference, scope: ConditionScope, codes_are_numbers: bool) -> Form | None:
         found = resolve_attribute(node, scope, self.reporter)
@@ -104,3 +143,17 @@ class Features:
             )
             return None
         return Form.of(AttributeInput(variable.attribute))
+
+
+def _parentheses(node: tree.Comparison, scope: ConditionScope) -> str | None:
+    """The comparison that ``2 * job = nurse + income`` is meant to have; None where it is what it seems to be."""
+    if not isinstance(node.left, tree.Arithmetic) and not isinstance(node.right, tree.Arithmetic):
+        return None
+    left, right = node.left, node.right
+    while isinstance(left, tree.Arithmetic):
+        left = left.right
+    while isinstance(right, tree.Arithmetic):
+        right = right.left
+    if labelled_attribute(left, scope) is None and labelled_attribute(right, scope) is None:
+        return None
+    return f"({left.span.text} {node.relation} {right.span.text})"

@@ -32,7 +32,8 @@ _METRICS = (
     Metric(
         name="fair_share",
         about_pairs=True,
-        meaning="share of individuals that no admissible pair treats unfairly",
+        meaning="share of the units that no admissible pair treats unfairly: of the assignments of the attributes "
+        "that do not differ, or with `relax` of the individuals",
     ),
     Metric(name="discrimination_rate", about_pairs=True, meaning="exactly 1 - fair_share"),
     Metric(name="acceptance_rate", meaning="Pr[favourable | group], for each group"),

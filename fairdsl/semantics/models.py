@@ -76,9 +76,10 @@ def _outcomes(node: tree.Model, reporter: Reporter) -> tuple[str, ...]:
     seen: dict[str, Span] = {}
     for outcome in node.outcomes:
         if outcome.text in seen:
-            reporter.report(errors.declared_twice("outcome", outcome.text, outcome.span, seen[outcome.text]))
+            first = seen[outcome.text]
+            reporter.report(errors.declared_twice("outcome", outcome.text, outcome.span, first, word="named"))
         seen.setdefault(outcome.text, outcome.span)
-    if len(seen) < 2:
+    if len(node.outcomes) < 2:
         reporter.report(
             errors.model_incomplete(
                 node.name.text,
@@ -237,8 +238,7 @@ class _ModelChecker:
             self.reporter.report(
                 errors.rule_not_understood(
                     when.condition.span,
-                    "compares neither `score`, `probability` nor `class` with a number",
-                    f"write for instance `{when.outcome.text} when score > 0`",
+                    *self._no_comparison(when),
                 )
             )
             return None
@@ -259,10 +259,30 @@ class _ModelChecker:
         if subject == "score":
             return WhenScore(outcome=outcome, relation=relation, threshold=threshold, span=when.condition.span)
         if not 0 < threshold < 1:
-            number = when.condition.span
-            self.reporter.report(errors.threshold_out_of_range("probability", number.text, number, None))
+            condition = when.condition.span
+            what = (
+                f"a probability is never {threshold} itself: the logistic function only comes near it"
+                if threshold in (0, 1)
+                else "outside 0 % .. 100 %"
+            )
+            self.reporter.report(
+                errors.threshold_out_of_range("probability", condition.text, condition, None, what=what)
+            )
             return None
         return WhenProbability(outcome=outcome, relation=relation, threshold=threshold, span=when.condition.span)
+
+    def _no_comparison(self, when: tree.DecidesWhen) -> tuple[str, str]:
+        """Why the rule of a model with a score is none, and what to write."""
+        example = f"write for instance `{when.outcome.text} when score > 0`"
+        parts = when.condition.parts if isinstance(when.condition, tree.Conjunction | tree.Disjunction) else ()
+        own = next((part for part in parts if _own_comparison(part) is not None), None)
+        if own is None:
+            return "compares neither `score`, `probability` nor `class` with a number", example
+        return (
+            "a rule on the model's own number is one comparison, and this is more than one",
+            f"write `{when.outcome.text} when {own.span.text}`; what concerns attributes belongs in the score, or in "
+            "the `target` of a property",
+        )
 
     def _class_rule(
         self, when: tree.DecidesWhen, outcome: int, relation: Relation, index: Fraction

@@ -47,33 +47,22 @@ class PairDemands:
 
     def _counted(self) -> PairDemand:
         """The demand whose violations shares count: the property's own, or the same decision by default."""
-        clauses: dict[PairDemand, Span] = {}
-        for clause in self.node.clauses:
-            if isinstance(clause, tree.RequireClause) and metric_comparison(clause.demand, Reporter()) is None:
-                demand = self._pair_demand(clause.demand)
-                if demand is not None:
-                    clauses.setdefault(demand, clause.demand.span)
-        shares = [clause for clause in self.node.clauses if self._asks_for_share(clause)]
-        if len(clauses) > 1 and shares:
+        quiet = replace(self, reporter=Reporter())  # what is wrong is reported when each demand is read
+        found = [
+            quiet._pair_demand(clause.demand)
+            for clause in self.node.clauses
+            if isinstance(clause, tree.RequireClause) and metric_comparison(clause.demand, quiet.reporter) is None
+        ]
+        demands = list(dict.fromkeys(demand for demand in found if demand is not None))
+        shares = [clause for clause in self.node.clauses if _asks_for_share(clause)]
+        if len(demands) > 1 and shares:
             self.reporter.report(
                 errors.demand_not_understood(
                     shares[0].span,
                     "this property demands two things of a pair: write a property for each, with its own share",
                 )
             )
-        return next(iter(clauses), SameDecision())
-
-    def _asks_for_share(self, clause: tree.Clause) -> bool:
-        match clause:
-            case tree.RequireClause(demand=demand):
-                found = metric_comparison(demand, Reporter())
-                return found is not None and found[0].text in _PAIR_QUANTITIES
-            case tree.MeasureClause(items=items):
-                return any(
-                    isinstance(item.metric, tree.Name) and item.metric.text in _PAIR_QUANTITIES for item in items
-                )
-            case _:
-                return False
+        return demands[0] if demands else SameDecision()
 
     def _beyond(self, *extra: tree.Node | None) -> tuple[Span, ...]:
         """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""
@@ -226,6 +215,17 @@ class PairDemands:
             )
             return None
         return ScoreGap(relation=Relation(relation), limit=Fraction(right.value))
+
+
+def _asks_for_share(clause: tree.Clause) -> bool:
+    match clause:
+        case tree.RequireClause(demand=demand):
+            found = metric_comparison(demand, Reporter())
+            return found is not None and found[0].text in _PAIR_QUANTITIES
+        case tree.MeasureClause(items=items):
+            return any(isinstance(item.metric, tree.Name) and item.metric.text in _PAIR_QUANTITIES for item in items)
+        case _:
+            return False
 
 
 def _line(span: Span) -> str:

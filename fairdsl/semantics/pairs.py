@@ -101,7 +101,9 @@ class PairBuilder:
             if index is None:
                 continue
             if index in spans:
-                self.reporter.report(errors.declared_twice("attribute", name.text, name.span, spans[index]))
+                self.reporter.report(
+                    errors.declared_twice("attribute", name.text, name.span, spans[index], word="named")
+                )
             elif name.text not in self.protected:
                 self.reporter.report(errors.not_protected(name.text, name.span, "differ in", self.protected))
             spans.setdefault(index, name.span)

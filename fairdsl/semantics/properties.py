@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
@@ -13,6 +13,7 @@ from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Checked
 from fairdsl.semantics.groups import GroupBuilder
 from fairdsl.semantics.pairs import PairBuilder
 from fairdsl.semantics.thresholds import check_share
+from fairdsl.semantics.walk import walk
 from fairdsl.semantics.wording import clauses_in_force, formula, sentence
 from fairdsl.syntax import tree
 
@@ -57,6 +58,7 @@ def check_property(node: tree.Property, scope: PropertyScope, reporter: Reporter
 
 def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedProperty | None:
     _check_clause_set(node, reporter)
+    node = _without_misplaced_conditions(node, reporter)
     compare, across = first(node, tree.CompareClause), first(node, tree.AcrossClause)
     model = _model(node, scope, reporter)
     if model is None or (compare is None) == (across is None):
@@ -129,7 +131,7 @@ def _check_clause_set(node: tree.Property, reporter: Reporter) -> None:
                     word,
                     clause.span,
                     f"this property {kind}",
-                    f"remove `{word}`, or write a property of the other kind",
+                    _instead_of(word, clause),
                 )
             )
     for clause in node.clauses:
@@ -143,7 +145,58 @@ def _check_repetitions(node: tree.Property, reporter: Reporter) -> None:
         found = [clause for clause in node.clauses if isinstance(clause, kind)]
         for extra in found[1:]:
             word = extra.span.text.split()[0]
-            reporter.report(errors.declared_twice("clause", word, extra.span, found[0].span))
+            remedy = _joined(found) if isinstance(extra, tree.DifferClause | tree.AcrossClause) else ""
+            first_span = found[0].span
+            reporter.report(
+                errors.declared_twice("clause", word, extra.span, first_span, word="written", remedy=remedy)
+            )
+
+
+def _joined(clauses: Sequence[tree.Clause]) -> str:
+    """Several lines of attributes as the one that is meant."""
+    names = dict.fromkeys(
+        name.text
+        for clause in clauses
+        if isinstance(clause, tree.DifferClause | tree.AcrossClause)
+        for name in clause.names
+    )
+    if isinstance(clauses[0], tree.AcrossClause):
+        return f"write `across {', '.join(names)}` for the groups of all of them"
+    if len(names) == 1:
+        return "remove one of them"
+    modes = {clause.mode for clause in clauses if isinstance(clause, tree.DifferClause)} - {None}
+    mode = "all" if modes == {tree.DifferMode.ALL} else "any"
+    other = "" if modes else ", or `all` for those who differ in each of them"
+    return f"write `differ in {mode} {', '.join(names)}`{other}"
+
+
+def _instead_of(word: str, clause: tree.Clause) -> str:
+    """What to write for a clause of the other kind of property."""
+    match clause:
+        case tree.GivenClause(condition=condition) if not isinstance(condition, tree.Reference):
+            return f"write `target {condition.span.text}` for a condition on the people who are compared"
+        case tree.TargetClause(condition=condition):
+            return f"write `given {condition.span.text}` for a condition on the people who are counted"
+        case _:
+            return f"remove `{word}`, or write a property of the other kind"
+
+
+def _without_misplaced_conditions(node: tree.Property, reporter: Reporter) -> tree.Property:
+    """The property without ``when age > 20``: `when` is about the model's confidence, and nothing else is."""
+    kept: list[tree.Clause] = []
+    for clause in node.clauses:
+        if not isinstance(clause, tree.WhenClause) or any(isinstance(n, tree.Call) for n in walk(clause.condition)):
+            kept.append(clause)
+        elif first(node, tree.AcrossClause) is None:
+            reporter.report(
+                errors.clause_out_of_place(
+                    "when",
+                    clause.span,
+                    "here `when` asks how sure the model is, as in `when confidence(a) >= 0.9`",
+                    f"write `target {clause.condition.span.text}` for a condition on the people who are compared",
+                )
+            )
+    return node if len(kept) == len(node.clauses) else replace(node, clauses=tuple(kept))
 
 
 def _model(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedModel | None:

@@ -59,7 +59,7 @@ def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span],
     report_constant(question.target, domain, bare, "target", reporter)
     sets = narrow(domain, question.target)
     if not _nobody(sets):
-        _check_differing(question, domain, sets, differ_spans, reporter)
+        _check_differing(question, domain, (bare, sets), differ_spans, reporter)
         if len(reporter.diagnostics) == reported:
             _check_pair_target(question, domain, reporter)
     elif len(reporter.diagnostics) == reported:
@@ -86,11 +86,15 @@ def _single(value_set: ValueSet) -> Fraction | None:
 def _check_differing(
     question: Pair,
     domain: Domain,
-    sets: tuple[ValueSet, ...],
+    before_and_after: tuple[tuple[ValueSet, ...], tuple[ValueSet, ...]],
     spans: Mapping[int, Span],
     reporter: Reporter,
 ) -> None:
-    """Every differing attribute needs two values: under `any` too, for else naming it says nothing."""
+    """Every differing attribute needs two values: under `any` too, for else naming it says nothing.
+
+    The value sets are those that the domain's constraints leave, and those that the target leaves of them.
+    """
+    bare, sets = before_and_after
     for index in question.differ:
         value = _single(sets[index])
         if value is None:
@@ -99,10 +103,11 @@ def _check_differing(
         if attribute.size == 1:
             reporter.report(errors.one_valued(attribute.name, spans[index], attribute.span, mode=question.mode.value))
             continue
-        cause = _restriction_of(index, conjoin(question.target, domain.where))
-        reporter.report(
-            errors.nothing_left_to_compare(attribute.name, f"`{attribute.show(value)}`", spans[index], cause)
-        )
+        by_domain = _single(bare[index]) is not None
+        cause = _restriction_of(index, domain.where if by_domain else conjoin(question.target, domain.where))
+        by = "constraints of the domain" if by_domain else "target"
+        shown = f"`{attribute.show(value)}`"
+        reporter.report(errors.nothing_left_to_compare(attribute.name, shown, spans[index], cause, by=by))
 
 
 def _restriction_of(index: int, predicate: Predicate) -> Span | None:

@@ -383,6 +383,13 @@ domain Applicant {
     assert_found_as_marked(text, tmp_path)
 
 
-def test_findings_come_in_the_order_of_declarations_then_properties(tmp_path: Path) -> None:
+def test_findings_come_in_the_order_of_reading(tmp_path: Path) -> None:
     text = pairs("  target ages >= 3") + "target old = aeg >= 60\n"
-    assert [finding.primary.span.text for finding in findings(text, tmp_path)] == ["aeg", "ages"]
+    assert [finding.primary.span.text for finding in findings(text, tmp_path)] == ["ages", "aeg"]
+
+
+def test_a_share_counts_what_the_property_demands(tmp_path: Path) -> None:
+    text = pairs("  measure fair_share", require="require abs(score(a) - score(b)) <= 1")
+    share, gap = only_property(text, tmp_path).demands
+    assert share.question == gap.question
+    assert share.quantity is Quantity.FAIR_SHARE

@@ -187,7 +187,7 @@ def test_the_ends_themselves_can_be_required(demand: str, tmp_path: Path) -> Non
 CURVED = {
     "product": pairs("  target age * hours >= 30 # error: E0304"),
     "division by an attribute": pairs("  target age / hours >= 30 # error: E0304"),
-    "division by zero": pairs("  target age / 0 >= 30 # error: E0304"),
+    "division by zero": pairs("  target age / 0 >= 30 # error: E0308"),
     "formula": domain("  age : integer 0 .. 9")
     + MODEL
     + "  score = age * age # error: E0304\n  grant when score > 0\n",

@@ -60,11 +60,16 @@ class Smt:
         try:
             outcome = WorkList(problem, pool, facts, budget, observer).run()
             verdict = _verdict(outcome, _evidence(self.name, problem, outcome, budget))
-            if isinstance(verdict, Holds) and _compares_nobody(problem, pool, budget):
-                return Holds(evidence=replace(verdict.evidence, vacuous=True))
-            return verdict
+            return _proof(verdict, problem, pool, budget) if isinstance(verdict, Holds) else verdict
         finally:
             pool.close()
+
+
+def _proof(verdict: Holds, problem: Problem, pool: Pool, budget: Budget) -> Holds:
+    """The proof with what it does not cover, and whether it is about anybody."""
+    notes = () if problem.model.deployed is None else ("about exact arithmetic, not about float32 rounding",)
+    vacuous = _compares_nobody(problem, pool, budget)
+    return Holds(evidence=replace(verdict.evidence, notes=notes, vacuous=vacuous))
 
 
 def _compares_nobody(problem: Problem, pool: Pool, budget: Budget) -> bool:

@@ -61,15 +61,18 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         name: Constant(array, text=array.dtype == object) for name, array in raw.constants.items()
     }
     inputs = []
+    undeclared: list[tuple[str, int]] = []
     for item in raw.inputs:
         shape = _shape_of_one(path, item, assumed_width, span)
+        if not _says_width(item):
+            undeclared.append((item.name, prod(shape)))
         if prod(shape) > _WIDEST:
             raise DiagnosticError(errors.not_onnx(path, f"it reads {prod(shape)} numbers of an individual", span))
         values[item.name] = basis.input(shape)
         inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
     rounded: list[str] = []
     for node in nodes:
-        _evaluate(path, node, values, basis, rounded, span)
+        _evaluate(path, node, values, basis, rounded, undeclared, span)
     return ImportedGraph(
         path=path,
         sha256=raw.sha256,
@@ -129,14 +132,29 @@ def _shape_of_one(path: str, item: RawInput, assumed_width: int | None, span: Sp
     return (1, *(d for d in rest if d is not None))
 
 
+def _says_width(item: RawInput) -> bool:
+    """Whether the file says how many numbers of one individual the input takes."""
+    return bool(item.shape) and None not in item.shape[1 if len(item.shape) > 1 else 0 :]
+
+
+def _assumptions(undeclared: list[tuple[str, int]]) -> str:
+    """The widths that the file leaves open, as a possible cause."""
+    if not undeclared:
+        return ""
+    widths = ", ".join(f"`{name}` (the spec gives {width})" for name, width in undeclared)
+    return f"; it declares no width for {widths}"
+
+
 def _evaluate(
     path: str,
     node: RawNode,
     values: dict[str, Value],
     basis: Basis,
     rounded: list[str],
+    undeclared: list[tuple[str, int]],
     span: Span | None,
 ) -> None:
+    """Compute one node; ``undeclared`` are the inputs whose width had to be assumed, and what was assumed."""
     for name in node.inputs:
         if name and name not in values:
             raise DiagnosticError(
@@ -156,7 +174,7 @@ def _evaluate(
         ) from problem
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
         # numpy's complaint about shapes or axes that do not fit: the file contradicts itself
-        reason = f"node `{node.where}` ({node.operator}) does not fit its inputs"
+        reason = f"node `{node.where}` ({node.operator}) does not fit its inputs{_assumptions(undeclared)}"
         raise DiagnosticError(errors.not_onnx(path, reason, span)) from problem
     rounded.extend(call.rounded)
     for name, value in zip(node.outputs, results, strict=False):

@@ -31,7 +31,7 @@ from fairdsl.semantics.errors.questions import (
     relaxed_wrongly,
     rule_not_understood,
 )
-from fairdsl.semantics.errors.smells import never_used, relaxes_nothing, says_nothing
+from fairdsl.semantics.errors.smells import codes_left_out, never_used, read_twice, relaxes_nothing, says_nothing
 from fairdsl.semantics.errors.types import (
     category_clash,
     not_a_law,
@@ -49,6 +49,7 @@ __all__ = [
     "category_clash",
     "clause_missing",
     "clause_out_of_place",
+    "codes_left_out",
     "declared_twice",
     "demand_not_understood",
     "edge_not_in_graph",
@@ -67,6 +68,7 @@ __all__ = [
     "number_out_of_place",
     "one_valued",
     "path_ends_wrong",
+    "read_twice",
     "recanting_witness",
     "relaxed_label",
     "relaxed_wrongly",

@@ -8,16 +8,48 @@ from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.semantics.errors.wording import did_you_mean, listing
 from fairdsl.source import Span
 
+_PARITY = (
+    "write `statistical_parity <= ...` for the difference of the rates (Fairlearn: `demographic_parity_difference`), "
+    "or `disparate_impact >= ...` for their ratio"
+)
+_ODDS = "did you mean `equalized_odds` (Fairlearn: `equalized_odds_difference`)?"
+_TRUE_POSITIVE = "did you mean `equal_opportunity`, the gap of the true positive rates? there is no metric of one rate"
+#: Names in use whose nearest spelling would be another quantity, where small and large change places.
+_MEANT = {
+    "demographic_parity": _PARITY,
+    "parity": _PARITY,
+    "dp": _PARITY,
+    "equal_odds": _ODDS,
+    "equalised_odds": _ODDS,
+    "eo": f"{_ODDS} or `equal_opportunity`?",
+    "tpr": _TRUE_POSITIVE,
+    "true_positive_rate": _TRUE_POSITIVE,
+    "true_positive_rate_difference": _TRUE_POSITIVE,
+    "recall": _TRUE_POSITIVE,
+}
 
-def declared_twice(kind: str, name: str, span: Span, first: Span) -> Diagnostic:
-    """Two declarations of one kind share a name."""
+
+def declared_twice(
+    kind: str, name: str, span: Span, first: Span, *, word: str = "declared", clashes_with: str = "", remedy: str = ""
+) -> Diagnostic:
+    """Two declarations of one kind share a name, or a list (or property) says one thing twice.
+
+    ``word`` says how it is done: what is `named` or `written` twice has no other name to be given.
+    ``clashes_with`` is the kind of the first where it is another.
+    """
+    word = "named" if kind == "protected attribute" else word
+    listed = word != "declared"
     return Diagnostic(
         code="E0201",
-        title=f"{kind} `{name}` is declared twice",
-        primary=Label(span, "declared again"),
-        secondary=(Label(first, "first declared here"),),
-        why="only one of the two could be in force, and a reader could not tell which",
-        help="remove one of them, or give it another name",
+        title=f"{kind} `{name}` has the name of {clashes_with}" if clashes_with else f"{kind} `{name}` is {word} twice",
+        primary=Label(span, f"the same name as {clashes_with}" if clashes_with else f"{word} again"),
+        secondary=(Label(first, f"{clashes_with} of this name" if clashes_with else f"first {word} here"),),
+        why="the second says nothing new, and another name may have been meant"
+        if word == "named"
+        else "only one of the two could be in force, and a reader could not tell which",
+        help=remedy
+        or ("remove one of them" if listed else f"give the {kind} another name" if clashes_with else None)
+        or "remove one of them, or give it another name",
     )
 
 
@@ -93,7 +125,8 @@ def unknown_outcome(name: str, span: Span, model: str, outcomes: Sequence[str]) 
 
 def unknown_metric(name: str, span: Span, known: Sequence[str]) -> Diagnostic:
     """A word that is no metric."""
-    suggestion, fix = did_you_mean(name, known, span)
+    meant = _MEANT.get(name.casefold())
+    suggestion, fix = (meant, None) if meant else did_you_mean(name, known, span)
     return Diagnostic(
         code="E0206",
         title=f"`{name}` is not a metric that fairdsl knows",
@@ -149,13 +182,15 @@ def file_unreadable(path: str, reason: str, span: Span | None) -> Diagnostic:
     )
 
 
-def unknown_word(kind: str, name: str, span: Span, known: Sequence[str]) -> Diagnostic:
+def unknown_word(kind: str, name: str, span: Span, known: Sequence[str], remedy: str | None = None) -> Diagnostic:
     """A word from a fixed list (functions, settings, kinds of laws) that is not on it."""
-    suggestion, fix = did_you_mean(name, known, span)
+    suggestion, fix = did_you_mean(name, known, span) if known else (remedy, None)
     return Diagnostic(
         code="E0211",
         title=f"`{name}` is not a {kind}",
         primary=Label(span, f"unknown {kind}"),
-        help=suggestion or (f"what can stand here: {listing(known)}" if known else "write it out with + - * and /"),
+        help=suggestion
+        or remedy
+        or (f"what can stand here: {listing(known)}" if known else "write it out with + - * and /"),
         fix=fix,
     )

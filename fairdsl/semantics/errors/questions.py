@@ -86,15 +86,19 @@ def any_or_all(span: Span, names: Sequence[str]) -> Diagnostic:
     )
 
 
-def nothing_left_to_compare(attribute: str, value: str, span: Span, cause: Span | None) -> Diagnostic:
-    """The target (or domain) fixes an attribute that must differ."""
+def nothing_left_to_compare(
+    attribute: str, value: str, span: Span, cause: Span | None, *, by: str = "target"
+) -> Diagnostic:
+    """The target, or (``by``) the domain, fixes an attribute that must differ."""
     return Diagnostic(
         code="E0408",
         title=f"`{attribute}` must differ, but only {value} is left of it",
         primary=Label(span, "must differ"),
         secondary=(Label(cause, f"leaves only {value}"),) if cause else (),
-        why="both individuals obey the target, so no two of them differ in it and naming it says nothing",
-        help=f"take `{attribute}` out of the target, or out of `differ in`",
+        why=f"both individuals obey the {by}, so no two of them differ in it and naming it says nothing",
+        help=f"take `{attribute}` out of the target, or out of `differ in`"
+        if by == "target"
+        else f"correct the domain's `where`, or take `{attribute}` out of `differ in`",
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 
 
@@ -37,4 +40,29 @@ def relaxes_nothing(attribute: str, span: Span, detail: str) -> Diagnostic:
         primary=Label(span),
         why="the clause reads as something else than it is",
         help=f"remove it, correct the number, or write `relax {attribute} freely`",
+    )
+
+
+def read_twice(feature: str, span: Span, first: Span) -> Diagnostic:
+    """The same numbers fill two places of what the model reads."""
+    return Diagnostic(
+        code="W0806",
+        title=f"`{feature}` is read twice",
+        primary=Label(span, "read again"),
+        secondary=(Label(first, "first read here"),),
+        why="most often a slip for another attribute, and every number after it is then the wrong one",
+        help="remove one of them, or name the attribute that was meant",
+    )
+
+
+def codes_left_out(attribute: str, span: Span, codes: Sequence[tuple[str, int]]) -> Diagnostic:
+    """A category in which some values have a written code and others their position; ``codes`` of the latter."""
+    taken = ", ".join(f"`{name}` is {code}" for name, code in codes[:4])
+    more = f" and {len(codes) - 4} more" if len(codes) > 4 else ""
+    return Diagnostic(
+        code="W0807",
+        title=f"only some values of `{attribute}` have a written code",
+        primary=Label(span, f"by position {taken}{more}"),
+        why="a value without a code takes its position from 0, and does not count on from the code before it",
+        help=f"write the codes of {listing(name for name, _ in codes)} too",
     )
