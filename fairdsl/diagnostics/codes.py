@@ -116,9 +116,9 @@ _SMELLS: dict[str, str] = {
     "W0802": "a condition that changes nothing",
     "W0803": "a relaxation that says nothing",
     "W0804": "a property that compares nobody",
+    "W0805": "a differing attribute that the model never reads",
     "W0806": "a feature that is read twice",
     "W0807": "a category that writes some of its codes",
-    "W0805": "a differing attribute that the model never reads",
 }
 
 #: Every code and its general meaning, in the order of the phases.

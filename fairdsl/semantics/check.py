@@ -118,7 +118,9 @@ class _SpecChecker:
         attributes = (attribute for domain in domains for attribute in domain.attributes)
         clash = next((attribute for attribute in attributes if attribute.name == name.text), None)
         if clash is not None and clash.span is not None:
-            self.reporter.report(errors.declared_twice(kind, name.text, name.span, clash.span))
+            self.reporter.report(
+                errors.declared_twice(kind, name.text, name.span, clash.span, clashes_with="an attribute")
+            )
 
     def _collect_protected(self) -> None:
         known = {a.name for domain in _present(self.domains).values() for a in domain.attributes}
@@ -176,7 +178,8 @@ class _SpecChecker:
         domain = self._domain_of(node.domain, node.name)
         if domain is None:
             return None
-        declaration = check_model(node, domain, self.reporter)
+        labels = {name: label.span for name, label in _present(self.labels).items()}
+        declaration = check_model(node, domain, self.reporter, labels)
         return None if declaration is None else CheckedModel(declaration=declaration, domain=domain)
 
     def _graph(self, node: tree.Graph) -> tuple[tree.Graph, Edges]:

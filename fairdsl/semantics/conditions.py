@@ -55,7 +55,7 @@ def _truth(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> P
     declared = {attribute.name for attribute in scope.domain.attributes}
     if node.owner is None and node.name.text not in declared and node.name.text in scope.named:
         return _named_target(node, scope, reporter)
-    if node.owner is None and node.name.text not in declared and scope.named:
+    if node.owner is None and node.name.text not in {*declared, *scope.labels} and scope.named:
         reporter.report(
             errors.unknown_declaration("attribute or target", node.name.text, node.span, (*declared, *scope.named))
         )
@@ -108,7 +108,7 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
     if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
         return _absolute(node, node.right, node.left, _mirrored(relation), scope, reporter)
     left = _linear(node.left, scope, reporter)
-    if left is None and _is_word(_first_of(node.right)):
+    if left is None and (_is_word(node.right) or _weighs_a_value(node, scope)):
         return None  # perhaps a value of the attribute that is not known: nothing can be said about it
     right = _linear(node.right, scope, reporter)
     if left is None or right is None:
@@ -116,11 +116,14 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
     return Compare(left=left - right, relation=relation, span=node.span)
 
 
-def _first_of(node: tree.Expression) -> tree.Expression:
-    """What stands first in a sum."""
-    while isinstance(node, tree.Arithmetic):
-        node = node.left
-    return node
+def _weighs_a_value(node: tree.Comparison, scope: ConditionScope) -> bool:
+    """``2 * job = nurse + income``, where `nurse` is a value of the category beside it."""
+    last, first = node.left, node.right
+    while isinstance(last, tree.Arithmetic):
+        last = last.right
+    while isinstance(first, tree.Arithmetic):
+        first = first.left
+    return labelled_attribute(last, scope) is not None and _is_word(first)
 
 
 def _is_word(node: tree.Expression) -> bool:

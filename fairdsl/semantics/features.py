@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
@@ -26,6 +27,7 @@ class Features:
 
     domain: Domain
     reporter: Reporter
+    labels: Mapping[str, Span] = field(default_factory=dict)
 
     def read(self, clause: tree.Reads) -> tuple[tuple[Form, ...], tuple[Span, ...]]:
         """The forms, in order, and where each was written."""
@@ -52,7 +54,7 @@ class Features:
                 errors.wrong_kind("no attribute", "one attribute", node.span, "write `one_hot(attribute)`")
             )
             return None
-        found = resolve_attribute(argument, ConditionScope(domain=self.domain), self.reporter)
+        found = resolve_attribute(argument, ConditionScope(domain=self.domain, labels=self.labels), self.reporter)
         if found is None:
             return None
         variable, attribute = found
@@ -73,7 +75,8 @@ class Features:
 
     def form(self, node: tree.Expression, *, codes_are_numbers: bool) -> Form | None:
         """A linear form of attributes and indicators; in `reads` a category counts as its code."""
-        scope = ConditionScope(domain=self.domain, individuals={self.domain.name: Who.EACH})
+        individuals = {self.domain.name: Who.EACH}
+        scope = ConditionScope(domain=self.domain, individuals=individuals, labels=self.labels)
 
         def atom(inner: tree.Expression) -> Form | None:
             match inner:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
@@ -36,11 +37,13 @@ _OWN_NUMBERS = ("score", "probability", "class")
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 
-def check_model(node: tree.Model, domain: Domain, reporter: Reporter) -> ModelDeclaration | None:
-    """The declaration, or None after reporting what it lacks."""
+def check_model(
+    node: tree.Model, domain: Domain, reporter: Reporter, labels: Mapping[str, Span]
+) -> ModelDeclaration | None:
+    """The declaration, or None after reporting what it lacks; ``labels`` are no attributes that it could read."""
     outcomes = _outcomes(node, reporter)
     own = Reporter()
-    checker = _ModelChecker(node, domain, outcomes, own)
+    checker = _ModelChecker(node, domain, outcomes, labels, own)
     source, decision = checker.source_and_decision()
     favourable = checker.favourable()
     forms, spans = checker.reads()
@@ -99,6 +102,7 @@ class _ModelChecker:
     node: tree.Model
     domain: Domain
     outcomes: tuple[str, ...]
+    labels: Mapping[str, Span]
     reporter: Reporter
 
     @property
@@ -132,7 +136,7 @@ class _ModelChecker:
         if not any(isinstance(other, tree.From) for other in self.node.clauses):
             self._incomplete(clause.span, "has no file that could read anything", "remove `reads`")
             return None, ()
-        return Features(self.domain, self.reporter).read(clause)
+        return Features(self.domain, self.reporter, self.labels).read(clause)
 
     # ---- where the score comes from, and what it decides -----------------------------------------
 
@@ -184,7 +188,7 @@ class _ModelChecker:
 
     def _formula(self, clause: tree.ScoreFormula | None) -> InlineScore | None:
         assert clause is not None
-        form = Features(self.domain, self.reporter).form(clause.formula, codes_are_numbers=False)
+        form = Features(self.domain, self.reporter, self.labels).form(clause.formula, codes_are_numbers=False)
         return InlineScore(form=form, span=clause.formula.span) if form else None
 
     def _highest(self, clause: tree.DecidesByHighest) -> Highest:
@@ -196,7 +200,8 @@ class _ModelChecker:
             return self._no_source(when.condition.span)
         outcome = self._outcome(when.outcome)
         self._check_own_words(when.condition)
-        scope = ConditionScope(domain=self.domain, individuals={self.domain.name: Who.EACH})
+        individuals = {self.domain.name: Who.EACH}
+        scope = ConditionScope(domain=self.domain, individuals=individuals, labels=self.labels)
         predicate = lower_condition(when.condition, scope, self.reporter)
         if outcome is None or predicate is None or not self._two_outcomes(when.span):
             return None, None

@@ -32,6 +32,7 @@ class PairBuilder:
     targets: Mapping[str, tree.NamedTarget]
     distributions: Mapping[str, CheckedDistribution | None]
     domains: Collection[str]
+    labels: Mapping[str, Span]
     reporter: Reporter
 
     def demands(self) -> tuple[Demand, ...]:
@@ -97,7 +98,7 @@ class PairBuilder:
             self.reporter.report(errors.any_or_all(clause.span, [name.text for name in clause.names]))
         spans: dict[int, Span] = {}
         for name in clause.names:
-            index = attribute_index(name, self.model.domain, self.reporter)
+            index = attribute_index(name, self.model.domain, self.reporter, self.labels)
             if index is None:
                 continue
             if index in spans:
@@ -115,7 +116,7 @@ class PairBuilder:
         for clause in self.node.clauses:
             if not isinstance(clause, tree.RelaxClause):
                 continue
-            index = attribute_index(clause.name, self.model.domain, self.reporter)
+            index = attribute_index(clause.name, self.model.domain, self.reporter, self.labels)
             if index is None:
                 continue
             name, span = clause.name.text, clause.name.span
@@ -151,7 +152,9 @@ class PairBuilder:
         individual in their place, so that unqualified names bind both.
         """
         individuals = {self.compare.first.text: Who.A, self.compare.second.text: Who.B}
-        scope = ConditionScope(domain=self.model.domain, individuals=individuals, named=self.targets)
+        scope = ConditionScope(
+            domain=self.model.domain, individuals=individuals, named=self.targets, labels=self.labels
+        )
         each: list[Predicate] = []
         ordered: list[Predicate] = []
         for clause in self.node.clauses:

@@ -65,8 +65,9 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         return None
     demands: tuple[Demand, ...]
     if compare is not None:
+        labels = {name: label.span for name, label in scope.labels.items()}
         demands = PairBuilder(
-            node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, reporter
+            node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, labels, reporter
         ).demands()
     else:
         builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.labels, scope.graphs, reporter)

@@ -9,6 +9,7 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.expr import Variable, Who
 from fairdsl.semantics import errors
+from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["ConditionScope", "attribute_index", "resolve_attribute"]
@@ -19,12 +20,14 @@ class ConditionScope:
     """What names mean inside a condition.
 
     ``individuals`` maps the names of a compared pair; it is empty where there is only one individual.
-    ``named`` are the spec's named targets that may stand for their condition.
+    ``named`` are the spec's named targets that may stand for their condition. ``labels`` says where labels are
+    declared, which are no attributes.
     """
 
     domain: Domain
     individuals: Mapping[str, Who] = field(default_factory=dict)
     named: Mapping[str, tree.NamedTarget] = field(default_factory=dict)
+    labels: Mapping[str, Span] = field(default_factory=dict)
 
 
 def resolve_attribute(
@@ -40,15 +43,18 @@ def resolve_attribute(
             reporter.report(errors.unknown_declaration("individual", owner.text, owner.span, known, help_text))
             return None
         who = scope.individuals[node.owner.text]
-    index = attribute_index(node.name, scope.domain, reporter)
+    index = attribute_index(node.name, scope.domain, reporter, scope.labels)
     return None if index is None else (Variable(index, who), scope.domain.attributes[index])
 
 
-def attribute_index(name: tree.Name, domain: Domain, reporter: Reporter) -> int | None:
+def attribute_index(
+    name: tree.Name, domain: Domain, reporter: Reporter, labels: Mapping[str, Span] | None = None
+) -> int | None:
     """The position of the attribute of that name; reports a name that is none."""
     try:
         return domain.index(name.text)
     except KeyError:
         known = tuple(attribute.name for attribute in domain.attributes)
-        reporter.report(errors.unknown_attribute(name.text, name.span, domain.name, domain.span, known))
+        label = (labels or {}).get(name.text)
+        reporter.report(errors.unknown_attribute(name.text, name.span, domain.name, domain.span, known, label=label))
         return None

@@ -9,7 +9,10 @@ from lark import Token, Tree
 from fairdsl.syntax import tree
 from fairdsl.syntax.words import Branch, WordBuilder, branches, tokens
 
-__all__ = ["ExpressionBuilder"]
+__all__ = ["CHAINED", "ExpressionBuilder"]
+
+#: The rules that are chained from the left: `a + b + c` is `(a + b) + c`.
+CHAINED = frozenset(("sum", "product"))
 
 
 class ExpressionBuilder(WordBuilder):
@@ -82,10 +85,18 @@ class ExpressionBuilder(WordBuilder):
         low, high = self.numbers(part)
         return tree.ValueRange(low=low, high=high, span=self.span(part))
 
-    def _arithmetic(self, branch: Branch) -> tree.Arithmetic:
-        left, right = self._parts(branch)
-        operator = str(tokens(branch, "PLUS", "MINUS", "TIMES", "DIVIDE")[0])
-        return tree.Arithmetic(operator=operator, left=left, right=right, span=self.span(branch))
+    def _arithmetic(self, branch: Branch) -> tree.Expression:
+        # A sum of a thousand terms is a thousand branches deep on its left side, so that side is no recursion.
+        chain: list[Branch] = []
+        while branch.data in CHAINED:
+            chain.append(branch)
+            branch = branches(branch)[0]
+        built = self.expression(branch)
+        for link in reversed(chain):
+            operator = str(tokens(link, "PLUS", "MINUS", "TIMES", "DIVIDE")[0])
+            right = self.expression(branches(link)[1])
+            built = tree.Arithmetic(operator=operator, left=built, right=right, span=self.span(link))
+        return built
 
     def _negative(self, branch: Branch) -> tree.Number | tree.Negative:
         operand = branches(branch)[0]

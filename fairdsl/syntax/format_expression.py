@@ -133,11 +133,22 @@ def _element(element: tree.Name | tree.Number | tree.ValueRange) -> str:
 
 
 def _arithmetic(expression: tree.Arithmetic) -> list[Piece]:
-    level = _level(expression)
-    left, right = _inside(expression.left, level), _inside(expression.right, level + 1)
-    pieces = [*left, *wrapped(f"{expression.operator} ", right, "")]
-    # Sums may be broken before their signs; products stay whole.
-    return pieces if level == _SUM else [Piece(flat(pieces), pieces[0].start)]
+    # Long sums are deep on their left side, so that side is walked and not recursed into.
+    chain: list[tree.Arithmetic] = []
+    operand: tree.Expression = expression
+    while isinstance(operand, tree.Arithmetic):
+        chain.append(operand)
+        operand = operand.left
+    pieces = expression_pieces(operand)
+    for link in reversed(chain):
+        level = _level(link)
+        if _level(link.left) < level:
+            pieces = wrapped("(", pieces, ")")
+        pieces += wrapped(f"{link.operator} ", _inside(link.right, level + 1), "")
+        if level == _PRODUCT:
+            # Sums may be broken before their signs; products stay whole.
+            pieces = [Piece(flat(pieces), pieces[0].start)]
+    return pieces
 
 
 def _one_piece(expression: tree.Expression) -> str:

@@ -106,6 +106,15 @@ class Arithmetic(Node):
     left: Expression
     right: Expression
 
+    def _content(self) -> tuple[object, ...]:
+        # The whole chain at once: a long sum is too deep on its left side to be compared by recursion.
+        chain: list[object] = []
+        operand: Expression = self
+        while isinstance(operand, Arithmetic):
+            chain += (operand.right, operand.operator)
+            operand = operand.left
+        return (operand, *reversed(chain))
+
 
 @node
 class Comparison(Node):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,9 +11,9 @@ import pytest
 from model_files import SPAN, declaration, domain
 
 from fairdsl.diagnostics import DiagnosticError, Reporter
-from fairdsl.ir.declaration import Highest, WhenProbability
+from fairdsl.ir.declaration import Highest, InlineScore, WhenProbability
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.feature import AttributeInput
+from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import ByHighest, ByThreshold
 from fairdsl.models import load_model
 from fairdsl.numerics.exact import exact_scores
@@ -96,6 +97,36 @@ def test_documents_that_are_refused(document: str, says: str, tmp_path: Path) ->
     assert says in problem.primary.text
 
 
+@pytest.mark.parametrize(
+    ("key", "advice"),
+    [
+        ("bias", "did you mean `intercept`?"),
+        ("weights", "did you mean `coefficients`?"),
+        ("interceptt", "did you mean `intercept`?"),
+        ("scale", "remove `scale`"),
+        ("link", "remove `link`"),
+        ("threshold", "remove `threshold`"),
+    ],
+)
+def test_a_key_that_nothing_reads_is_refused(key: str, advice: str, tmp_path: Path) -> None:
+    """A bias that is passed over would change every score."""
+    path = written(tmp_path, {"coefficients": [1, 2, 3], key: 5})
+    with pytest.raises(DiagnosticError) as caught:
+        load_model(declaration(path), PEOPLE)
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "E0510"
+    assert problem.primary is not None
+    assert problem.primary.text == f"nothing reads its key `{key}`"
+    assert problem.help is not None
+    assert advice in problem.help
+    assert "`features`, `feature_names_in_`, `coefficients`, `coef_`, `intercept`" in problem.help
+
+
+def test_every_key_that_is_listed_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path, {"coefficients": [1, 2, 3], "intercepts": [5]})
+    assert exact_scores(load_model(declaration(path), PEOPLE), (Fraction(0),) * 3) == (5,)
+
+
 def test_unknown_features_are_refused(tmp_path: Path) -> None:
     """Trap 1: a name that does not exist is never skipped."""
     path = written(tmp_path, {"features": ["age", "hourz"], "coefficients": [1, 2]})
@@ -105,3 +136,15 @@ def test_unknown_features_are_refused(tmp_path: Path) -> None:
     assert problem.code == "E0509"
     assert problem.help is not None
     assert "did you mean `hours`?" in problem.help
+
+
+def test_the_probability_of_a_formula_is_a_logit_and_it_is_said() -> None:
+    clause = WhenProbability(outcome=1, relation=Relation.GT, threshold=Fraction(1, 2), span=SPAN)
+    formula = InlineScore(form=Form.of(AttributeInput(0)), span=SPAN)
+    reporter = Reporter()
+    load_model(replace(declaration("", clause), source=formula), PEOPLE, reporter=reporter)
+    (warning,) = reporter
+    assert (warning.code, warning.title) == (
+        "W0702",
+        "`probability` is read as the logistic of the formula's raw score",
+    )

@@ -165,6 +165,11 @@ def test_pinned_digests(tmp_path: Path) -> None:
     assert problem.code == "E0507"
     assert any("0" * 64 in note for note in problem.notes)
     assert any(digest in note for note in problem.notes)
+    (malformed,) = found(lambda: load(path, sha256=digest[:-1]))
+    assert malformed.code == "E0507"
+    assert malformed.title.endswith("is pinned by something that is no SHA-256")
+    assert malformed.primary is not None
+    assert malformed.primary.text == "a SHA-256 is 64 hexadecimal digits"
     other = saved(network(LINE, {"w": np.ones((3, 1))}), tmp_path, "other.onnx")
     pinned = declaration(path, sha256=digest)
     assert codes(lambda: load_model(pinned, PEOPLE, override_path=other)) == ["E0507"]
@@ -187,6 +192,15 @@ def test_width_must_agree(tmp_path: Path) -> None:
 def test_open_widths_are_taken_from_the_spec(tmp_path: Path) -> None:
     path = saved(network(LINE, W, inputs={"x": ["N", "D"]}), tmp_path)
     assert load(path).layers[0].weight.shape == (1, 3)
+
+
+@pytest.mark.parametrize("shape", [["N", "D"], None])
+def test_an_open_width_is_named_where_the_file_does_not_fit_it(shape: list[Any] | None, tmp_path: Path) -> None:
+    path = saved(network(LINE, W, inputs={"x": shape}), tmp_path)  # type: ignore[dict-item]
+    (problem,) = found(lambda: load(path, domain("age", "hours")))
+    assert problem.primary is not None
+    assert problem.code == "E0509"
+    assert "the file declares no width" in problem.primary.text
 
 
 NAMED = [node("Concat", ["debt_ratio", "age", "hours"], ["x"], axis=1), *LINE]

@@ -10,6 +10,7 @@ from marked_specs import assert_found_as_marked, checked, each, findings, groups
 
 from fairdsl.diagnostics import Edit
 from fairdsl.ir.domain import Boolean, Category, CategoryValue, Integer, Real
+from fairdsl.semantics import front_end
 
 MODEL = "model approve : Applicant -> { reject, grant }\n"
 AGE = "domain Applicant { age : integer 18 .. 90 }\n"
@@ -23,7 +24,11 @@ def domain(members: str) -> str:
 
 
 def test_a_category_counts_from_zero_where_no_code_is_written(tmp_path: Path) -> None:
-    spec = checked(domain('  job : category { clerk, nurse = 5, "night shift" }'), tmp_path)
+    text = domain('  job : category { clerk, nurse = 5, "night shift" } # warning: W0807')
+    (found,) = assert_found_as_marked(text, tmp_path)
+    assert found.primary is not None
+    assert found.primary.text == "by position `clerk` is 0, `night shift` is 2"
+    spec = front_end(str(tmp_path / "spec.fair"))[0]
     (job,) = spec.domains["Applicant"].attributes
     assert job.type == Category(
         values=(

@@ -137,12 +137,12 @@ def _says_width(item: RawInput) -> bool:
     return bool(item.shape) and None not in item.shape[1 if len(item.shape) > 1 else 0 :]
 
 
-def _assumptions(undeclared: list[tuple[str, int]]) -> str:
-    """The widths that the file leaves open, as a possible cause."""
-    if not undeclared:
-        return ""
-    widths = ", ".join(f"`{name}` (the spec gives {width})" for name, width in undeclared)
-    return f"; it declares no width for {widths}"
+def _width_open(path: str, node: RawNode, undeclared: list[tuple[str, int]], span: Span | None) -> Diagnostic:
+    """The file leaves the width of its inputs open, and what was assumed for them does not fit."""
+    widths = " and ".join(str(width) for _, width in undeclared)
+    plural = "number" if widths == "1" else "numbers"
+    reason = f"the file declares no width for it, and read as {widths} {plural} it does not fit node `{node.where}`"
+    return errors.input_not_bound(path, [name for name, _ in undeclared], [], reason, span)
 
 
 def _evaluate(
@@ -165,6 +165,8 @@ def _evaluate(
     try:
         results = SEVERAL[key](call) if key in SEVERAL else [HANDLERS[key](call)]
     except UnreadableError as refusal:
+        if undeclared and isinstance(refusal.__cause__, ValueError):
+            raise DiagnosticError(_width_open(path, node, undeclared, span)) from refusal
         raise DiagnosticError(
             errors.node_not_exact(path, node.operator, node.where, refusal.reason, refusal.remedy, span)
         ) from refusal
@@ -174,7 +176,9 @@ def _evaluate(
         ) from problem
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
         # numpy's complaint about shapes or axes that do not fit: the file contradicts itself
-        reason = f"node `{node.where}` ({node.operator}) does not fit its inputs{_assumptions(undeclared)}"
+        if undeclared:
+            raise DiagnosticError(_width_open(path, node, undeclared, span)) from problem
+        reason = f"node `{node.where}` ({node.operator}) does not fit its inputs"
         raise DiagnosticError(errors.not_onnx(path, reason, span)) from problem
     rounded.extend(call.rounded)
     for name, value in zip(node.outputs, results, strict=False):

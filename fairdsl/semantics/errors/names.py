@@ -80,16 +80,21 @@ def unknown_attribute(
     known: Sequence[str],
     *,
     why: str | None = None,
+    label: Span | None = None,
 ) -> Diagnostic:
-    """A name that is no attribute of the domain in force."""
-    suggestion, fix = did_you_mean(name, known, span)
+    """A name that is no attribute of the domain in force; ``label``: where a label of this name is declared."""
+    suggestion, fix = (None, None) if label else did_you_mean(name, known, span)
+    if label:
+        why = "the true outcome is known only after the decision, so it takes part in metrics of groups alone"
+        suggestion = "remove it here, or declare it in the domain if it is known when the decision is made"
     counted = f"{len(known)} attribute{'s are' if len(known) != 1 else ' is'} declared here"
     place = (Label(domain_span, counted),) if domain_span else ()
+    place = (Label(label, "declared as a label"),) if label else place
     where = f"`{domain}`" if domain_span else domain
     return Diagnostic(
         code="E0203",
-        title=f"`{name}` is not an attribute of {where}",
-        primary=Label(span, "not declared"),
+        title=f"`{name}` is {'a label, and no' if label else 'not an'} attribute of {where}",
+        primary=Label(span, "a label is the true outcome" if label else "not declared"),
         secondary=place,
         why=why or "a clause about an attribute that nobody declared could not mean anything",
         help=suggestion or f"declare it in {where}, or remove it here",
