@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.syntax import errors
-from fairdsl.syntax.expected import expected_words
+from fairdsl.syntax.expected import expected_words, known_clauses
 from fairdsl.syntax.mistakes import classic_mistake
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import FIRST_WORDS, Situation
@@ -17,6 +17,9 @@ _ONLY_DECLARE = ("audit", "use", "domain", "protected", "label", "distribution",
 
 #: What a statement cannot end with.
 _GOES_ON = frozenset(("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "->", ":", "and", "or", "not", "by"))
+
+#: What a condition has once: where it is read twice, the first one names the condition.
+_COMPARES = frozenset(("=", "!=", "<", "<=", ">", ">=", "in"))
 
 #: What newcomers write for a first word; near misses are found by their letters.
 _OTHER_WORDS = {
@@ -169,7 +172,16 @@ def _comma_missing(situation: Situation) -> Diagnostic | None:
         return None
     if before.kind not in value or found.kind not in value or (found.leads and situation.complete):
         return None
-    return errors.list_comma(found.span, False, _quoted(before), _quoted(found))
+    plain = before.kind is found.kind is Kind.WORD
+    return errors.list_comma(
+        found.span, False, _quoted(before), _quoted(found), quotable=plain and _lists_values(situation)
+    )
+
+
+def _lists_values(situation: Situation) -> bool:
+    """Whether the place is in a list of values, which may be written in quotes where they are no names."""
+    opening = _inner_opening(situation)
+    return opening is not None and situation.lexemes[opening - 1].text in ("category", "in")
 
 
 def _unclosed(situation: Situation) -> Diagnostic | None:
@@ -179,7 +191,8 @@ def _unclosed(situation: Situation) -> Diagnostic | None:
     here = situation.found
     if opening is None:
         return None
-    if situation.start != situation.at and first.leads and begins_declaration(situation, situation.start):
+    swallowed = opening < situation.start < situation.at and first.leads
+    if swallowed and begins_declaration(situation, situation.start):
         here = first
     elif not (here.kind is Kind.END or (here.leads and begins_declaration(situation, situation.at))):
         inner_head = opening != situation.opening and here.leads and _heads_attribute(situation)
@@ -202,10 +215,21 @@ def _is_indented(situation: Situation, here: Lexeme) -> bool:
 def begins_declaration(situation: Situation, index: int) -> bool:
     """Whether a declaration begins at an index; ``model`` and ``target`` are clauses of properties too."""
     word, after = situation.lexemes[index].text, situation.lexemes[index + 2].text
-    if word in ("model", "target"):
-        return situation.body != "property" or after == (":" if word == "model" else "=")
+    if word in ("model", "target") and situation.body != "property":
+        return True
+    if word == "model":
+        return after == ":"
+    if word == "target":
+        return after == "=" and _names_condition(situation, index)
     names_itself = situation.lexemes[index + 1].kind in (Kind.WORD, Kind.STRING)
     return word in _ONLY_DECLARE and names_itself
+
+
+def _names_condition(situation: Situation, index: int) -> bool:
+    """Whether ``target x =`` names a condition, as ``x = age >= 60`` does; ``target age = 60`` is a clause."""
+    if situation.start <= index < situation.at:
+        return situation.found.text in _COMPARES
+    return not _is_indented(situation, situation.lexemes[index])
 
 
 def _heads_attribute(situation: Situation) -> bool:
@@ -273,8 +297,8 @@ def _unknown_word(situation: Situation) -> Diagnostic | None:
     if situation.body == "file" or (meant in FIRST_WORDS["file"] and meant not in FIRST_WORDS[situation.body]):
         known_here = [f"`{name}`" for name in FIRST_WORDS["file"]]
         return errors.unknown_declaration(word.span, shown, meant, known_here)
-    clauses = [f"`{name}`" for name in FIRST_WORDS[situation.body]]
-    return errors.unknown_clause(word.span, shown, situation.body, meant, clauses)
+    wording = errors.clause_wording(word.span, shown, situation.body, meant, known_clauses(situation.body))
+    return errors.unknown_clause(word.span, wording)
 
 
 def _ends_statement(situation: Situation) -> bool:
@@ -304,7 +328,8 @@ def _something_else(situation: Situation) -> Diagnostic:
     place = situation.found.span
     if situation.found.kind is Kind.END and situation.before:
         place = situation.before.span
-    return errors.something_else(place, _quoted(situation.found), before, expected_words(situation))
+    wording = errors.expected_wording(_quoted(situation.found), before, expected_words(situation))
+    return errors.something_else(place, wording)
 
 
 def _quoted(lexeme: Lexeme) -> str:

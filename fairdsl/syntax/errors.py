@@ -14,7 +14,10 @@ __all__ = [
     "WORDED",
     "Brace",
     "Wording",
+    "clause_wording",
+    "depth_wording",
     "empty_file",
+    "expected_wording",
     "list_comma",
     "misplaced_declaration",
     "nothing_follows",
@@ -92,13 +95,21 @@ def unbalanced_brace(place: Span, problem: Brace, owner: str, opening: Span | No
     )
 
 
-def unknown_clause(place: Span, word: str, body: str, meant: str | None, known: Sequence[str]) -> Diagnostic:
+def unknown_clause(place: Span, wording: Wording) -> Diagnostic:
     """E0104: a line of a block begins with a word that begins nothing there."""
-    return Diagnostic(
-        code="E0104",
+    return _worded(
+        "E0104",
+        place,
+        wording,
+        "a clause that nobody understands would be skipped, and the audit would check something else",
+    )
+
+
+def clause_wording(place: Span, word: str, body: str, meant: str | None, known: Sequence[str]) -> Wording:
+    """What to say of a word that begins nothing in a block."""
+    return Wording(
         title=f"`{word}` begins no clause of a {body}",
-        primary=Label(place, f"did you mean `{meant}`?" if meant else "not known here"),
-        why="a clause that nobody understands would be skipped, and the audit would check something else",
+        label=f"did you mean `{meant}`?" if meant else "not known here",
         help=f"write `{meant}`" if meant else f"a {body} has the clauses {_listed(known)}",
         fix=Edit(place, meant) if meant else None,
     )
@@ -140,14 +151,15 @@ def nothing_follows(place: Span, keyword: str, example: str, next_place: Span) -
     )
 
 
-def list_comma(place: Span, left_over: bool, before: str, after: str) -> Diagnostic:
-    """E0109: a list with a comma too many or too few."""
+def list_comma(place: Span, left_over: bool, before: str, after: str, *, quotable: bool = False) -> Diagnostic:
+    """E0109: a list with a comma too many or too few; the values of some lists may be written in quotes."""
     if left_over:
         title, label, mend = "this comma leads nowhere", "nothing is listed behind it", "remove the comma"
         fix = Edit(place, "")
     else:
         title, label = f"a comma is missing between `{before}` and `{after}`", "`,` belongs before this"
-        mend, fix = f"write `{before}, {after}`", Edit(_before(place), ", ")
+        one_value = f', or `"{before} {after}"` for one value' if quotable else ""
+        mend, fix = f"write `{before}, {after}`{one_value}", Edit(_before(place), ", ")
     return Diagnostic(
         code="E0109",
         title=title,
@@ -197,8 +209,13 @@ def misplaced_declaration(place: Span, word: str, belongs: str) -> Diagnostic:
     )
 
 
-def something_else(place: Span, found: str, before: str, expected: Sequence[str]) -> Diagnostic:
-    """E0115: whatever no other code describes; says what may stand there."""
+def something_else(place: Span, wording: Wording) -> Diagnostic:
+    """E0115: whatever no other code describes."""
+    return _worded("E0115", place, wording, "the rest of this statement was not read, so nothing is concluded from it")
+
+
+def expected_wording(found: str, before: str, expected: Sequence[str]) -> Wording:
+    """What may stand at a place, where nothing more telling is known."""
     after = f" after `{before}`" if before else ""
     if len(expected) == 1 and not expected[0].startswith("a new"):
         title = f"{expected[0]} is missing" + (f" before `{found}`" if found else " at the end of the file")
@@ -206,12 +223,20 @@ def something_else(place: Span, found: str, before: str, expected: Sequence[str]
         title = f"`{found}` cannot stand{after}" if after else f"`{found}` cannot stand here"
     else:
         title = f"the file ends{after}, where more must follow"
-    return Diagnostic(
-        code="E0115",
+    return Wording(
         title=title,
-        primary=Label(place, f"here belongs {_listed(expected, 'or')}" if expected else ""),
-        why="the rest of this statement was not read, so nothing is concluded from it",
+        label=f"here belongs {_listed(expected, 'or')}" if expected else "",
         help=f"write {_listed(expected, 'or')} here" if expected else "remove it",
+    )
+
+
+def depth_wording(deepest: int) -> Wording:
+    """What to say of a formula in which too many expressions stand inside one another."""
+    return Wording(
+        title=f"this formula is nested more than {deepest} levels deep",
+        label=f"level {deepest + 1} begins here",
+        help="remove parentheses that are not needed, or write several `target` lines, or name a part of it in "
+        "a `target` of its own; a long sum, product or row of `and` needs no parentheses and may have any length",
     )
 
 
@@ -232,6 +257,7 @@ WORDED: Mapping[str, Callable[[Span, Wording], Diagnostic]] = MappingProxyType(
     {
         "E0101": foreign_sign,
         "E0102": strange_quotes,
+        "E0104": unknown_clause,
         "E0106": strange_type,
         "E0107": small_word_missing,
         "E0110": foreign_comparison,

@@ -7,7 +7,7 @@ from functools import cache
 from fairdsl.syntax.situation import FIRST_WORDS, Situation
 from fairdsl.syntax.tables import grammar
 
-__all__ = ["expected_words"]
+__all__ = ["expected_words", "known_clauses"]
 
 _OPERATORS = {"AND", "OR", "PLUS", "MINUS", "TIMES", "DIVIDE"}
 _RELATIONS = {"EQ", "NE", "LT", "LE", "GT", "GE", "IN"}
@@ -28,12 +28,24 @@ _DESCRIBED = {
     "$END": "the end of the file",
 }
 _LAW_HEAD = "a law such as `age : normal(40, 10)`"
+#: What may stand in a body and begins with a name.
+_NAMED = {
+    "domain": _DESCRIBED["ATTRIBUTE"],
+    "model": _DESCRIBED["OUTCOME"],
+    "distribution": _LAW_HEAD,
+}
 
 
 @cache
 def _spellings() -> dict[str, str]:
     """How each keyword and symbol is written."""
     return {terminal.name: terminal.pattern.value for terminal in grammar().terminals if terminal.pattern.type == "str"}
+
+
+def known_clauses(body: str) -> list[str]:
+    """All that a body is made of."""
+    clauses = [f"`{word}`" for word in FIRST_WORDS[body]]
+    return [*clauses, _NAMED[body]] if body in _NAMED else clauses
 
 
 def expected_words(situation: Situation) -> list[str]:

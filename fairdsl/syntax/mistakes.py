@@ -88,7 +88,7 @@ def _match_items(items: list[str], situation: Situation, index: int) -> list[lis
         return []
     item, rest = items[0], items[1:]
     if item == "...":
-        for stop in range(index, max(situation.at, index) + 1):
+        for stop in range(index, _last_stop(situation, index) + 1):
             tail = _match_items(rest, situation, stop)
             if tail is not None:
                 return [[situation.lexemes[i] for i in range(index, stop)], *tail]
@@ -103,8 +103,18 @@ def _match_items(items: list[str], situation: Situation, index: int) -> list[lis
     return None if tail is None else [[situation.lexemes[index]], *tail]
 
 
+def _last_stop(situation: Situation, index: int) -> int:
+    """How far `...` may reach: to the piece at which reading stopped, behind it to the end of the line."""
+    if index <= situation.at:
+        return situation.at
+    while not situation.lexemes[index].leads:
+        index += 1
+    return index
+
+
 def _fits(item: str, lexeme: Lexeme) -> bool:
-    return any(_fits_one(choice, lexeme) for choice in item.split("|"))
+    choices = item.split("|") if item != "|" else [item]
+    return any(_fits_one(choice, lexeme) for choice in choices)
 
 
 def _fits_one(choice: str, lexeme: Lexeme) -> bool:
@@ -153,8 +163,16 @@ def _blanks(situation: Situation, pieces: list[list[Lexeme]]) -> dict[str, str]:
         "plain": _plain(found),
     }
     for index, piece in enumerate(pieces):
-        blanks[str(index)] = " ".join(lexeme.text for lexeme in piece)
+        blanks[str(index)] = _written(piece)
     return blanks
+
+
+def _written(piece: list[Lexeme]) -> str:
+    """The pieces as they stand in the text, on one line."""
+    if not piece:
+        return ""
+    text = piece[0].span.to(piece[-1].span).text
+    return " ".join(lexeme.text for lexeme in piece) if "#" in text else " ".join(text.split())
 
 
 def _plain(number: str) -> str:

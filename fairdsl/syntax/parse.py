@@ -11,6 +11,7 @@ from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.build import SpecBuilder
+from fairdsl.syntax.depth import nested_too_deep
 from fairdsl.syntax.errors import empty_file, unknown_version
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.trivia import Trivia, read_trivia
@@ -42,6 +43,8 @@ def parse(source: SourceFile) -> ParseResult:
     try:
         branch = grammar().parse(source.text)
     except UnexpectedInput:
+        return _parse_around_errors(trivia)
+    if nested_too_deep(branch):
         return _parse_around_errors(trivia)
     spec = SpecBuilder(trivia).spec(branch)
     return ParseResult(spec=spec, diagnostics=tuple(_version_errors(spec)) or _emptiness(spec))

@@ -15,7 +15,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from fairdsl.diagnostics.model import Diagnostic, Edit
 from fairdsl.source import SourceFile, Span
+from fairdsl.syntax.depth import DEEPEST, nested_too_deep
 from fairdsl.syntax.diagnose import begins_declaration, diagnose
+from fairdsl.syntax.errors import depth_wording, something_else
 from fairdsl.syntax.patch import Patched, patch
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
@@ -55,7 +57,9 @@ class _Recovery:
         for _ in range(_MOST_ROUNDS):
             patched, outcome = self._attempt(self._edits)
             if not isinstance(outcome, Situation):
-                return self._recovered(patched, outcome)
+                if not self._drop_too_deep(patched, outcome):
+                    return self._recovered(patched, outcome)
+                continue
             diagnostic = diagnose(outcome)
             if not self._follows_from_an_earlier_one(outcome, diagnostic):
                 self._diagnostics.append(diagnostic)
@@ -80,6 +84,18 @@ class _Recovery:
             offset = patched.original[_offset(stopped, len(patched.text))]
             state = stopped.interactive_parser.parser_state
             return patched, situate(state, self._lexemes, self._lexemes.index_at(offset), patched.original)
+
+    def _drop_too_deep(self, patched: Patched, branch: Branch) -> bool:
+        """Report and drop the first statement that nests too deep, if one does."""
+        found = nested_too_deep(branch)
+        if found is None:
+            return False
+        statement, place = (self._lexemes.index_at(patched.original[part.meta.start_pos]) for part in found)
+        dropped = Span(self._file, self._lexemes[statement].start, patched.original[found[0].meta.end_pos - 1] + 1)
+        self._diagnostics.append(something_else(self._lexemes[place].span, depth_wording(DEEPEST)))
+        self._edits = (*self._edits, Edit(dropped, "\n"))
+        self._lost.append(dropped)
+        return True
 
     def _follows_from_an_earlier_one(self, situation: Situation, diagnostic: Diagnostic) -> bool:
         """A brace left over after one was put in: the user's own, at the place where it was meant."""

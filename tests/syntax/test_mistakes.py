@@ -37,7 +37,8 @@ def test_each_example_of_the_table_gives_its_message(mistake: Mistake) -> None:
     assert diagnostic.code == mistake.code
     assert re.fullmatch(re.sub(r"\\\{\w+\\\}", ".*", re.escape(mistake.title)), diagnostic.title)
     sentences = (diagnostic.title, diagnostic.why, diagnostic.help, diagnostic.primary and diagnostic.primary.text)
-    assert not [sentence for sentence in sentences if sentence and FORBIDDEN.search(sentence)]
+    words = [word for sentence in sentences if sentence for word in FORBIDDEN.findall(sentence)]
+    assert not [word for word in words if word not in mistake.example]
     assert len(diagnostic.title) <= 80
     assert not diagnostic.title.endswith(".")
 
@@ -190,6 +191,58 @@ def test_anything_else_says_what_belongs_there(text: str, expected: str) -> None
     assert diagnostic.code == "E0115"
     assert expected in (diagnostic.help or "")
     assert not FORBIDDEN.search(diagnostic.title + (diagnostic.help or ""))
+
+
+@pytest.mark.parametrize(
+    ("body", "known"),
+    [
+        ("domain D {\n  banana x\n}", "an attribute such as"),
+        ("model m : D -> { no, yes }\n  banana x", "an outcome such as `grant when score > 0`"),
+        ("distribution d over D\n  banana x", "a law such as"),
+    ],
+)
+def test_what_begins_with_a_name_is_listed_too(body: str, known: str) -> None:
+    diagnostic = only(body)
+    assert diagnostic.code == "E0104"
+    assert known in (diagnostic.help or "")
+
+
+def test_two_words_may_be_one_value_in_quotes() -> None:
+    diagnostic = only("domain D {\n  job : category { office clerk = 1, nurse = 2 }\n}")
+    assert diagnostic.help == 'write `office, clerk`, or `"office clerk"` for one value'
+    # An outcome is a name.
+    assert only("model m : D -> { office clerk, yes }").help == "write `office, clerk`"
+
+
+@pytest.mark.parametrize("indent", ["  ", ""])
+def test_a_mistake_in_a_target_is_not_a_misplaced_declaration(indent: str) -> None:
+    for wrong, code in (("'nurse'", "E0102"), ("nurse && age = 3", "E0101"), ("3 percent", "E0111")):
+        text = "property p {\n" + indent + "target job = " + wrong + "\n" + indent + "require same decision\n}"
+        assert findings(text) == [(code, "2")]
+
+
+def test_a_named_target_in_a_property_is_misplaced() -> None:
+    assert findings("property p {\n  target old = age >= 60\n  require same decision\n}") == [("E0114", "2")]
+    assert findings("property p {\n  require same decision\n\ntarget old = age >= 60") == [("E0103", "4")]
+
+
+def test_a_unit_of_percent_is_mended_without_a_gap() -> None:
+    fix = only("property p { require fair_share >= 95 percent }").fix
+    assert fix is not None
+    assert (fix.span.text, fix.replacement) == ("95 percent", "95%")
+
+
+def test_bars_become_a_call() -> None:
+    fix = only("property p { require |score(a) - score(b)| <= 1 }").fix
+    assert fix is not None
+    assert (fix.span.text, fix.replacement) == ("|score(a) - score(b)|", "abs(score(a) - score(b))")
+
+
+@pytest.mark.parametrize("quoted", ["= 'nurse'", "in { 'nurse' }", "!= a and x = 'nurse'", "= 3 or ('nurse' = x)"])
+def test_single_quotes_around_a_value(quoted: str) -> None:
+    for clause in ("target", "given", "require", "baseline"):
+        diagnostic = only("property p {\n  " + clause + " job " + quoted + "\n}")
+        assert (diagnostic.code, diagnostic.help) == ("E0102", 'write `"nurse"` or `nurse`')
 
 
 # ---- several mistakes --------------------------------------------------------------------------
