@@ -11,12 +11,15 @@ __all__ = ["walk"]
 
 
 def walk(node: object) -> Iterator[tree.Node]:
-    """The node and everything below it; sequences of nodes are walked too."""
-    match node:
-        case tuple() | list():
-            for part in node:
-                yield from walk(part)
-        case tree.Node():
-            yield node
-            for entry in dataclasses.fields(node):
-                yield from walk(getattr(node, entry.name))
+    """The node and everything below it, in the order of reading; sequences of nodes are walked too.
+
+    A long sum is a tree as deep as it is long, so there is a stack and no recursion.
+    """
+    stack: list[object] = [node]
+    while stack:
+        match stack.pop():
+            case (tuple() | list()) as parts:
+                stack.extend(reversed(parts))
+            case tree.Node() as found:
+                yield found
+                stack.extend(getattr(found, entry.name) for entry in reversed(dataclasses.fields(found)))
