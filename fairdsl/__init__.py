@@ -102,7 +102,7 @@ def lint(spec: _Path, *, files: bool = False, models: Mapping[str, _Path] | None
     return warnings
 
 
-def explain(spec: _Path, *, models: Mapping[str, _Path] | None = None) -> Explanation:
+def explain(spec: _Path) -> Explanation:
     """Each property of the spec as an English sentence and as a formula, with every clause in force."""
     from fairdsl.explanation import explain_spec
 

@@ -15,7 +15,11 @@ from fairdsl.diagnostics.text import render
 __all__ = ["command"]
 
 
-@click.command("compile", epilog="Exit codes: 0 all is written; 2 errors, or a question the format cannot express.")
+@click.command(
+    "compile",
+    epilog="Exit codes: 0 everything required is written (measures may be left out); 2 errors, or a "
+    "requirement that the format cannot express.",
+)
 @spec_argument
 @click.option("--to", "form", required=True, metavar="FORMAT", help="The file format, for example smtlib.")
 @click.option(

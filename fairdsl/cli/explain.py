@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import fairdsl
-from fairdsl.cli.options import json_option, model_option
+from fairdsl.cli.options import json_option
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import CODES, nearest
 from fairdsl.diagnostics.json import diagnostics_to_json
@@ -28,15 +28,14 @@ _INDENT = "    "
 @click.command("explain")
 @click.argument("topic", metavar="SPEC|CODE|METRIC")
 @json_option
-@model_option
-def command(topic: str, as_json: bool, models: Mapping[str, str]) -> None:
+def command(topic: str, as_json: bool) -> None:
     """Say in words what a spec, an error code or a metric means.
 
     A spec: each property as an English sentence and as a formula, with every clause in force, also the
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
     """
     if Path(topic).is_file():
-        _spec(topic, models, as_json)
+        _spec(topic, as_json)
     elif _CODE.fullmatch(topic):
         _code(topic.upper(), as_json)
     else:
@@ -47,9 +46,9 @@ def _print_json(written: Mapping[str, Any]) -> None:
     click.echo(json.dumps(written, indent=2, ensure_ascii=False))
 
 
-def _spec(path: str, models: Mapping[str, str], as_json: bool) -> None:
+def _spec(path: str, as_json: bool) -> None:
     """Every property; the findings about the spec go to standard error."""
-    explanation = fairdsl.explain(path, models=models)
+    explanation = fairdsl.explain(path)
     if as_json:
         properties = [
             {"name": item.name, "sentence": item.sentence, "formula": item.formula, "clauses": list(item.clauses)}
