@@ -52,7 +52,7 @@ def cannot_open(path: str, reason: str, span: Span | None) -> Diagnostic:
         title=f"the model file `{_name(path)}` cannot be opened",
         primary=_at(span, reason[:1].lower() + reason[1:]),
         why="the audit is about this file; without it there is nothing to verify",
-        help=f"check the path `{path}`: paths in a spec start from the spec's own folder; `--model NAME=PATH` gives another file",
+        help=f"check the path `{path}`: paths start from the spec's folder; `--model NAME=PATH` replaces the file",
     )
 
 
