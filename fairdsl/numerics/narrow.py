@@ -7,9 +7,10 @@ still checked point by point. Imports neither numpy nor any engine, so that plan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, prod
 
 from fairdsl.ir.domain import Domain
@@ -77,7 +78,12 @@ def narrow(domain: Domain, *predicates: Predicate) -> tuple[ValueSet, ...]:
 
     Where nothing satisfies them and this is noticed, every set is empty.
     """
-    predicate = without_not(conjoin(domain.where, *predicates))
+    return _narrowed(domain, conjoin(domain.where, *predicates))
+
+
+@lru_cache(maxsize=64)  # checks, planner and engines ask the same of a question
+def _narrowed(domain: Domain, predicate: Predicate) -> tuple[ValueSet, ...]:
+    predicate = without_not(predicate)
     sets: list[ValueSet] = []
     for attribute in domain.attributes:
         values = attribute.values
@@ -131,13 +137,23 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
     if isinstance(narrowed, Interval) or narrowed.count > _FILTERED:
         return narrowed
     others = list(sets)
+    about = And(tuple(part for part in _conjuncts(predicate) if any(v.attribute == index for v in variables(part))))
 
     def possible_at(value: int | Fraction) -> bool:
         others[index] = Finite((value,))
-        return possible(predicate, others)
+        return possible(about, others)
 
     kept = tuple(value for value in narrowed.values if possible_at(value))
     return narrowed if len(kept) == narrowed.count else Finite(kept)
+
+
+def _conjuncts(predicate: Predicate) -> Iterator[Predicate]:
+    """The parts that must all hold: those that do not mention an attribute say nothing about its values."""
+    if isinstance(predicate, And):
+        for part in predicate.parts:
+            yield from _conjuncts(part)
+    else:
+        yield predicate
 
 
 def _plain(value: Fraction) -> int | Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from fairdsl.diagnostics import Diagnostic
@@ -27,24 +28,26 @@ def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Ite
     if not any(isinstance(item, tree.Property) for item in spec.items):
         return
     models = {checked.model for checked in properties}
-    walks = any(isinstance(node, tree.AllowClause) for node in walk(spec.items))
+    nodes = list(walk(spec.items))
+    allows = any(isinstance(node, tree.AllowClause) for node in nodes)
+    questioned = set(_names([node for node in nodes if isinstance(node, tree.DifferClause | tree.AcrossClause)]))
+    everywhere = Counter(node.text for node in nodes if isinstance(node, tree.Name))
     for item in spec.items:
-        others = set(_names([other for other in spec.items if other is not item]))
         match item:
             case tree.Use() | tree.Property():
                 pass
             # An allowed path names the edges of a graph, not the graph.
-            case tree.Graph() if walks:
+            case tree.Graph() if allows:
                 pass
             case tree.Protected(names=names):
-                clauses = [node for node in walk(spec.items) if isinstance(node, tree.DifferClause | tree.AcrossClause)]
-                questioned = set(_names(clauses))
                 for name in names:
                     if name.text not in questioned:
                         yield errors.never_used("protected attribute", name.text, name.span)
             # A single model need not be named; the checked properties know which one they are about.
-            case _ if item.name.text not in others | models:
-                yield errors.never_used(_KINDS[type(item)], item.name.text, item.name.span)
+            case _ if item.name.text not in models:
+                own = sum(text == item.name.text for text in _names([item]))
+                if everywhere[item.name.text] == own:
+                    yield errors.never_used(_KINDS[type(item)], item.name.text, item.name.span)
 
 
 def _names(nodes: Sequence[tree.Node]) -> Iterator[str]:

@@ -6,7 +6,7 @@ that ``parse(format(tree)) == tree``. Numbers are exact fractions and keep the w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field, fields
 from enum import Enum
 from fractions import Fraction
 from typing import TypeVar, dataclass_transform
@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def node(cls: type[T]) -> type[T]:
-    """A frozen dataclass that takes equality and representation from :class:`Node`.
+    """A dataclass that takes equality, representation and immutability from :class:`Node`.
 
     Generating them anew for each of the seventy classes would be a third of the time of ``fairdsl fmt``.
     """
-    return dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)(cls)
+    return dataclass(slots=True, kw_only=True, eq=False, repr=False)(cls)
 
 
 @node
@@ -36,6 +36,15 @@ class Node:
 
     def __eq__(self, other: object) -> bool:
         return self._content() == other._content() if isinstance(other, Node) and type(other) is type(self) else False
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Each field is written once, by the constructor."""
+        if hasattr(self, name):
+            raise FrozenInstanceError(f"cannot assign to `{name}`")
+        object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"cannot delete `{name}`")
 
     def __hash__(self) -> int:
         return hash((type(self), self._content()))
