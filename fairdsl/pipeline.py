@@ -52,8 +52,10 @@ def verify(
     planned = [(demand, plan_of(demand, backend)) for demand in elaborated.demands]
     answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
     findings = [*warnings, *elaborated.warnings]
-    for number, (demand, plan) in enumerate(planned):
-        verdict, answer = _answer(demand, plan, budget.share(len(planned) - number), observer)
+    waiting = sum(isinstance(plan, Plan) for _, plan in planned)
+    for demand, plan in planned:
+        verdict, answer = _answer(demand, plan, budget.share(max(waiting, 1)), observer)
+        waiting -= isinstance(plan, Plan)  # refusals take no time
         answered[demand.property.name].append(answer)
         if is_vacuous(verdict):
             findings.append(nobody_compared(demand.property.name, demand.property.span))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Evidence, Reason, Unknown, Verdict, Violated
+from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated
 
 __all__ = ["execute"]
 
@@ -20,7 +20,19 @@ def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) ->
         except MemoryError:
             evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
             verdict = Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
+        if isinstance(verdict, Holds) and facts.gaps:
+            return _shared_by_one_arithmetic(verdict, facts)
         if stage.offer.decides or isinstance(verdict, Violated):
             return verdict
     assert verdict is not None, "a plan has a stage"
     return verdict
+
+
+def _shared_by_one_arithmetic(verdict: Holds, facts: Facts) -> Unknown:
+    """A proof beside a pair that breaks the demand on the deployed file is no verdict on that file."""
+    return Unknown(
+        reason=Reason.NUMERIC_GAP,
+        detail="it is proved in exact arithmetic, but an earlier stage found a pair that the deployed file breaks",
+        evidence=verdict.evidence,
+        witnesses=tuple(facts.gaps),
+    )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from fairdsl.backends.contract import Budget
 from fairdsl.verdict import Judgement
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -173,3 +174,12 @@ def test_plans_and_capabilities_name_every_backend() -> None:
     plan = fairdsl.plans(EXAMPLES / "hiring" / "hiring.fair")[0]
     mentioned = {line.split(":")[0] for line in (*plan.stages, *plan.reasons)}
     assert mentioned == known
+
+
+def test_refused_demands_take_no_part_of_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shares: list[int] = []
+    share = Budget.share
+    monkeypatch.setattr(Budget, "share", lambda self, parts: shares.append(parts) or share(self, parts))
+    refused = "".join(ask(f"p{number}", "when confidence(a) >= 0.9 require same decision") for number in range(5))
+    fairdsl.check(written(tmp_path, ask("plain", "require same decision") + refused))
+    assert shares[0] == 1
