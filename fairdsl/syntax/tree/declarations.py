@@ -1,0 +1,168 @@
+"""Domains, labels and models: what is declared of people and of the model."""
+
+from __future__ import annotations
+
+from fairdsl.syntax.tree.expressions import Expression
+from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
+
+
+@node
+class CategoryEntry(Node):
+    """One value of a category, with the code that the model reads for it where one is written."""
+
+    name: Name
+    code: Number | None
+
+
+@node
+class CategoryType(Node):
+    """``category { none, below_200 = 4, "above 200" }``."""
+
+    entries: tuple[CategoryEntry, ...]
+
+
+@node
+class IntegerType(Node):
+    """``integer 0 .. 80``."""
+
+    low: Number
+    high: Number
+
+
+@node
+class RealType(Node):
+    """``real 0 .. 1``, or ``real`` alone: unbounded."""
+
+    low: Number | None
+    high: Number | None
+
+
+@node
+class BooleanType(Node):
+    """``boolean``: false is 0, true is 1."""
+
+
+Type = CategoryType | IntegerType | RealType | BooleanType
+
+
+@node
+class BinsAt(Node):
+    """``bins at 25, 45``."""
+
+    edges: tuple[Number, ...]
+
+
+@node
+class BinsByQuantiles(Node):
+    """``bins by quantiles 4``."""
+
+    count: Number
+
+
+@node
+class BinsByModel(Node):
+    """``bins by model``: the thresholds that the model itself uses."""
+
+
+Bins = BinsAt | BinsByQuantiles | BinsByModel
+
+
+@node
+class Attribute(Node):
+    """``name : type [column "header"] [bins ...]``."""
+
+    doc: tuple[str, ...]
+    name: Name
+    type: Type
+    column: Text | None
+    bins: Bins | None
+
+
+@node
+class Where(Node):
+    """``where EXPRESSION`` inside a domain: who can exist."""
+
+    condition: Expression
+
+
+@node
+class Domain(Node):
+    """``domain NAME { attributes and constraints }``; their written order is kept in ``members``."""
+
+    doc: tuple[str, ...]
+    name: Name
+    members: tuple[Attribute | Where, ...]
+
+
+@node
+class Protected(Node):
+    """``protected sex, age``."""
+
+    names: tuple[Name, ...]
+
+
+@node
+class Label(Node):
+    """``label reoffended : boolean column "two_year_recid"``: the true outcome, which is no input."""
+
+    doc: tuple[str, ...]
+    name: Name
+    type: Type
+    column: Text | None
+
+
+@node
+class From(Node):
+    """``from [format] "path" [sha256 "digest"]``, in models and distributions."""
+
+    format: Name | None
+    path: Text
+    digest: Text | None
+
+
+@node
+class ScoreFormula(Node):
+    """``score = EXPRESSION``: a model written in the spec."""
+
+    formula: Expression
+
+
+@node
+class DecidesWhen(Node):
+    """``grant when score > 0``; with no other source of a score it is a rule: ``grant when age >= 30``."""
+
+    outcome: Name
+    condition: Expression
+
+
+@node
+class DecidesByHighest(Node):
+    """``decide by highest score``."""
+
+
+@node
+class Favourable(Node):
+    """``favourable grant``."""
+
+    outcome: Name
+
+
+@node
+class Reads(Node):
+    """``reads age, one_hot(workclass), (income - 38.6) / 13.2``."""
+
+    features: tuple[Expression, ...]
+
+
+ModelClause = From | ScoreFormula | DecidesWhen | DecidesByHighest | Favourable | Reads
+
+
+@node
+class Model(Node):
+    """``model approve : Applicant -> { reject, grant } clauses``."""
+
+    doc: tuple[str, ...]
+    name: Name
+    domain: Name
+    outcomes: tuple[Name, ...]
+    clauses: tuple[ModelClause, ...]

@@ -1,0 +1,117 @@
+"""Expressions: conditions, sums and demands."""
+
+from __future__ import annotations
+
+from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
+
+
+@node
+class Reference(Node):
+    """``age``, or ``a.age`` where ``owner`` is one of the compared individuals."""
+
+    owner: Name | None
+    name: Name
+
+
+@node
+class Call(Node):
+    """``approve(a)``, ``score(a)``, ``abs(...)``, ``one_hot(workclass)``, ``confidence(a)``."""
+
+    function: Name
+    arguments: tuple[Expression, ...]
+
+
+@node
+class Negative(Node):
+    """``- x`` before anything that is not a bare number (``-3`` is a :class:`Number`)."""
+
+    operand: Expression
+
+
+@node
+class Arithmetic(Node):
+    """``left operator right`` with operator ``+ - * /``; left-associative as written."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+    def _content(self) -> tuple[object, ...]:
+        # The whole chain at once: a long sum is too deep on its left side to be compared by recursion.
+        chain: list[object] = []
+        operand: Expression = self
+        while isinstance(operand, Arithmetic):
+            chain += (operand.right, operand.operator)
+            operand = operand.left
+        return (operand, *reversed(chain))
+
+
+@node
+class Comparison(Node):
+    """``left relation right`` with relation ``= != < <= > >=``."""
+
+    relation: str
+    left: Expression
+    right: Expression
+
+
+@node
+class ValueRange(Node):
+    """``low .. high``, both ends included: an element of a set, or the right side of ``in``."""
+
+    low: Number
+    high: Number
+
+
+@node
+class Membership(Node):
+    """``value in { a, b, 3 .. 5 }`` or ``value in 3 .. 5`` (then ``elements`` is one range, unbraced)."""
+
+    value: Expression
+    elements: tuple[Name | Number | ValueRange, ...]
+    braced: bool
+
+
+@node
+class Negation(Node):
+    """``not operand``."""
+
+    operand: Expression
+
+
+@node
+class Conjunction(Node):
+    """``p and q and ...`` (two parts at least, none of them an unparenthesised conjunction)."""
+
+    parts: tuple[Expression, ...]
+
+
+@node
+class Disjunction(Node):
+    """``p or q or ...``."""
+
+    parts: tuple[Expression, ...]
+
+
+@node
+class Influence(Node):
+    """``influence of age, hours on METRIC``; each subset in parentheses is one question."""
+
+    subsets: tuple[tuple[Name, ...], ...]
+    metric: Name
+
+
+Expression = (
+    Reference
+    | Call
+    | Number
+    | Text
+    | Negative
+    | Arithmetic
+    | Comparison
+    | Membership
+    | Negation
+    | Conjunction
+    | Disjunction
+    | Influence
+)

@@ -1,0 +1,178 @@
+"""Properties and the clauses in them."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from fairdsl.syntax.tree.expressions import Expression, Influence
+from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
+from fairdsl.syntax.tree.populations import Path
+
+
+@node
+class NamedTarget(Node):
+    """``target seniors [over Applicant] = age >= 60``; a property refers to it by its name."""
+
+    doc: tuple[str, ...]
+    name: Name
+    domain: Name | None
+    condition: Expression
+
+
+@node
+class CompareClause(Node):
+    """``compare a, b : Applicant``."""
+
+    first: Name
+    second: Name
+    domain: Name
+
+
+@node
+class AcrossClause(Node):
+    """``across race, sex``."""
+
+    names: tuple[Name, ...]
+
+
+@node
+class ModelReference(Node):
+    """``model screen`` inside a property: which model it is about, where there are several."""
+
+    name: Name
+
+
+class DifferMode(Enum):
+    """How several protected attributes differ."""
+
+    ANY = "any"
+    ALL = "all"
+
+
+@node
+class DifferClause(Node):
+    """``differ in any sex, age``; the mode may be left out for one name."""
+
+    mode: DifferMode | None
+    names: tuple[Name, ...]
+
+
+@node
+class RelaxClause(Node):
+    """``relax age by 5`` or, without a bound, ``relax job freely``."""
+
+    name: Name
+    by: Number | None
+
+
+@node
+class TargetClause(Node):
+    """``target EXPRESSION``; several of them mean `and`."""
+
+    condition: Expression
+
+
+@node
+class WhenClause(Node):
+    """``when confidence(a) >= 0.9``."""
+
+    condition: Expression
+
+
+@node
+class UnderClause(Node):
+    """``under cohort``."""
+
+    distribution: Name
+
+
+@node
+class GivenClause(Node):
+    """``given EXPRESSION`` (or a bare attribute: one metric per value)."""
+
+    condition: Expression
+
+
+@node
+class ExcludingClause(Node):
+    """``excluding groups below 30 rows``, or ``of probability 0`` (then ``rows`` is None)."""
+
+    rows: Number | None
+
+
+@node
+class AllowClause(Node):
+    """``allow sex -> department -> admit``."""
+
+    path: Path
+
+
+@node
+class BaselineClause(Node):
+    """``baseline sex = male`` or ``baseline most_favoured``."""
+
+    group: Expression
+
+
+@node
+class PrivilegedClause(Node):
+    """``privileged sex = male``: AIF360's signed metrics need it."""
+
+    group: Expression
+
+
+@node
+class SameDecision(Node):
+    """``require same decision``."""
+
+
+@node
+class RequireClause(Node):
+    """``require DEMAND [with confidence 95%]``."""
+
+    demand: Expression | SameDecision
+    confidence: Number | None
+
+
+@node
+class MeasureItem(Node):
+    """A metric to report, ``discrimination_rate within 0.1%`` with the precision asked for."""
+
+    metric: Name | Influence
+    within: Number | None
+
+
+@node
+class MeasureClause(Node):
+    """``measure fair_share, discrimination_rate``."""
+
+    items: tuple[MeasureItem, ...]
+
+
+Clause = (
+    CompareClause
+    | AcrossClause
+    | ModelReference
+    | DifferClause
+    | RelaxClause
+    | TargetClause
+    | WhenClause
+    | UnderClause
+    | GivenClause
+    | ExcludingClause
+    | AllowClause
+    | BaselineClause
+    | PrivilegedClause
+    | RequireClause
+    | MeasureClause
+)
+
+
+@node
+class Property(Node):
+    """``property NAME "sentence" { clauses }``."""
+
+    doc: tuple[str, ...]
+    name: Name
+    sentence: Text | None
+    clauses: tuple[Clause, ...]
