@@ -1,5 +1,8 @@
 """The definitions of docs/semantics.md (sections 1 to 3), written down naively in exact fractions.
 
+Sigmoid and tanh have no rational values: theirs are fractions within 2**-450, and numbers that are nearer
+than 2**-300 count as equal. No small problem has others that are.
+
 Shares no code with any engine: it reads the data classes of the IR and nothing else. Every loop is the
 quantifier that it stands for; nothing here is fast. It is what the engines are compared with.
 """
@@ -8,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from itertools import product
 
 from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Who
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.model import ByThreshold, Curve, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
 
@@ -74,6 +78,37 @@ def true_for(predicate: Predicate, individuals: dict[Who, Point]) -> bool:
             return not true_for(part, individuals)
 
 
+def exponential(x: Fraction) -> Fraction:
+    """By the series at x / 2**n, squared n times; negative numbers by their inverse."""
+    if x < 0:
+        return 1 / exponential(-x)
+    doublings = 8 + int(x).bit_length()
+    small, term, total = x / 2**doublings, Fraction(1), Fraction(1)
+    for n in range(1, 70):
+        term = rounded(term * small / n, 600)
+        total += term
+    for _ in range(doublings):
+        total = rounded(total * total, 600)
+    return total
+
+
+def rounded(x: Fraction, places: int) -> Fraction:
+    return Fraction(round(x * 2**places), 2**places)
+
+
+@cache
+def bent(curve: Curve, slope: Fraction, z: Fraction) -> Fraction:
+    """What a unit computes of its pre-activation."""
+    match curve:
+        case Curve.LEAKY:
+            return max(z, Fraction(0)) + slope * min(z, Fraction(0))
+        case Curve.SIGMOID:
+            return rounded(1 / (1 + exponential(-z)), 500)
+        case Curve.TANH:
+            power = exponential(2 * z)
+            return rounded((power - 1) / (power + 1), 500)
+
+
 def scores(model: Model, point: Point) -> list[Fraction]:
     signals = [
         point[item.attribute]
@@ -83,14 +118,21 @@ def scores(model: Model, point: Point) -> list[Fraction]:
     ]
     for layer in model.layers:
         weights, biases, slopes = layer.weight.exact, layer.bias.exact, layer.slope.exact
+        curves = layer.curves or [Curve.LEAKY] * len(biases)
         following = []
         for unit in range(len(biases)):
             z = Fraction(biases[unit])
             for position, signal in enumerate(signals):
                 z += weights[unit, position] * signal
-            following.append(max(z, Fraction(0)) + slopes[unit] * min(z, Fraction(0)))
+            following.append(bent(curves[unit], slopes[unit], z))
         signals = following
     return signals
+
+
+def snapped(model: Model, x: Fraction, to: Fraction) -> Fraction:
+    """``to`` itself if x is only another approximation of it."""
+    curved = any(layer.curves for layer in model.layers)
+    return to if curved and abs(x - to) < Fraction(1, 2**300) else x
 
 
 def outcome(model: Model, point: Point) -> int:
@@ -98,8 +140,9 @@ def outcome(model: Model, point: Point) -> int:
     rule = model.rule
     if isinstance(rule, ByThreshold):
         assert rule.low == rule.high, "the oracle knows rational thresholds only"
-        return rule.granted if RELATIONS[rule.relation.value](found[0], rule.low) else rule.otherwise
-    return found.index(max(found))
+        score = snapped(model, found[0], rule.low)
+        return rule.granted if RELATIONS[rule.relation.value](score, rule.low) else rule.otherwise
+    return [snapped(model, x, max(found)) for x in found].index(max(found))
 
 
 def comparable(question: Pair, domain: Domain, a: Point, b: Point) -> bool:
@@ -135,7 +178,7 @@ def truth(problem: Problem) -> Truth:
     def breaks(a: Point, b: Point) -> bool:
         if isinstance(question.demand, SameDecision):
             return decision[a] != decision[b]
-        gap = abs(score[a][0] - score[b][0])
+        gap = snapped(model, abs(score[a][0] - score[b][0]), question.demand.limit)
         return not RELATIONS[question.demand.relation.value](gap, question.demand.limit)
 
     violations = [(a, b) for a, b in pairs if breaks(a, b)]

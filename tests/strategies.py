@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByHighest, ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, Curve, ExactArray, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, SameDecision, ScoreGap
 
@@ -73,28 +73,32 @@ def domains(draw: st.DrawFn) -> Domain:
 
 
 @st.composite
-def layers(draw: st.DrawFn, inputs: int, outputs: int, linear: bool) -> Layer:
+def layers(draw: st.DrawFn, inputs: int, outputs: int, linear: bool, curved: bool = False) -> Layer:
     number = draw(st.sampled_from([SMALL, SMALL, DYADIC, RATIONAL]))
     weight = np.empty((outputs, inputs), dtype=object)
     for cell in np.ndindex(weight.shape):
         weight[cell] = draw(number)
     slopes = st.just(Fraction(1)) if linear else st.sampled_from([Fraction(s) for s in (0, 0, 1)] + [Fraction(1, 10)])
+    curves = [draw(st.sampled_from(Curve)) for _ in range(outputs)] if curved else [Curve.LEAKY] * outputs
     return Layer(
         weight=ExactArray.from_fractions(weight),
         bias=ExactArray.from_fractions([draw(number) for _ in range(outputs)]),
-        slope=ExactArray.from_fractions([draw(slopes) for _ in range(outputs)]),
+        slope=ExactArray.from_fractions([Fraction(0) if curve else draw(slopes) for curve in curves]),
+        curves=tuple(curves),
     )
 
 
 @st.composite
-def models(draw: st.DrawFn, domain: Domain, single_score: bool, widths: tuple[int, ...]) -> Model:
+def models(draw: st.DrawFn, domain: Domain, single_score: bool, widths: tuple[int, ...], curved: bool = False) -> Model:
     columns = domain.attributes
     inputs: list[AttributeInput | IndicatorInput] = [AttributeInput(index) for index in range(len(columns))]
     if draw(st.booleans()):
         inputs.append(IndicatorInput(draw(predicates(columns))))
     width = draw(st.sampled_from(widths))
     score_count = 1 if single_score or draw(st.integers(0, 3)) else draw(st.integers(2, 3))
-    stack = [draw(layers(len(inputs), width, False))] if width else []
+    stack = [draw(layers(len(inputs), width, False, curved))] if width else []
+    if curved and width and draw(st.booleans()):
+        stack.append(draw(layers(width, width, False, curved)))
     stack.append(draw(layers(width or len(inputs), score_count, True)))
     if score_count > 1:
         names = tuple("abc"[:score_count])
@@ -149,14 +153,22 @@ def questions(draw: st.DrawFn, domain: Domain, gap: bool) -> Pair:
 
 
 @st.composite
-def problems(draw: st.DrawFn, quantity: Quantity | None = None, widths: tuple[int, ...] = (0, 0, 2, 3)) -> Problem:
-    """A small problem; every clause of the language about pairs occurs. Width 0: a linear model."""
+def problems(
+    draw: st.DrawFn,
+    quantity: Quantity | None = None,
+    widths: tuple[int, ...] = (0, 0, 2, 3),
+    curved: bool = False,
+) -> Problem:
+    """A small problem; every clause of the language about pairs occurs. Width 0: a linear model.
+
+    ``curved``: units may be sigmoids and tanhs.
+    """
     domain = draw(domains())
     gap = draw(st.integers(0, 4)) == 0
     return Problem(
         name="p",
         domain=domain,
-        model=draw(models(domain, single_score=gap, widths=widths)),
+        model=draw(models(domain, single_score=gap, widths=widths, curved=curved)),
         question=draw(questions(domain, gap)),
         quantity=quantity or draw(st.sampled_from([Quantity.HOLDS, Quantity.FAIR_SHARE])),
     )

@@ -1,9 +1,10 @@
-"""Models: exact piecewise-linear score functions and the rule that turns scores into decisions.
+"""Models: exact score functions and the rule that turns scores into decisions.
 
-Every activation that the importers accept is a sum of *leaky units* ``max(z, 0) + slope * min(z, 0)``:
-a ReLU has slope 0, a linear (pass-through) unit slope 1, and ``clip(z, lo, hi)`` is
-``lo + relu(z - lo) - relu(z - hi)``. So one layer type is enough, and it is closed under residual
-connections and concatenations (values that skip a layer ride along as linear units).
+Every piecewise-linear activation that the importers accept is a sum of *leaky units*
+``max(z, 0) + slope * min(z, 0)``: a ReLU has slope 0, a linear (pass-through) unit slope 1, and
+``clip(z, lo, hi)`` is ``lo + relu(z - lo) - relu(z - hi)``. Beside them there are *curved units*, sigmoid and
+tanh. So one layer type is enough, and it is closed under residual connections and concatenations (values
+that skip a layer ride along as linear units). With leaky units alone all scores are rational.
 
 All constants are exact: a float32 weight is the dyadic rational it stores (``0.1f`` is
 13421773/134217728), a decimal written in a spec is that decimal.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -30,6 +31,7 @@ from fairdsl.source import Span
 __all__ = [
     "ByHighest",
     "ByThreshold",
+    "Curve",
     "DecisionRule",
     "Deployed",
     "ExactArray",
@@ -118,16 +120,33 @@ class ExactArray:
         return f"ExactArray(shape={self.shape}, digest={self.digest[:8]})"
 
 
+class Curve(IntEnum):
+    """What a unit computes of its pre-activation z."""
+
+    LEAKY = 0  # max(z, 0) + slope * min(z, 0)
+    SIGMOID = 1  # 1 / (1 + exp(-z))
+    TANH = 2
+
+
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """``h = max(z, 0) + slope * min(z, 0)`` with ``z = weight @ x + bias``, elementwise.
+    """``h = curve(z)`` with ``z = weight @ x + bias``, elementwise; of a leaky unit
+    ``h = max(z, 0) + slope * min(z, 0)``.
 
-    ``weight`` is [out, in], ``bias`` and ``slope`` are [out]; 0 <= slope <= 1.
+    ``weight`` is [out, in], ``bias`` and ``slope`` are [out]; 0 <= slope <= 1, and 0 where the unit is curved.
+    ``curves`` has one entry a unit, or none at all where every unit is leaky.
     """
 
     weight: ExactArray
     bias: ExactArray
     slope: ExactArray
+    curves: tuple[Curve, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.curves and len(self.curves) != self.width:
+            raise ValueError(f"{len(self.curves)} curves for {self.width} units")
+        if not any(self.curves):
+            object.__setattr__(self, "curves", ())  # equal layers compare equal
 
     @property
     def width(self) -> int:
@@ -135,9 +154,20 @@ class Layer:
         return self.weight.shape[0]
 
     @cached_property
+    def curve_codes(self) -> NDArray[np.int8]:
+        """The units' curves as numbers, [out]."""
+        return np.array(self.curves, dtype=np.int8) if self.curves else np.zeros(self.width, dtype=np.int8)
+
+    @property
+    def rational(self) -> bool:
+        """Whether all units are leaky, so that rational inputs have rational outputs."""
+        return not self.curves
+
+    @cached_property
     def linear(self) -> NDArray[np.bool_]:
-        """Which units have slope 1, i.e. are no units at all."""
-        return np.equal(self.slope.floats, 1.0)
+        """Which units are leaky of slope 1, i.e. are no units at all."""
+        linear: NDArray[np.bool_] = np.equal(self.slope.floats, 1.0) & np.equal(self.curve_codes, Curve.LEAKY)
+        return linear
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +257,11 @@ class Model:
     def score_count(self) -> int:
         """How many scores the model computes."""
         return self.layers[-1].width
+
+    @property
+    def rational(self) -> bool:
+        """Whether exact arithmetic computes the scores; otherwise they are only ever enclosed."""
+        return all(layer.rational for layer in self.layers)
 
 
 def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction]) -> Layer:

@@ -1,4 +1,4 @@
-"""Models: files and formulas in, exact piecewise-linear functions with a decision rule out.
+"""Models: files and formulas in, exact functions with a decision rule out.
 
 ``load`` is the door; ``onnx_import`` and ``linear_json`` read files, ``bind`` fills their inputs, ``decide``
 applies the decision clause, ``schedule`` lays units out in layers, and ``runtime`` runs the deployed file.

@@ -1,9 +1,9 @@
-"""Symbolic tensors: exact affine maps over *units*, the building blocks of piecewise-linear networks.
+"""Symbolic tensors: exact affine maps over *units*, the building blocks of networks.
 
 A :class:`Basis` numbers blocks of units. A block is either a graph input or what an activation node adds:
-``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``. An :class:`Affine` is a tensor whose every
-element is ``bias + sum over blocks of (row of the part) . units``. Parts that only select and scale units
-(identities, permutations, normalisations) stay in the sparse form :class:`Pick`.
+``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a sigmoid or tanh of it. An :class:`Affine`
+is a tensor whose every element is ``bias + sum over blocks of (row of the part) . units``. Parts that only
+select and scale units (identities, permutations, normalisations) stay in the sparse form :class:`Pick`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.model import Curve
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
 
@@ -76,6 +77,7 @@ class Block:
     width: int
     argument: Affine | None
     slope: Array
+    curve: Curve = Curve.LEAKY
 
 
 @dataclass(slots=True)
@@ -91,6 +93,10 @@ class Basis:
     def bend(self, argument: Affine, slope: Array) -> Affine:
         """Add leaky units of ``argument`` ([size] slopes between 0 and 1); the result is their tensor."""
         return self._append(Block(argument.size, argument, slope), argument.shape)
+
+    def squash(self, argument: Affine, curve: Curve) -> Affine:
+        """Add curved units of ``argument``; the result is their tensor."""
+        return self._append(Block(argument.size, argument, exact.zeros((argument.size,)), curve), argument.shape)
 
     def relu(self, argument: Affine) -> Affine:
         """Add ReLU units of ``argument``."""

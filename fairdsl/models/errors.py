@@ -86,12 +86,12 @@ def operator_not_read(
 def node_not_exact(
     path: str, operator: str, node: str, reason: str, remedy: str | None, span: Span | None
 ) -> Diagnostic:
-    """E0504: a known operator in a place, or with settings, where it is not piecewise linear."""
+    """E0504: a known operator in a place, or with settings, where it is no sum of units."""
     return Diagnostic(
         code="E0504",
-        title=f"this use of `{operator}` has no exact piecewise-linear meaning",
+        title=f"this use of `{operator}` cannot be read exactly",
         primary=_at(span, f"node `{node}` of `{_name(path)}`: {reason}"),
-        why="verdicts rest on a network that is a sum of straight pieces, taken exactly from the file",
+        why="verdicts rest on sums, straight pieces, sigmoids and tanhs, taken exactly from the file",
         help=remedy or "export the network without this step, or put it into `reads` or the decision rule",
     )
 

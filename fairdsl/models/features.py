@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -92,7 +93,7 @@ def fold(layer: Layer, forms: Sequence[Form]) -> tuple[tuple[Input, ...], Layer]
     if not all(exact.is_float(column) for column in columns):
         columns = [exact.to_fractions(column) for column in columns]
     folded = np.stack(columns, axis=1) if columns else exact.zeros((layer.width, 0))
-    return inputs, Layer(weight=exact.to_exact_array(folded), bias=exact.to_exact_array(bias), slope=layer.slope)
+    return inputs, replace(layer, weight=exact.to_exact_array(folded), bias=exact.to_exact_array(bias))
 
 
 def _times(column: exact.Array, factor: Fraction) -> exact.Array:

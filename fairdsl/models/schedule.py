@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import Layer
+from fairdsl.ir.model import Curve, Layer
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Block, Pick
 from fairdsl.models.exact import Array
@@ -38,7 +38,7 @@ def lay_out(blocks: Sequence[Block], output: Affine) -> tuple[Layer, ...]:
         layers.append(_layer(blocks, own, carried, positions, width))
         positions, width = _positions(blocks, own, carried)
     weight = _rows(output, positions, width)
-    layers.append(_make(weight, output.bias, np.ones(output.size)))
+    layers.append(_make(weight, output.bias, np.ones(output.size), []))
     return tuple(layers)
 
 
@@ -99,19 +99,22 @@ def _layer(
     width: int,
 ) -> Layer:
     weights, biases, slopes = [], [], []
+    curves: list[Curve] = []
     for number in own:
         argument = blocks[number].argument
         assert argument is not None, "inputs have level 0"
         weights.append(_rows(argument, positions, width))
         biases.append(argument.bias)
         slopes.append(blocks[number].slope)
+        curves += [blocks[number].curve] * blocks[number].width
     for number, units in carried.items():
         identity = exact.zeros((units.size, width))
         identity[np.arange(units.size), positions[number][units]] = 1.0
         weights.append(identity)
         biases.append(exact.zeros((units.size,)))
         slopes.append(np.ones(units.size))
-    return _make(_join(weights), _join(biases), _join(slopes))
+        curves += [Curve.LEAKY] * units.size
+    return _make(_join(weights), _join(biases), _join(slopes), curves)
 
 
 def _rows(value: Affine, positions: Positions, width: int) -> Array:
@@ -162,9 +165,10 @@ def _join(arrays: Sequence[Array]) -> Array:
     return np.concatenate(list(arrays))
 
 
-def _make(weight: Array, bias: Array, slope: Array) -> Layer:
+def _make(weight: Array, bias: Array, slope: Array, curves: Sequence[Curve]) -> Layer:
     return Layer(
         weight=exact.to_exact_array(weight),
         bias=exact.to_exact_array(bias),
         slope=exact.to_exact_array(slope),
+        curves=tuple(curves),
     )

@@ -18,6 +18,8 @@ over the box. All such terms are added to the constant of the line, outwards, wi
 2 (n + 8) r: the 8 covers the few operations beside the sum, the factor 2 the rounding of the error terms
 themselves. ``_TINY`` covers underflow. A bound that is not finite says nothing and becomes infinite.
 
+Curved units (sigmoid, tanh) have no such relaxation here, and models with them are refused.
+
 An input that is unbounded makes every unit that reads it unbounded; the others keep their bounds.
 """
 
@@ -87,11 +89,13 @@ class Lines:
 
 
 def float_layers(model: Model) -> tuple[FloatLayer, ...]:
-    """The model's layers for repeated use with the functions below."""
+    """The model's layers for repeated use with the functions below; ValueError if it has curved units."""
     return tuple(_float_layer(layer) for layer in model.layers)
 
 
 def _float_layer(layer: Layer) -> FloatLayer:
+    if not layer.rational:
+        raise ValueError("bounds are of piecewise-linear networks only")
     return FloatLayer(_nearest(layer.weight), _nearest(layer.bias), layer.slope.floats)
 
 

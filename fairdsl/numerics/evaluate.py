@@ -1,7 +1,7 @@
 """Models on many points: scores with rigorous error bounds, and decisions with nothing left in doubt.
 
 Points are float64 numbers taken as exact; :mod:`fairdsl.numerics.forward` has the error analysis. What
-its bounds leave open is settled in exact arithmetic, and only that.
+its bounds leave open :mod:`fairdsl.numerics.settle` decides, and only that.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.numerics.exact import UNDECIDED, decide, exact_scores
 from fairdsl.numerics.forward import Forward
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.numerics.settle import settle
 
 __all__ = ["BatchEvaluator", "Settled", "points_of"]
 
@@ -32,15 +32,17 @@ _UNIT_ROUNDOFF = 2.0**-53
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """Decisions with nothing left to doubt: ``UNDECIDED`` only inside a threshold's open enclosure.
+    """Decisions with nothing left to doubt: ``UNDECIDED`` only inside a threshold's open enclosure, and where
+    the score of curved units cannot be told from the threshold.
 
-    ``scores`` [n, k] are within ``errors`` of the exact ones; ``exactly`` counts the distinct points that
-    exact arithmetic had to settle.
+    ``scores`` [n, k] are within ``errors`` of the exact ones. Of the distinct points that float64 left in
+    doubt, ``doubled`` were settled with more digits, ``exactly`` in exact arithmetic.
     """
 
     decisions: IntArray
     scores: FloatArray
     errors: FloatArray
+    doubled: int
     exactly: int
 
 
@@ -101,15 +103,15 @@ class BatchEvaluator:
         return decisions, in_doubt
 
     def settled(self, points: FloatArray) -> Settled:
-        """Decisions, with the points in doubt settled in exact arithmetic (each distinct one once)."""
+        """Decisions, with the points in doubt settled in more digits or exactly (each distinct one once)."""
         decisions, in_doubt, scores, errors = self._judged(points)
         rows = np.flatnonzero(in_doubt)
+        if not rows.size:
+            return Settled(decisions=decisions, scores=scores, errors=errors, doubled=0, exactly=0)
         distinct, where = np.unique(points[rows], axis=0, return_inverse=True)
-        found = [decide(self.model.rule, exact_scores(self.model, point)) for point in points_of(distinct)]
-        outcomes = np.array([UNDECIDED if outcome is None else outcome for outcome in found], dtype=np.int64)
-        if rows.size:
-            decisions[rows] = outcomes[where.ravel()]
-        return Settled(decisions=decisions, scores=scores, errors=errors, exactly=len(distinct))
+        found = settle(self.model, points_of(distinct), self.inputs(distinct))
+        decisions[rows] = found.decisions[where.ravel()]
+        return Settled(decisions=decisions, scores=scores, errors=errors, doubled=found.doubled, exactly=found.exactly)
 
     def _judged(self, points: FloatArray) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
         """Decisions, doubts, scores and errors: by a chunk's common bound, then row by row where needed."""

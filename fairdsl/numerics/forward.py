@@ -10,16 +10,19 @@ its float, as float32 weights are), therefore
     ``|computed z - z| <= |W| e + local``,  ``local = c (|W| |h| + |b|) + tiny``,  c = gamma(n + 2) + 3 u
 
 (the 3 u cover the weights' representation and second-order terms), and a leaky unit, being 1-Lipschitz
-for slopes in [0, 1], passes that error on and adds the rounding of one product. The bound consists of
-sums of non-negative terms, so its own rounding is a relative gamma(n + 16): the factor ``outward``.
+for slopes in [0, 1], passes that error on and adds the rounding of one product. A curved unit scales it by
+its greatest derivative (1/4 of sigmoid, 1 of tanh) and adds its own rounding: :mod:`fairdsl.numerics.curves`.
+The bound consists of sums of non-negative terms, so its own rounding is a relative gamma(n + 16): the
+factor ``outward``.
 
 In wide and deep networks ``|W| e`` grows far faster than errors do. So a second bound is carried beside
-it, on the error's Euclidean norm: ``E' <= ||W||_2 E + ||local||_2`` (units are 1-Lipschitz in that norm
-too); each bound limits the other. ``||W||_2`` comes from :mod:`fairdsl.numerics.spectral`.
+it, on the error's Euclidean norm: ``E' <= s (||W||_2 E + ||local||_2)``, s the greatest derivative of the
+layer's units; each bound limits the other. ``||W||_2`` comes from :mod:`fairdsl.numerics.spectral`.
 
 If all weights, biases and inputs of a layer are multiples of a power of two q and ``|W||h| + |b|`` stays
 below ``2**52 q``, then every partial sum in every order is a float64 number and the layer is computed
-*exactly*: models with small integer or dyadic weights have error 0, and ties at the threshold stay ties.
+*exactly*, if it has no curved unit: models with small integer or dyadic weights have error 0, and ties at
+the threshold stay ties.
 """
 
 from __future__ import annotations
@@ -30,7 +33,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import Layer
+from fairdsl.ir.model import Curve, Layer
+from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend
+from fairdsl.numerics.derived import derived
 from fairdsl.numerics.rounding import quantum_exponent
 from fairdsl.numerics.spectral import spectral_norm
 
@@ -43,41 +48,53 @@ _UNIT_ROUNDOFF = 2.0**-53
 _TINY = 1e-300
 #: Beyond this a partial sum might overflow, which the analysis excludes.
 _OVERFLOWS = 1e300
-#: Numbers in the widest activation of a chunk: about 2 MB, so that chunks stay in the cache.
-_CHUNK = 2**18
+#: Numbers in the widest activation of a chunk: about 2 MB, so that chunks stay in the cache; but of very wide
+#: layers so many rows at least, for each chunk moves all weights through the cache.
+_CHUNK, _LEAST_ROWS = 2**18, 640
 
 
 class _PlainLayer:
-    """A layer prepared for float64: transposed weights and what the error bound needs."""
+    """A layer prepared for float64: its constants and what the error bound needs."""
 
     def __init__(self, layer: Layer) -> None:
         weight, slope = layer.weight.floats, layer.slope.floats
         terms = weight.shape[1]
-        self.weight = np.ascontiguousarray(weight.T)
-        self.magnitude = np.abs(self.weight)
+        self.weight = weight.T
         self.bias = layer.bias.floats
         self.bias_magnitude = np.abs(self.bias)
         self.slope = slope
         self.linear = bool(np.all(layer.linear))
-        self.rectifying = not slope.any()
+        self.rectifying = not slope.any() and layer.rational
         gamma = (terms + 2) * _UNIT_ROUNDOFF / (1 - (terms + 2) * _UNIT_ROUNDOFF)
         self.relative = gamma + 3 * _UNIT_ROUNDOFF
         self.outward = 1 + 4 * (terms + 16) * _UNIT_ROUNDOFF
         plain_slopes = layer.slope.is_float and bool(np.all((slope == 0) | (slope == 1)))
         #: Of one product with a slope that is neither 0 nor 1, and of that slope's float.
         self.slope_error = 0.0 if plain_slopes else 4 * _UNIT_ROUNDOFF
-        exponents = (quantum_exponent(layer.weight), quantum_exponent(layer.bias))
-        known = [exponent for exponent in exponents if exponent is not None]
-        #: All constants are multiples of 2**-exponent; None: some constant is no float, or slopes bend.
-        self.exponent = max(known) if len(known) == 2 and plain_slopes else None
+        self._constants = (layer.weight, layer.bias) if plain_slopes and layer.rational else ()
+        codes = layer.curve_codes
+        #: The units of each curve that bends.
+        self.curved = [(curve, np.flatnonzero(codes == curve)) for curve in Curve if curve and curve in layer.curves]
+        #: The greatest derivative of each unit, and of all; and the relative error of evaluating a curve.
+        self.gain = np.array([float(SLOPE[curve]) for curve in Curve])[codes]
+        self.greatest_gain = float(self.gain.max(initial=0.0))
+        self.curve_error = np.where(codes == Curve.LEAKY, 0.0, CURVE_ERROR)
         self._rounded = not layer.weight.is_float
+
+    @cached_property
+    def exponent(self) -> int | None:
+        """All constants are multiples of 2**-exponent; None: some constant is no float, or units bend."""
+        # Looked at only while everything is exact so far: in wide networks it takes longer than the layer.
+        exponents = [quantum_exponent(constants) for constants in self._constants]
+        known = [exponent for exponent in exponents if exponent is not None]
+        return max(known) if known and len(known) == len(exponents) else None
 
     @cached_property
     def norm(self) -> float:
         """An upper bound of the exact weight matrix's spectral norm."""
         norm = spectral_norm(self.weight)
         if self._rounded:
-            norm += 2 * _UNIT_ROUNDOFF * float(np.sqrt((self.magnitude**2).sum()))
+            norm += 2 * _UNIT_ROUNDOFF * float(np.sqrt((self.weight**2).sum()))
         return norm * (1 + 4 * _UNIT_ROUNDOFF)
 
     def apply(self, hidden: FloatArray) -> FloatArray:
@@ -88,17 +105,20 @@ class _PlainLayer:
             return before
         if self.rectifying:
             return np.maximum(before, 0.0, out=before)
-        return np.where(before > 0, before, before * self.slope)
+        hidden = np.where(before > 0, before, before * self.slope)
+        for curve, units in self.curved:
+            hidden[:, units] = bend(before[:, units], curve)
+        return hidden
 
 
 class Forward:
     """The layers of one model; rows of inputs are taken as exact numbers."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        self._layers = [_PlainLayer(layer) for layer in layers]
+        self._layers = [derived(layer, _PlainLayer, _PREPARED) for layer in layers]
         widest = max(max(layer.weight.shape) for layer in self._layers)
         #: Rows that are best evaluated at once.
-        self.chunk = max(64, min(16384, _CHUNK // max(1, widest)))
+        self.chunk = max(_LEAST_ROWS, min(16384, _CHUNK // max(1, widest)))
 
     def plain(self, inputs: FloatArray) -> FloatArray:
         """The outputs [n, k] without an error bound."""
@@ -123,14 +143,19 @@ class Forward:
         with np.errstate(all="ignore"):
             for layer in self._layers:
                 reach = np.abs(hidden) if by_row else _largest(hidden)
-                total = reach @ layer.magnitude + layer.bias_magnitude
+                # Taken again every time: it costs less than keeping a second matrix in memory does.
+                magnitude = np.abs(layer.weight)
+                total = reach @ magnitude + layer.bias_magnitude
                 exponent = _still_exact(exponent, layer, float(total.max(initial=0.0)))
                 hidden = layer.apply(hidden)
                 if exponent is not None:
                     error = np.zeros((1, hidden.shape[1]))
                     continue
-                error, norm = _propagate(layer, total, error, norm)
+                error, norm = _propagate(layer, magnitude, total, error, norm)
         return hidden, np.broadcast_to(error, hidden.shape)
+
+
+_PREPARED: dict[int, _PlainLayer] = {}
 
 
 def _largest(hidden: FloatArray) -> FloatArray:
@@ -140,16 +165,18 @@ def _largest(hidden: FloatArray) -> FloatArray:
 
 
 def _propagate(
-    layer: _PlainLayer, total: FloatArray, error: FloatArray, norm: FloatArray
+    layer: _PlainLayer, magnitude: FloatArray, total: FloatArray, error: FloatArray, norm: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The error after a layer, elementwise and as a Euclidean norm; ``total`` is |W||h| + |b|."""
-    # |output| <= |z| <= total, and slopes are at most 1.
+    """The error after a layer, elementwise and as a Euclidean norm; ``magnitude`` is |W|, ``total`` |W||h| + |b|."""
+    # |output| <= |z| <= total, and slopes are at most 1; curved outputs are at most 1 as well.
     local = (layer.relative + layer.slope_error) * total * layer.outward + _TINY
-    error = (error @ layer.magnitude + local) * layer.outward
+    local = (local * layer.gain + layer.curve_error) * layer.outward
+    error = (error @ magnitude * layer.gain + local) * layer.outward
     error = np.where(total < _OVERFLOWS, error, np.inf)
     widening = 1 + (error.shape[1] + 16) * _UNIT_ROUNDOFF
-    norm = (layer.norm * norm + _euclidean(local)) * widening
+    norm = (layer.greatest_gain * layer.norm * norm + _euclidean(local)) * widening
     norm = np.minimum(norm, _euclidean(error) * widening)
+    norm = np.where((total < _OVERFLOWS).all(axis=1, keepdims=True), norm, np.inf)
     return np.minimum(error, norm), norm
 
 

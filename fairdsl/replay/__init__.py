@@ -2,5 +2,6 @@
 
 from fairdsl.replay.admissible import admissible, round_point
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
+from fairdsl.replay.spread import spread
 
-__all__ = ["admissible", "breaks", "replay", "round_point", "runtime_of", "witness"]
+__all__ = ["admissible", "breaks", "replay", "round_point", "runtime_of", "spread", "witness"]

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.domain import Point
-from fairdsl.ir.model import Deployed, Readout
+from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairDemand, SameDecision, ScoreGap
-from fairdsl.numerics.exact import UNDECIDED, decide, exact_scores
+from fairdsl.numerics.exact import UNDECIDED, settled_gap, settled_scores
 from fairdsl.replay.admissible import admissible
 from fairdsl.verdict import Replay, Witness
 
@@ -53,21 +53,31 @@ def replay(problem: Problem, a: Point, b: Point) -> Replay:
     if not isinstance(pair, Pair):
         raise ValueError("only questions about pairs have witnesses to replay")
     model = problem.model
-    scores_a, scores_b = exact_scores(model, a), exact_scores(model, b)
-    decisions = decide(model.rule, scores_a), decide(model.rule, scores_b)
-    single = (scores_a[0], scores_b[0]) if model.score_count == 1 else None
+    (scores_a, decision_a), (scores_b, decision_b) = settled_scores(model, a), settled_scores(model, b)
     in_float32, float32_decisions = (
         (None, None) if model.deployed is None else _deployed(pair.demand, model.deployed, a, b)
     )
     return Replay(
-        exact=breaks(pair.demand, single, decisions),
+        exact=_exactly(pair.demand, model, (a, b), (decision_a, decision_b)),
         float32=in_float32,
-        scores_a=scores_a,
-        scores_b=scores_b,
-        decision_a=UNDECIDED if decisions[0] is None else decisions[0],
-        decision_b=UNDECIDED if decisions[1] is None else decisions[1],
+        scores_a=scores_a.values,
+        scores_b=scores_b.values,
+        decision_a=UNDECIDED if decision_a is None else decision_a,
+        decision_b=UNDECIDED if decision_b is None else decision_b,
         float32_decisions=float32_decisions,
+        score_error=max(*scores_a.errors, *scores_b.errors),
     )
+
+
+def _exactly(
+    demand: PairDemand, model: Model, points: tuple[Point, Point], decisions: tuple[int | None, int | None]
+) -> bool:
+    """Whether it is proved that the two break the demand."""
+    if isinstance(demand, SameDecision):
+        return breaks(demand, None, decisions)
+    if model.score_count != 1:
+        raise ValueError("a score gap needs a model with one score")
+    return settled_gap(model, points, demand.relation, demand.limit) is False
 
 
 def _deployed(demand: PairDemand, deployed: Deployed, a: Point, b: Point) -> tuple[bool | None, tuple[int, int]]:

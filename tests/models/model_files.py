@@ -15,8 +15,9 @@ from fairdsl.ir.declaration import DecisionClause, FileSource, ModelDeclaration,
 from fairdsl.ir.domain import Attribute, Domain, Integer, Type
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.feature import Form
-from fairdsl.ir.model import Layer
+from fairdsl.ir.model import Curve, Layer
 from fairdsl.source import SourceFile, Span
+from tests.oracle import bent
 
 SPAN = Span(SourceFile("audit.fair", "model approve from file when score"), 0, 5)
 
@@ -67,13 +68,14 @@ def saved(model: onnx.ModelProto, folder: Path, name: str = "model.onnx") -> str
 
 
 def naive(layers: Sequence[Layer], row: Sequence[Fraction | int]) -> list[Fraction]:
-    """The scores at a point, by the definition of a layer."""
+    """The scores at a point, by the definition of a layer (curved units: within 2**-450)."""
     values = [Fraction(v) for v in row]
     for layer in layers:
         out = []
-        for weights, bias, slope in zip(layer.weight.exact, layer.bias.exact, layer.slope.exact, strict=True):
+        units = zip(layer.weight.exact, layer.bias.exact, layer.slope.exact, layer.curve_codes, strict=True)
+        for weights, bias, slope, curve in units:
             z = sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(bias))
-            out.append(max(z, Fraction(0)) + slope * min(z, Fraction(0)))
+            out.append(bent(Curve(curve), slope, z))
         values = out
     return values
 

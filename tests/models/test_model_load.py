@@ -100,18 +100,19 @@ def test_newer_operator_sets_are_refused(tmp_path: Path) -> None:
 
 
 def test_every_unknown_operator_is_named(tmp_path: Path) -> None:
-    nodes = [node("Tanh", ["x"], ["a"]), node("Gemm", ["a", "w"], ["b"]), node("Erf", ["b"], ["y"])]
+    nodes = [node("Softplus", ["x"], ["a"]), node("Gemm", ["a", "w"], ["b"]), node("Erf", ["b"], ["y"])]
     problems = found(lambda: load(saved(network(nodes, W), tmp_path)))
-    assert [p.title for p in problems] == ["the operator `Tanh` is not read", "the operator `Erf` is not read"]
+    assert [p.title for p in problems] == ["the operator `Softplus` is not read", "the operator `Erf` is not read"]
     assert problems[0].primary is not None
-    assert "Tanh_a" in problems[0].primary.text
+    assert "Softplus_a" in problems[0].primary.text
     assert "LeakyRelu" in problems[0].notes[0]
 
 
 @pytest.mark.parametrize(
     "nodes",
     [
-        [node("Sigmoid", ["x"], ["p"]), node("Gemm", ["p", "w"], ["y"])],
+        [node("Softmax", ["x"], ["p"]), node("Gemm", ["p", "w"], ["y"])],
+        [node("Sigmoid", ["x"], ["p"]), node("Mul", ["p", "x"], ["y"])],
         [node("Mul", ["x", "x"], ["y"])],
         [node("MatMul", ["x", "x"], ["y"])],
         [node("Div", ["c", "x"], ["y"])],

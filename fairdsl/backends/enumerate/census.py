@@ -33,7 +33,9 @@ class Census:
     ``decisions`` are outcomes, ``UNDECIDED`` or ``UNSEEN``, and mean something only where
     ``admissible`` (in domain and target). ``margins`` are distances to another decision in scores,
     roughly. ``scores`` and ``errors`` are kept for gap demands only. ``masked`` says whether the budget
-    sufficed to find out who is admissible. ``deployed`` are the decisions of the deployed file.
+    sufficed to find out who is admissible. ``doubled`` counts the individuals whose decision took more digits
+    than float64 has, ``exactly`` those that took exact arithmetic. ``deployed`` are the decisions of the
+    deployed file.
     """
 
     grid: Grid
@@ -44,6 +46,7 @@ class Census:
     errors: NDArray[np.float64] | None
     masked: bool
     seen: int = 0
+    doubled: int = 0
     exactly: int = 0
     deployed: NDArray[np.int16] | None = None
 
@@ -96,6 +99,7 @@ def _evaluate(census: Census, evaluator: BatchEvaluator, indices: NDArray[np.int
     points = census.grid.points(indices)
     settled = evaluator.settled(points)
     census.decisions.reshape(-1)[indices] = settled.decisions
+    census.doubled += settled.doubled
     census.exactly += settled.exactly
     census.seen += len(indices)
     census.margins.reshape(-1)[indices] = evaluator.margins(settled.scores)

@@ -19,7 +19,7 @@ from fairdsl.backends.enumerate.marks import Marks
 from fairdsl.ir.expr import Relation, Who, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
-from fairdsl.numerics.exact import exact_scores
+from fairdsl.numerics.exact import Enclosed, enclosed_scores, gap_keeps, settled_gap
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
@@ -126,7 +126,7 @@ class _GapJudge:
         self._census, self._demand, self._model = census, demand, model
         self._scores, self._errors = census.scores.reshape(-1), census.errors.reshape(-1)
         self._unseen = census.decisions.reshape(-1)
-        self._exact: dict[int, Fraction] = {}
+        self._exact: dict[int, Enclosed] = {}
         self._below, self._above = float_below(demand.limit), float_above(demand.limit)
 
     def pairs(self, a: IntArray, b: IntArray, budget: Budget) -> tuple[BoolArray, BoolArray]:
@@ -146,20 +146,29 @@ class _GapJudge:
             equal = exact & (gap == self._above) & (gap == self._below)
         breaks = above if self._demand.relation is Relation.LE else above | equal
         breaks &= seen
+        unknown = ~seen
         doubtful = np.flatnonzero(seen & ~(above | below | equal))
         for count, position in enumerate(doubtful.tolist()):
             if count % 64 == 0 and budget.exhausted:
                 break
-            difference = abs(self._score(int(a[position])) - self._score(int(b[position])))
-            breaks[position] = not self._demand.relation.compares(difference, self._demand.limit)
-        return breaks, ~seen
+            kept = self._keeps(int(a[position]), int(b[position]))
+            breaks[position], unknown[position] = kept is False, kept is None
+        return breaks, unknown
 
-    def _score(self, index: int) -> Fraction:
+    def _keeps(self, a: int, b: int) -> bool | None:
+        """Whether one pair keeps to the demand; None where that stays open."""
+        relation, limit = self._demand.relation, self._demand.limit
+        kept = gap_keeps(self._score(a), self._score(b), relation, limit)
+        if kept is not None:
+            return kept
+        return settled_gap(self._model, (self._census.grid.point(a), self._census.grid.point(b)), relation, limit)
+
+    def _score(self, index: int) -> Enclosed:
         if index not in self._exact:
             if self._errors[index] == 0:
-                self._exact[index] = Fraction(float(self._scores[index]))
+                self._exact[index] = Enclosed((Fraction(float(self._scores[index])),), (Fraction(0),))
             else:
-                self._exact[index] = exact_scores(self._model, self._census.grid.point(index))[0]
+                self._exact[index] = enclosed_scores(self._model, self._census.grid.point(index))
         return self._exact[index]
 
     @property

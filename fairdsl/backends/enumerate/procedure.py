@@ -18,6 +18,7 @@ from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, visits_pairs
 from fairdsl.backends.enumerate.pairs import mark_by_pairs
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.grid import Grid
@@ -55,7 +56,9 @@ class Enumerate:
         unshared = _only_in_float32(pair, census, marks)
         notes = [entry for entry in (note, _counted_in_float32(unshared)) if entry is not None]
         vacuous = census.complete and not marks.paired.any() and not marks.undecided.any()
-        evidence = Evidence(backend=self.name, method=_method(census), notes=tuple(notes), vacuous=vacuous)
+        evidence = Evidence(
+            backend=self.name, method=_method(census, problem.model), notes=tuple(notes), vacuous=vacuous
+        )
         chosen = choose(problem, pair, census, marks.violating, budget)
         facts.witnesses.extend(chosen.witnesses)
         facts.gaps.extend(chosen.gaps)
@@ -110,7 +113,7 @@ def _checked_in_float32(
     )
 
 
-def _method(census: Census) -> str:
+def _method(census: Census, model: Model) -> str:
     evaluated = (
         f"all {census.count:,} individuals evaluated"
         if census.complete
@@ -118,7 +121,10 @@ def _method(census: Census) -> str:
         if census.masked
         else "stopped while finding the individuals of the target"
     )
-    return f"{evaluated}, {census.exactly:,} in exact arithmetic" if census.exactly else evaluated
+    if census.doubled:
+        evaluated += f", {census.doubled:,} in twice the precision"
+    how = "in exact arithmetic" if model.rational else "by enclosures of high precision"
+    return f"{evaluated}, {census.exactly:,} {how}" if census.exactly else evaluated
 
 
 def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Verdict:

@@ -1,4 +1,4 @@
-"""Reading ONNX files into exact piecewise-linear functions.
+"""Reading ONNX files into exact functions of leaky and curved units.
 
 ``file`` opens them, ``values`` is what flows along the graph's edges, the operators are in
 ``arithmetic``, ``shaping``, ``activations`` and ``scikit``, and ``walk`` goes through the nodes.

@@ -1,9 +1,10 @@
-"""Operators that bend (sums of leaky units), and those that only squash the network's output."""
+"""Operators that bend (sums of leaky units), that curve, and that turn scores into classes."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from fairdsl.ir.model import Curve
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, add, scale, take
 from fairdsl.models.exact import Array
@@ -112,7 +113,11 @@ def _min(call: NodeCall) -> Value:
 
 
 def _sigmoid(call: NodeCall) -> Value:
-    return Logistic(call.affine(0))
+    return Logistic.of(call.affine(0), call.basis)
+
+
+def _tanh(call: NodeCall) -> Value:
+    return call.basis.squash(call.affine(0), Curve.TANH)
 
 
 def _softmax(call: NodeCall) -> Value:
@@ -132,7 +137,7 @@ def softmax(call: NodeCall, value: Affine) -> Value:
 def logistic_pair(call: NodeCall, value: Affine) -> Logistic:
     """The two probabilities of a softmax over two scores."""
     swapped = take(value, np.array([1, 0]).reshape(value.shape))
-    return Logistic(add(value, negative(swapped), call.basis))
+    return Logistic.of(add(value, negative(swapped), call.basis), call.basis)
 
 
 def _argmax(call: NodeCall) -> Value:
@@ -181,8 +186,8 @@ def _exceeds(call: NodeCall, left: int, right: int, labels: tuple[int, int]) -> 
 
 def _side(call: NodeCall, position: int, other: int) -> Affine:
     value, opposite = call.value(position), call.value(other)
-    if isinstance(value, Logistic) and isinstance(opposite, Constant):
-        return value.logits
+    if isinstance(value, Logistic) and isinstance(opposite, Logistic | Constant):
+        return value.logits  # the logistic function increases
     if isinstance(value, Constant) and isinstance(opposite, Logistic):
         if not np.all(value.numbers == 0.5):
             raise UnreadableError(
@@ -203,6 +208,7 @@ HANDLERS: Handlers = {
     ("", "Max"): _max,
     ("", "Min"): _min,
     ("", "Sigmoid"): _sigmoid,
+    ("", "Tanh"): _tanh,
     ("", "Softmax"): _softmax,
     ("", "ArgMax"): _argmax,
     ("", "Greater"): _greater,

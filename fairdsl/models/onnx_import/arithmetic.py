@@ -71,12 +71,12 @@ def _sub(call: NodeCall) -> Value:
     if whole:
         return whole
     minuend, subtrahend = call.value(0), call.value(1)
-    if isinstance(minuend, Constant) and isinstance(subtrahend, Logistic):
-        unchanged = np.broadcast_shapes(minuend.shape, subtrahend.shape) == subtrahend.shape
-        if unchanged and np.all(minuend.numbers == 1):
-            return Logistic(negative(subtrahend.logits))  # 1 - p is the logistic of the negated logit
-        raise UnreadableError("it subtracts a probability from something other than 1")
-    return plus(call, as_affine(minuend), negative(as_affine(subtrahend)))
+    difference = plus(call, as_affine(minuend), negative(as_affine(subtrahend)))
+    if not isinstance(minuend, Constant) or not isinstance(subtrahend, Logistic):
+        return difference
+    # 1 - p is the logistic of the negated logit
+    complement = difference.shape == subtrahend.shape and bool(np.all(minuend.numbers == 1))
+    return Logistic(negative(subtrahend.logits), difference) if complement else difference
 
 
 def _sum(call: NodeCall) -> Value:

@@ -54,7 +54,7 @@ def _squashed(call: NodeCall, scores: Affine) -> Value:
     if transform == "NONE":
         return scores
     if transform == "LOGISTIC":
-        return Logistic(scores)
+        return Logistic.of(scores, call.basis)
     if transform == "SOFTMAX":
         return softmax(call, scores)
     raise UnreadableError(f"its scores go through `post_transform` {transform}")

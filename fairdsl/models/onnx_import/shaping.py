@@ -194,7 +194,8 @@ def _concat(call: NodeCall) -> Value:
         constants = [value for value in values if isinstance(value, Constant)]
         return Constant(np.concatenate([c.array for c in constants], axis=axis), constants[0].text)
     if all(isinstance(value, Logistic) for value in values):
-        return Logistic(_joined(call, [v.logits for v in values if isinstance(v, Logistic)], axis))
+        logits = _joined(call, [v.logits for v in values if isinstance(v, Logistic)], axis)
+        return Logistic(logits, _joined(call, [as_affine(value) for value in values], axis))
     return _joined(call, [as_affine(value) for value in values], axis)
 
 

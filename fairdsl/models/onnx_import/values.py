@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.model import Curve
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Basis, take
 from fairdsl.models.onnx_import.file import RawNode
@@ -71,9 +72,19 @@ class Constant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logistic:
-    """``1 / (1 + exp(-logits))``, elementwise."""
+    """``1 / (1 + exp(-logits))``, elementwise.
+
+    At the network's output the rule compares ``logits``; whoever computes with the probabilities takes
+    ``units``, the curved units that stand for them (laid out only if somebody does).
+    """
 
     logits: Affine
+    units: Affine
+
+    @classmethod
+    def of(cls, logits: Affine, basis: Basis) -> Logistic:
+        """The logistic function of ``logits``."""
+        return cls(logits, basis.squash(logits, Curve.SIGMOID))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -154,16 +165,18 @@ Handlers = Mapping[tuple[str, str], Handler]
 
 
 def as_affine(value: Value) -> Affine:
-    """The value as affine forms; raises UnreadableError for what is not piecewise linear."""
+    """The value as affine forms over units; raises UnreadableError for what is none."""
     match value:
         case Affine():
             return value
         case Constant():
             return Affine.constant(value.numbers)
-        case Logistic() | Softmaxed():
+        case Logistic(units=units):
+            return units
+        case Softmaxed():
             raise UnreadableError(
-                "it computes with probabilities, and a sigmoid or softmax is no piecewise-linear function",
-                "sigmoid and softmax are read at the network's output only",
+                "it computes with the probabilities of a softmax, which no layer of units has",
+                "a softmax over three or more scores is read at the network's output only",
             )
         case Labelled():
             raise UnreadableError("it computes with the class that an ArgMax chose")
@@ -177,8 +190,8 @@ def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64
             return take(value, positions)
         case Constant(array, text):
             return Constant(array.reshape(-1)[positions], text)
-        case Logistic(logits):
-            return Logistic(take(logits, positions))
+        case Logistic(logits, units):
+            return Logistic(take(logits, positions), take(units, positions))
         case Softmaxed(logits):
             if not np.array_equal(positions.reshape(-1), np.arange(logits.size)):
                 raise UnreadableError("it takes some of the probabilities of a softmax")

@@ -197,7 +197,7 @@ def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -
     match values.get(name):
         case Affine() as scores:
             return GraphOutput(name=name, kind=OutputKind.SCORE, scores=scores)
-        case Logistic(logits):
+        case Logistic(logits=logits):
             return GraphOutput(name=name, kind=OutputKind.SIGMOID, scores=logits)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)

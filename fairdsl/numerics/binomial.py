@@ -1,0 +1,69 @@
+"""Confidence intervals of a proportion: Clopper and Pearson's, rounded outward.
+
+The bounds solve equations in the binomial distribution's tails (Clopper and Pearson, Biometrika 26, 1934),
+so the interval contains the proportion at least as often as it says, for every size of the sample.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp, lgamma, log, log1p
+
+__all__ = ["clopper_pearson", "upper_tail"]
+
+#: The equations are solved for a tail smaller by this factor: more than the error of evaluating it.
+_MARGIN = 1e-6
+_STEPS, _TERMS, _PRECISION, _TINY = 80, 100_000, 1e-14, 1e-300
+
+
+def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[Fraction, Fraction]:
+    """An interval that contains the proportion with at least the given probability."""
+    if not 0 <= hits <= trials or trials < 1:
+        raise ValueError("hits are a part of the trials")
+    tail = (1 - confidence) / 2 * (1 - _MARGIN)
+    # That few hits are as unlikely as that many misses, so the upper bound is the misses' lower one, mirrored.
+    return _lower(hits, trials, tail), 1 - _lower(trials - hits, trials, tail)
+
+
+def _lower(hits: int, trials: int, tail: float) -> Fraction:
+    """The greatest p at which so many hits are as unlikely as ``tail``, or just below; they grow likelier with p."""
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS if hits else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if upper_tail(hits, trials, middle) <= tail else (low, middle)
+    return Fraction(low)
+
+
+def upper_tail(hits: int, trials: int, p: float) -> float:
+    """The probability of ``hits`` or more successes (at least one) among ``trials`` of probability ``p``.
+
+    It is the regularised incomplete beta function I_p(hits, trials - hits + 1), by its continued fraction
+    on the side of the mean where that converges quickly.
+    """
+    a, b = hits, trials - hits + 1
+    if p <= 0.0 or p >= 1.0:
+        return float(p >= 1.0)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(p) + b * log1p(-p))
+    if p < (a + 1) / (a + b + 2):
+        return front * _continued(a, b, p) / a
+    return 1.0 - front * _continued(b, a, 1.0 - p) / b
+
+
+def _continued(a: int, b: int, x: float) -> float:
+    """The continued fraction of the incomplete beta function, by Lentz's method."""
+    c, d = 1.0, 1.0 / _away(1.0 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, _TERMS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            c, d = _away(1.0 + term / c), 1.0 / _away(1.0 + term * d)
+            value *= c * d
+        if abs(c * d - 1.0) < _PRECISION:
+            return value
+    raise ArithmeticError("the continued fraction did not converge")
+
+
+def _away(number: float) -> float:
+    """The number, or a tiny one in place of zero."""
+    return number if abs(number) > _TINY else _TINY
