@@ -10,18 +10,30 @@ from typing import assert_never
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Point, Real
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.report.model import Arithmetic, Cell, DemandReport, Interval, ShareReport, WitnessReport
+from fairdsl.report.model import (
+    Arithmetic,
+    Cell,
+    DemandReport,
+    EstimateReport,
+    Interval,
+    RegionReport,
+    ShareReport,
+    WitnessReport,
+)
 from fairdsl.verdict import (
+    Estimate,
     Evidence,
     Holds,
     Judgement,
     Reason,
     Refused,
+    Region,
     Shares,
     Unknown,
     Value,
     Verdict,
     Violated,
+    Within,
     Witness,
     judge,
     share_value,
@@ -63,7 +75,8 @@ def demand_report(
         case Shares():
             counted = replace(
                 _resting(asked, verdict.evidence),
-                shares=_shares(verdict),
+                shares=_shares(verdict, domain),
+                estimate=None if verdict.estimate is None else _estimate(verdict.estimate, quantity),
                 witnesses=_witnesses(verdict.witnesses, domain, outcomes),
             )
             low, high = share_value(verdict.certified, verdict.falsified, quantity)
@@ -144,7 +157,7 @@ def _unknown(demand: DemandReport, verdict: Unknown, domain: Domain, outcomes: S
     )
 
 
-def _shares(verdict: Shares) -> ShareReport:
+def _shares(verdict: Shares, domain: Domain) -> ShareReport:
     return ShareReport(
         certified=verdict.certified,
         falsified=verdict.falsified,
@@ -153,6 +166,28 @@ def _shares(verdict: Shares) -> ShareReport:
         measure=verdict.measure,
         unit=verdict.unit,
         total=verdict.total,
+        float32_certified=verdict.float32_certified,
+        regions=tuple(_region(region, domain) for region in verdict.regions),
+    )
+
+
+def _estimate(estimate: Estimate, quantity: Quantity) -> EstimateReport:
+    """The estimate in the terms of the demand: of the fair share, or of its complement."""
+    low, high = share_value(estimate.low, 1 - estimate.high, quantity)
+    value, _ = share_value(estimate.value, 1 - estimate.value, quantity)
+    return EstimateReport(value=value, low=low, high=high, confidence=estimate.confidence, sampled=estimate.sampled)
+
+
+def _region(region: Region, domain: Domain) -> RegionReport:
+    restricted: dict[str, Interval | tuple[Cell, ...]] = {}
+    for restriction in region.restrictions:
+        attribute = domain.attributes[restriction.attribute]
+        if isinstance(restriction, Within):
+            restricted[attribute.name] = Interval(restriction.low, restriction.high)
+        else:
+            restricted[attribute.name] = tuple(_cell(attribute, value) for value in restriction.values)
+    return RegionReport(
+        restricted=restricted, share=region.share, falsified=region.falsified, undecided=region.undecided
     )
 
 
@@ -167,13 +202,18 @@ def witness_report(witness: Witness, domain: Domain, outcomes: Sequence[str]) ->
     return WitnessReport(
         a=_individual(witness.a, domain),
         b=_individual(witness.b, domain),
-        decision_a=outcomes[replay.decision_a],
-        decision_b=outcomes[replay.decision_b],
+        decision_a=_outcome(outcomes, replay.decision_a),
+        decision_b=_outcome(outcomes, replay.decision_b),
         scores_a=replay.scores_a,
         scores_b=replay.scores_b,
         replayed=replay.agrees,
         float32_decisions=None if deployed is None else (outcomes[deployed[0]], outcomes[deployed[1]]),
+        score_error=replay.score_error,
     )
+
+
+def _outcome(outcomes: Sequence[str], decision: int) -> str:
+    return outcomes[decision] if decision >= 0 else "undecided"
 
 
 def _individual(point: Point, domain: Domain) -> dict[str, Cell]:

@@ -8,7 +8,7 @@ they do not know: later versions add some within ``/1``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,9 +18,11 @@ from fairdsl.ir.question import Threshold
 from fairdsl.report.model import (
     Cell,
     DemandReport,
+    EstimateReport,
     HashedFile,
     Interval,
     PropertyReport,
+    RegionReport,
     Report,
     ShareReport,
     WitnessReport,
@@ -78,9 +80,9 @@ def _property(item: PropertyReport) -> JsonObject:
     }
     if item.shares is not None:
         written["shares"] = _shares(item.shares)
-    written["witnesses"] = [_witness(witness) for witness in item.witnesses]
+    written["witnesses"] = [_witness(witness, item.found_for(witness)) for witness in item.witnesses]
     if item.disagreements:
-        written["disagreements"] = [_witness(pair) for pair in item.disagreements]
+        written["disagreements"] = [_witness(pair, item.found_for(pair)) for pair in item.disagreements]
     return written
 
 
@@ -107,6 +109,8 @@ def _demand(demand: DemandReport) -> JsonObject:
         written |= {"reason": demand.refusals[0].code, "detail": demand.refusals[0].title}
     if demand.notes:
         written["notes"] = list(demand.notes)
+    if demand.estimate is not None:
+        written["estimate"] = _estimate(demand.estimate)
     return written
 
 
@@ -147,26 +151,67 @@ def _shares(shares: ShareReport) -> JsonObject:
     }
     if shares.total is not None:
         written["total"] = shares.total
+    if shares.float32_certified is not None:
+        written["float32"] = {"certified": below(shares.float32_certified), "exact": ratio(shares.float32_certified)}
+    if shares.regions:
+        written["regions"] = [_region(region) for region in shares.regions]
     return written
 
 
-def _witness(witness: WitnessReport) -> JsonObject:
+def _estimate(estimate: EstimateReport) -> JsonObject:
+    return {
+        "value": nearest(estimate.value),
+        "low": below(estimate.low),
+        "high": above(estimate.high),
+        "confidence": nearest(estimate.confidence),
+        "sampled": estimate.sampled,
+    }
+
+
+def _region(region: RegionReport) -> JsonObject:
+    return {
+        "restricted": {
+            name: {"low": _cell(values.low), "high": _cell(values.high)}
+            if isinstance(values, Interval)
+            else {"values": [_cell(value) for value in values]}
+            for name, values in region.restricted.items()
+        },
+        "share": nearest(region.share),
+        "falsified": nearest(region.falsified),
+        "undecided": nearest(region.undecided),
+    }
+
+
+def _witness(witness: WitnessReport, demands: Sequence[int]) -> JsonObject:
     written: JsonObject = {
         "a": _individual(witness.a),
         "b": _individual(witness.b),
         "decision_a": witness.decision_a,
         "decision_b": witness.decision_b,
         "replayed": witness.replayed,
-        "scores_a": [_number(score) for score in witness.scores_a],
-        "scores_b": [_number(score) for score in witness.scores_b],
+        "scores_a": _scores(witness.scores_a, witness.score_error),
+        "scores_b": _scores(witness.scores_b, witness.score_error),
+        "demands": list(demands),
     }
+    if witness.score_error:
+        rounding = max(abs(score - Fraction(nearest(score))) for score in (*witness.scores_a, *witness.scores_b))
+        written["score_error"] = above(witness.score_error + rounding)
     if witness.float32_decisions is not None:
         written["float32"] = dict(zip(("decision_a", "decision_b"), witness.float32_decisions, strict=True))
     return written
 
 
+def _scores(scores: tuple[Fraction, ...], error: Fraction) -> list[int | float | str]:
+    """Exactly, or as floats where they are only known up to an error."""
+    return [nearest(score) if error else _number(score) for score in scores]
+
+
 def _individual(values: Mapping[str, Cell]) -> JsonObject:
-    return {name: _number(value) if isinstance(value, Fraction) else value for name, value in values.items()}
+    return {name: _cell(value) for name, value in values.items()}
+
+
+def _cell(value: Cell | None) -> str | bool | int | float | None:
+    return _number(value) if isinstance(value, Fraction) else value
 
 
 def _number(value: Fraction) -> int | float | str:

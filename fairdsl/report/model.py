@@ -19,10 +19,12 @@ __all__ = [
     "Arithmetic",
     "Cell",
     "DemandReport",
+    "EstimateReport",
     "ExitCode",
     "HashedFile",
     "Interval",
     "PropertyReport",
+    "RegionReport",
     "Report",
     "ShareReport",
     "WitnessReport",
@@ -64,11 +66,39 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateReport:
+    """What a random sample of units says about the demand's number: an estimate, never a proof.
+
+    With probability ``confidence`` such an interval [low, high] contains the number.
+    """
+
+    value: Fraction
+    low: Fraction
+    high: Fraction
+    confidence: Fraction
+    sampled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionReport:
+    """A sub-domain in which units are unfair or undecided; all amounts are fractions of the whole.
+
+    ``restricted``: an interval or a list of values for every attribute that the region restricts.
+    """
+
+    restricted: Mapping[str, Interval | tuple[Cell, ...]]
+    share: Fraction
+    falsified: Fraction
+    undecided: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShareReport:
     """Shares of the target's measure: ``certified <= fair share <= 1 - falsified``.
 
     ``vacuous`` is part of ``certified``: units with no pair to compare. ``total`` is the number of
-    units where they were counted.
+    units where they were counted. ``float32_certified`` is certified for the deployed float32 file as well;
+    None where nothing is known of it. ``regions`` say where it fails, the heaviest first.
     """
 
     certified: Fraction
@@ -78,6 +108,8 @@ class ShareReport:
     measure: str
     unit: str
     total: int | None = None
+    float32_certified: Fraction | None = None
+    regions: tuple[RegionReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +118,7 @@ class WitnessReport:
 
     ``replayed``: the pair breaks the demand in exact arithmetic and, where a file is deployed, in
     float32 too. ``float32_decisions`` is what the deployed file decides, None where none is deployed.
+    Scores are within ``score_error`` of the exact ones.
     """
 
     a: Mapping[str, Cell]
@@ -96,6 +129,7 @@ class WitnessReport:
     scores_b: tuple[Fraction, ...]
     replayed: bool
     float32_decisions: tuple[str, str] | None = None
+    score_error: Fraction = Fraction(0)
 
     @property
     def differing(self) -> tuple[str, ...]:
@@ -126,6 +160,7 @@ class DemandReport:
     reason: Reason | None = None
     detail: str | None = None
     shares: ShareReport | None = None
+    estimate: EstimateReport | None = None
     witnesses: tuple[WitnessReport, ...] = ()
     disagreements: tuple[WitnessReport, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()
@@ -160,6 +195,14 @@ class PropertyReport:
     def disagreements(self) -> tuple[WitnessReport, ...]:
         """The pairs on which the arithmetics disagree, each once."""
         return _distinct(pair for demand in self.demands for pair in demand.disagreements)
+
+    def found_for(self, pair: WitnessReport) -> tuple[int, ...]:
+        """Which demands a witness or disagreement belongs to, counted from 0."""
+        return tuple(
+            number
+            for number, demand in enumerate(self.demands)
+            if pair in demand.witnesses or pair in demand.disagreements
+        )
 
 
 def _distinct(pairs: Iterable[WitnessReport]) -> tuple[WitnessReport, ...]:

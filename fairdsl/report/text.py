@@ -7,12 +7,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
-from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, ShareReport, WitnessReport
-from fairdsl.report.words import EXIT, REASONS, basis, cell, outcome, rests_on, score, share
+from fairdsl.report.model import (
+    DemandReport,
+    HashedFile,
+    PropertyReport,
+    RegionReport,
+    Report,
+    ShareReport,
+    WitnessReport,
+)
+from fairdsl.report.words import (
+    EXIT,
+    REASONS,
+    amounts,
+    basis,
+    cell,
+    estimated,
+    float32_share,
+    outcome,
+    region,
+    rests_on,
+    score,
+    share,
+)
 from fairdsl.verdict import Judgement
 
 __all__ = ["render"]
@@ -28,6 +49,9 @@ _VERDICT_WIDTH = max(len(judgement.value) for judgement in Judgement)
 #: What stands before the details of a property, and the width of their headings.
 _INDENT = "    "
 _HEADING = 11
+#: Regions that are listed at most, and the headings of their table.
+_REGIONS = 10
+_AMOUNTS = ("of all", "falsified", "undecided")
 
 
 def render(report: Report, *, colour: bool = False, unicode: bool = True, width: int = 100) -> str:
@@ -77,8 +101,8 @@ def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
         yield from _because(demand, style)
     if item.shares is not None:
         yield from _shares(item.shares, style)
-    yield from _pairs("witness", item.witnesses, style)
-    yield from _pairs("disagree", item.disagreements, style)
+    yield from _pairs("witness", item, lambda found: found.witnesses, style)
+    yield from _pairs("disagree", item, lambda found: found.disagreements, style)
 
 
 def _verdict(judgement: Judgement, style: Style) -> str:
@@ -106,6 +130,8 @@ def _because(demand: DemandReport, style: Style) -> Iterator[str]:
     resting = rests_on(demand)
     if resting:
         yield from _detail("rests on", resting, style)
+    if demand.estimate is not None:
+        yield from _detail("estimate", estimated(demand.estimate, demand.metric), style)
     if demand.refusals:
         width = style.width - len(_INDENT)
         text = render_diagnostics(
@@ -126,15 +152,43 @@ def _shares(shares: ShareReport, style: Style) -> Iterator[str]:
     for number, (name, amount) in enumerate(share(shares)):
         yield from _detail("" if number else "shares", f"{name:<10} {amount}", style)
     yield from _detail("", f"measured by {shares.measure}; one unit is {shares.unit}", style)
+    if shares.float32_certified is not None:
+        yield from _detail("float32", float32_share(shares.float32_certified, shares.total), style)
+    if shares.regions:
+        yield from _regions(shares.regions, style)
 
 
-def _pairs(heading: str, pairs: tuple[WitnessReport, ...], style: Style) -> Iterator[str]:
-    """The first pair as a table; the others only counted."""
-    if not pairs:
-        return
-    yield from _table(heading, pairs[0], style)
-    if len(pairs) > 1:
-        yield from _detail("", f"and {len(pairs) - 1} more in the JSON report", style)
+def _regions(regions: tuple[RegionReport, ...], style: Style) -> Iterator[str]:
+    """The heaviest regions as a table: the amounts in front, so that long conditions wrap beside them."""
+    yield _INDENT + style.paint("Where it fails", Paint.SECONDARY)
+    widths = [max(len(heading), 8) for heading in _AMOUNTS]
+    rows = [(*_AMOUNTS, "where"), *((*amounts(entry), region(entry)) for entry in regions[:_REGIONS])]
+    for number, (*numbers, condition) in enumerate(rows):
+        lead = _INDENT + "".join(f"{text:>{width}}  " for text, width in zip(numbers, widths, strict=True))
+        first, *others = wrap(style.shown(condition), max(20, style.width - len(lead)), indent="  ")
+        yield style.paint(lead + first, Paint.PLAIN if number else Paint.FAINT)
+        yield from (" " * len(lead) + line for line in others)
+
+
+def _pairs(
+    heading: str,
+    item: PropertyReport,
+    pairs_of: Callable[[PropertyReport | DemandReport], tuple[WitnessReport, ...]],
+    style: Style,
+) -> Iterator[str]:
+    """A pair for every demand that has one, as a table, each once; the others only counted."""
+    shown: list[WitnessReport] = []
+    for demand in item.demands:
+        pairs = pairs_of(demand)
+        if pairs and not any(pair in shown for pair in pairs):
+            shown.append(pairs[0])
+    for pair in shown:
+        yield from _table(heading, pair, style)
+        if len(item.demands) > 1:
+            yield from _detail("found for", "; ".join(item.demands[n].text for n in item.found_for(pair)), style)
+    more = len(pairs_of(item)) - len(shown)
+    if more:
+        yield from _detail("", f"and {more} more in the JSON report", style)
 
 
 def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
@@ -145,7 +199,7 @@ def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
     rows.append(("decision", pair.decision_a, pair.decision_b))
     if pair.float32_decisions is not None and not pair.replayed:
         rows.append(("in float32", *pair.float32_decisions))
-    rows.append(("score", score(pair.scores_a), score(pair.scores_b)))
+    rows.append(("score", score(pair.scores_a, pair.score_error), score(pair.scores_b, pair.score_error)))
     shown = [tuple(style.shown(text) for text in row) for row in rows]
     widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
     for number, row in enumerate(shown):

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from fairdsl.ir.domain import show_number
-from fairdsl.report.model import Cell, DemandReport, ExitCode, Interval, ShareReport
+from fairdsl.report.model import Cell, DemandReport, EstimateReport, ExitCode, Interval, RegionReport, ShareReport
 from fairdsl.report.numbers import Towards, nearest, shown
 from fairdsl.verdict import Fidelity, Judgement, Reason
 
-__all__ = ["EXIT", "REASONS", "basis", "cell", "outcome", "rests_on", "score", "share"]
+__all__ = [
+    "EXIT",
+    "REASONS",
+    "amounts",
+    "basis",
+    "cell",
+    "estimated",
+    "float32_share",
+    "outcome",
+    "region",
+    "rests_on",
+    "score",
+    "share",
+]
 
 #: Metrics that are shares of a whole, shown in percent.
 _SHARES = frozenset({"fair_share", "discrimination_rate", "acceptance_rate"})
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 REASONS = {
     Reason.TIMEOUT: "the time ran out; a longer `--timeout` may decide it",
@@ -117,6 +133,50 @@ def share(shares: ShareReport) -> list[tuple[str, str]]:
     ]
 
 
+def float32_share(certified: Fraction, total: int | None) -> str:
+    """What is certified for the deployed file too, as an amount like the other shares."""
+    return f"{'certified':<10} {_amount(certified, Towards.DOWN, total)}"
+
+
+def estimated(estimate: EstimateReport, metric: str) -> str:
+    """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing."""
+    low = shown(estimate.low, percent=True, towards=Towards.DOWN)
+    high = shown(estimate.high, percent=True, towards=Towards.UP)
+    return (
+        f"{metric.replace('_', ' ')} {shown(estimate.value, percent=True)} "
+        f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
+        f"from {estimate.sampled:,} sampled units; an estimate, no proof)"
+    )
+
+
+def region(where: RegionReport) -> str:
+    """A region as a condition that a spec could have: ``age in 17 .. 25 and job in { clerk, driver }``."""
+    return " and ".join(_restriction(*entry) for entry in where.restricted.items()) or "everywhere"
+
+
+def _restriction(name: str, values: Interval | tuple[Cell, ...]) -> str:
+    listed = [_one_value(value) for value in (values if isinstance(values, tuple) else (values.low, values.high))]
+    if len(set(listed)) == 1:
+        return f"{name} = {listed[0]}"
+    return f"{name} in {{ {', '.join(listed)} }}" if isinstance(values, tuple) else f"{name} in {' .. '.join(listed)}"
+
+
+def _one_value(value: Cell | None) -> str:
+    """Names that are no words of the language stand in quotes; reals have six figures."""
+    if isinstance(value, Fraction):
+        return _one_score(value)
+    text = "" if value is None else cell(value)
+    return f'"{text}"' if isinstance(value, str) and not _WORD.fullmatch(text) else text
+
+
+def amounts(where: RegionReport) -> tuple[str, str, str]:
+    """How much of the whole a region is, and what of the whole is falsified and undecided in it."""
+    whole, falsified, undecided = (
+        shown(amount, percent=True) for amount in (where.share, where.falsified, where.undecided)
+    )
+    return whole, falsified, undecided
+
+
 def _amount(value: Fraction, towards: Towards, total: int | None) -> str:
     counted = None if total is None else value * total
     if counted is not None and counted.denominator == 1:
@@ -135,9 +195,9 @@ def cell(value: Cell) -> str:
     return show_number(value) if isinstance(value, Fraction) else str(value)
 
 
-def score(scores: tuple[Fraction, ...]) -> str:
-    """Scores with six figures; those that are exact as written carry no sign of rounding."""
-    return ", ".join(_one_score(value) for value in scores)
+def score(scores: tuple[Fraction, ...], error: Fraction = Fraction(0)) -> str:
+    """Scores with six figures, or as many as are certain; those that are exact as written have all of theirs."""
+    return ", ".join(_enclosed_score(value, error) if error else _one_score(value) for value in scores)
 
 
 def _one_score(value: Fraction) -> str:
@@ -145,3 +205,13 @@ def _one_score(value: Fraction) -> str:
     if len(exact) <= 10 and "/" not in exact:
         return exact
     return f"{nearest(value):.6g}"
+
+
+def _enclosed_score(value: Fraction, error: Fraction) -> str:
+    """The figures that every number within the error has, rounded; both ends where they share none."""
+    ends = nearest(value - error), nearest(value + error)
+    for figures in range(6, 0, -1):
+        low, high = (f"{end:.{figures}g}" for end in ends)
+        if low == high:
+            return low
+    return f"{ends[0]:.1g} .. {ends[1]:.1g}"

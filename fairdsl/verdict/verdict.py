@@ -14,17 +14,21 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Point
 
 __all__ = [
+    "Among",
+    "Estimate",
     "Evidence",
     "Fidelity",
     "Holds",
     "Reason",
     "Refused",
+    "Region",
     "Replay",
     "Shares",
     "Unknown",
     "Value",
     "Verdict",
     "Violated",
+    "Within",
     "Witness",
     "is_vacuous",
 ]
@@ -79,7 +83,8 @@ class Replay:
 
     ``exact`` says whether the pair violates the demand in exact arithmetic; ``float32`` whether it does
     in the deployed file's own arithmetic (None where the model is written in the spec and no file is
-    deployed). Scores are exact.
+    deployed). Scores are within ``score_error`` of the exact ones; it is 0 for models whose scores are
+    rational. A decision is negative where it stays open.
     """
 
     exact: bool
@@ -89,6 +94,7 @@ class Replay:
     decision_a: int
     decision_b: int
     float32_decisions: tuple[int, int] | None = None
+    score_error: Fraction = Fraction(0)
 
     @property
     def agrees(self) -> bool:
@@ -133,11 +139,68 @@ class Unknown(_NoTruthValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a random sample of units says about the fair share: an estimate, never a proof.
+
+    Of ``sampled`` units ``unfair`` are treated unfairly. The fair share lies in [low, high] unless the sample
+    is one of the 1 - ``confidence`` that mislead.
+    """
+
+    sampled: int
+    unfair: int
+    low: Fraction
+    high: Fraction
+    confidence: Fraction
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.value <= self.high <= 1:
+            raise ValueError("the interval misses its estimate")
+
+    @property
+    def value(self) -> Fraction:
+        """The fair share of the sample."""
+        return Fraction(self.sampled - self.unfair, self.sampled)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within:
+    """A region's values of a numeric attribute, by its position in the domain: low to high, both included."""
+
+    attribute: int
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """A region's values of an attribute without an order."""
+
+    attribute: int
+    values: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """A sub-domain in which units are unfair or undecided; without restrictions the whole domain.
+
+    ``share`` of all units lie in it; ``falsified`` and ``undecided`` are fractions of all units too. It is a
+    guide for readers: regions may overlap, and what is proved stands in the shares.
+    """
+
+    restrictions: tuple[Within | Among, ...]
+    share: Fraction
+    falsified: Fraction
+    undecided: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(_NoTruthValue):
     """Fractions of the target's measure that sum to exactly 1.
 
     ``certified <= fair share <= 1 - falsified``. ``vacuous`` (part of certified) has no admissible pair.
     ``measure`` says what is counted and ``unit`` what one unit is; ``reason`` why some are undecided.
+    ``float32_certified`` is what is certified for the deployed float32 file as well (None: not known),
+    ``regions`` say where it fails, the heaviest first.
     """
 
     certified: Fraction
@@ -150,12 +213,17 @@ class Shares(_NoTruthValue):
     witnesses: tuple[Witness, ...] = ()
     total: int | None = None
     reason: Reason | None = None
+    float32_certified: Fraction | None = None
+    estimate: Estimate | None = None
+    regions: tuple[Region, ...] = ()
 
     def __post_init__(self) -> None:
         if self.certified + self.falsified + self.undecided != 1:
             raise ValueError("shares do not sum to 1")
         if min(self.certified, self.falsified, self.undecided, self.vacuous) < 0:
             raise ValueError("a share is negative")
+        if self.float32_certified is not None and not 0 <= self.float32_certified <= self.certified:
+            raise ValueError("more is certified for the deployed file than at all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

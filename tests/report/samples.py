@@ -11,17 +11,21 @@ from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.report.build import demand_report
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.verdict import (
+    Among,
+    Estimate,
     Evidence,
     Fidelity,
     Holds,
     Reason,
     Refused,
+    Region,
     Replay,
     Shares,
     Unknown,
     Value,
     Verdict,
     Violated,
+    Within,
     Witness,
 )
 
@@ -46,7 +50,7 @@ SAME = "require approve(a) = approve(b)"
 CLAUSES = ("compare a, b : Applicant", "differ in sex", "relax month by 2", "equal in a and b: status, income, foreign")
 
 
-def witness(*, float32: bool = True) -> Witness:
+def witness(*, float32: bool = True, month: int = 14) -> Witness:
     replay = Replay(
         exact=True,
         float32=float32,
@@ -56,7 +60,7 @@ def witness(*, float32: bool = True) -> Witness:
         decision_b=0,
         float32_decisions=(1, 0) if float32 else (1, 1),
     )
-    a, b = (F(4), F(12), F(1, 3), F(0), F(1)), (F(4), F(14), F(1, 3), F(1), F(1))
+    a, b = (F(4), F(12), F(1, 3), F(0), F(1)), (F(4), F(month), F(1, 3), F(1), F(1))
     return Witness(a=a, b=b, replay=replay)
 
 
@@ -126,6 +130,31 @@ GAP = Unknown(
 )
 
 
+SAMPLED = Estimate(sampled=100_000, unfair=3400, low=F(9648, 10000), high=F(9672, 10000), confidence=F(95, 100))
+REGIONS = (
+    Region(
+        restrictions=(Within(attribute=1, low=F(17), high=F(25)), Among(attribute=0, values=(F(0), F(4)))),
+        share=F(1, 8),
+        falsified=F(12, 1000),
+        undecided=F(83, 1000),
+    ),
+    Region(
+        restrictions=(
+            Among(attribute=4, values=(F(1),)),
+            Within(attribute=2, low=F(1, 3), high=F(7, 2)),
+            Within(attribute=1, low=F(80), high=F(80)),
+        ),
+        share=F(1, 80),
+        falsified=F(0),
+        undecided=F(1, 100),
+    ),
+    Region(restrictions=(), share=F(1), falsified=F(2, 100), undecided=F(109, 1000)),
+)
+PARTLY = shares(
+    F(871, 1000), F(20, 1000), float32_certified=F(87, 100), estimate=SAMPLED, regions=REGIONS, reason=Reason.TIMEOUT
+)
+
+
 def _property(name: str, sentence: str, *demands: DemandReport) -> PropertyReport:
     return PropertyReport(name=name, sentence=sentence, clauses=CLAUSES, demands=demands)
 
@@ -154,6 +183,13 @@ REPORT = Report(
             share_demand(shares(F(24, 30), F(6, 30), total=30), "95%"),
             share_demand(shares(F(24, 30), F(3, 30), total=30), None),
         ),
+        _property(
+            "twice",
+            "",
+            demand(Violated(witnesses=(witness(), witness(month=13)), evidence=PROVED)),
+            share_demand(shares(F(24, 30), F(6, 30), witnesses=(witness(month=15),), total=30), "95%"),
+        ),
+        _property("partly", "", share_demand(PARTLY, "95%")),
         _property("straddled", "", share_demand(shares(F(94, 100), F(1, 30)), "95%")),
         _property("late", "", demand(UNSETTLED)),
         _property("gap", "", demand(GAP)),

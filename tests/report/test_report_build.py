@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from samples import DOMAIN, EVIDENCE, GAP, PROVED, REFUSAL, UNSETTLED, demand, share_demand, shares, witness
+from samples import DOMAIN, EVIDENCE, GAP, PARTLY, PROVED, REFUSAL, UNSETTLED, demand, share_demand, shares, witness
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.build import refused_demand, witness_report
@@ -38,6 +38,23 @@ def test_the_discrimination_rate_is_the_complement() -> None:
     assert report.judgement is Judgement.MEASURED
     assert report.value == Interval(F(6, 100), F(10, 100))
     assert share_demand(shares(F(90, 100), F(6, 100)), "6%", rate=True).judgement is Judgement.HOLDS
+
+
+def test_an_estimate_speaks_of_the_number_that_the_demand_asks_for() -> None:
+    fair, rate = share_demand(PARTLY, None).estimate, share_demand(PARTLY, None, rate=True).estimate
+    assert fair is not None
+    assert rate is not None
+    assert (fair.low, fair.value, fair.high) == (F(9648, 10000), F(966, 1000), F(9672, 10000))
+    assert (rate.low, rate.value, rate.high) == (1 - fair.high, 1 - fair.value, 1 - fair.low)
+
+
+def test_no_estimate_ever_decides_a_demand() -> None:
+    assert share_demand(PARTLY, "90%").judgement is Judgement.UNKNOWN
+
+
+def test_more_certified_for_the_file_than_at_all_is_a_mistake_of_the_engine() -> None:
+    with pytest.raises(ValueError, match="deployed file"):
+        shares(F(8, 10), F(2, 10), float32_certified=F(9, 10))
 
 
 def test_values_are_judged_or_measured() -> None:

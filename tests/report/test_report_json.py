@@ -41,9 +41,13 @@ def test_the_schema_is_one_and_reports_are_valid() -> None:
         lambda report: report.pop("seed"),
         lambda report: report["properties"][0]["witnesses"][0].update(replayed=False),
         lambda report: report["properties"][0]["demands"][0].update(backend=None),
-        lambda report: report["properties"][4]["demands"][0].pop("reason"),
-        lambda report: report["properties"][6]["demands"][0].pop("value"),
+        lambda report: report["properties"][6]["demands"][0].pop("reason"),
+        lambda report: report["properties"][8]["demands"][0].pop("value"),
         lambda report: report["properties"][2]["demands"][1]["value"].update(exact="0.8"),
+        lambda report: report["properties"][4]["shares"]["regions"][0].update(share=12.5),
+        lambda report: report["properties"][4]["shares"]["regions"][0]["restricted"]["month"].pop("high"),
+        lambda report: report["properties"][4]["shares"]["float32"].pop("exact"),
+        lambda report: report["properties"][4]["demands"][0]["estimate"].pop("confidence"),
         lambda report: report["spec"].update(sha256="ab"),
     ],
 )
@@ -95,6 +99,34 @@ def test_witnesses() -> None:
     gap = properties()["gap"]
     assert gap["witnesses"] == []
     assert [pair["replayed"] for pair in gap["disagreements"]] == [False]
+
+
+def test_every_witness_names_the_demands_that_it_was_found_for() -> None:
+    written = properties()["twice"]["witnesses"]
+    assert [(pair["b"]["month"], pair["demands"]) for pair in written] == [(14, [0]), (13, [0]), (15, [1])]
+
+
+def test_what_stands_beside_the_shares() -> None:
+    partly = properties()["partly"]
+    float32 = partly["shares"]["float32"]
+    assert float32["exact"] == "87/100"
+    assert F(float32["certified"]) <= F(87, 100)
+    estimate = partly["demands"][0]["estimate"]
+    assert (estimate["value"], estimate["confidence"], estimate["sampled"]) == (0.966, 0.95, 100_000)
+    assert F(estimate["low"]) <= F(9648, 10000)
+    assert F(estimate["high"]) >= F(9672, 10000)
+    first, second, whole = partly["shares"]["regions"]
+    assert first == {
+        "restricted": {"month": {"low": 17, "high": 25}, "status": {"values": ["none", "some"]}},
+        "share": 0.125,
+        "falsified": 0.012,
+        "undecided": 0.083,
+    }
+    assert second["restricted"]["foreign"] == {"values": [True]}
+    assert second["restricted"]["income"] == {"low": "1/3", "high": 3.5}
+    assert whole["restricted"] == {}
+    assert "estimate" not in properties()["straddled"]["demands"][0]
+    assert not {"regions", "float32"} & set(properties()["straddled"]["shares"])
 
 
 def test_unknown_and_refused_say_why() -> None:

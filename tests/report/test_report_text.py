@@ -67,6 +67,41 @@ def test_further_witnesses_are_counted() -> None:
     assert "and 1 more in the JSON report" in render(replace(REPORT, properties=(doubled,)))
 
 
+def test_witnesses_of_several_demands_say_whose_they_are() -> None:
+    lines = [line.strip() for line in only("twice").splitlines()]
+    assert [line for line in lines if line.startswith("found for")] == [
+        "found for  require approve(a) = approve(b)",
+        "found for  require fair_share >= 95%",
+    ]
+    assert "and 1 more in the JSON report" in lines
+    assert "found for" not in only("sex_decides")
+
+
+def test_a_pair_found_for_several_demands_is_shown_once() -> None:
+    [item] = [item for item in REPORT.properties if item.name == "sex_decides"]
+    doubled = replace(item, demands=(*item.demands, replace(item.demands[0], text="require fair_share >= 95%")))
+    written = render(replace(REPORT, properties=(doubled,)))
+    assert written.count("witness  ") == 1
+    assert "found for  require approve(a) = approve(b); require fair_share >= 95%" in written
+
+
+def test_an_estimate_says_that_it_is_none_of_the_proof() -> None:
+    written = " ".join(only("partly").split())
+    assert "estimate fair share 96.6% (95% interval 96.48% .. 96.72%, from 100,000 sampled units; an estim" in written
+    assert "an estimate, no proof)" in written
+
+
+def test_where_it_fails_is_written_as_conditions_of_the_language() -> None:
+    lines = [" ".join(line.split()) for line in only("partly").splitlines()]
+    at = lines.index("Where it fails")
+    assert lines[at + 1 : at + 5] == [
+        "of all falsified undecided where",
+        "12.5% 1.2% 8.3% month in 17 .. 25 and status in { none, some }",
+        "1.25% 0% 1% foreign = true and income in 0.333333 .. 3.5 and month = 80",
+        "100% 2% 10.9% everywhere",
+    ]
+
+
 def test_unknown_says_why() -> None:
     assert "the time ran out" in only("late")
     assert "exact arithmetic and the deployed float32 file disagree" in only("gap")
