@@ -25,8 +25,21 @@ if TYPE_CHECKING:
     from fairdsl.diagnostics import DiagnosticError as SpecError
     from fairdsl.explanation import Capability, Explanation, PlanText
     from fairdsl.report.model import Report
+    from fairdsl.solving import Solved
 
-__all__ = ["Report", "SpecError", "__version__", "capabilities", "check", "compile", "explain", "lint", "plans"]
+__all__ = [
+    "Report",
+    "SpecError",
+    "__version__",
+    "capabilities",
+    "check",
+    "compile",
+    "explain",
+    "lint",
+    "plans",
+    "recover",
+    "solve",
+]
 
 #: What a path may be.
 _Path = str | PathLike[str]
@@ -39,6 +52,8 @@ def check(
     timeout: float = 60.0,
     seed: int = 0,
     jobs: int | None = None,
+    memory: int = 2 << 30,
+    scheduler: str | None = None,
     backend: str | None = None,
     properties: Sequence[str] | None = None,
     observer: Observer | None = None,
@@ -51,6 +66,8 @@ def check(
         timeout: seconds for the whole run, shared among its demands.
         seed: of every random choice; the same seed gives the same witnesses.
         jobs: processes to use; all cores by default.
+        memory: bytes that the interval refinement may use, all its processes together.
+        scheduler: address of a Dask cluster to run the interval refinement on.
         backend: let only this backend answer (see :func:`capabilities`).
         properties: names of the properties to check; all by default.
         observer: hears of progress.
@@ -71,7 +88,7 @@ def check(
     return verify(
         fspath(spec),
         models=_paths(models),
-        budget=Budget.of(timeout, jobs=jobs or os.cpu_count() or 1, seed=seed),
+        budget=Budget.of(timeout, jobs=jobs or os.cpu_count() or 1, seed=seed, memory=memory, scheduler=scheduler),
         backend=backend,
         properties=tuple(properties or ()),
         observer=observer or Silent(),
@@ -125,6 +142,73 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     from fairdsl.compilation import compile_spec
 
     return compile_spec(fspath(spec), to, fspath(directory), _paths(models))
+
+
+def solve(
+    job: _Path,
+    *,
+    shard: int = 1,
+    shards: int = 1,
+    resume: bool = False,
+    timeout: float = 60.0,
+    jobs: int | None = None,
+    memory: int = 2 << 30,
+    scheduler: str | None = None,
+    checkpoint: float = 5.0,
+    output: _Path | None = None,
+    observer: Observer | None = None,
+) -> Solved:
+    """Refine an interval job that :func:`compile` wrote, or one shard of it, and write the result.
+
+    Args:
+        job: path of the job file.
+        shard: which of the ``shards`` parts, from 1.
+        shards: into how many parts the job is shared out.
+        resume: go on from the earlier result instead of beginning.
+        timeout: seconds to refine.
+        jobs: processes to use; all cores by default.
+        memory: bytes that all processes may use together.
+        scheduler: address of a Dask cluster to run on.
+        checkpoint: seconds between two versions of the result file.
+        output: path of the result; beside the job by default.
+        observer: hears of progress.
+
+    Returns:
+        How far it got: the verdict, with everything outside the shard undecided.
+
+    Raises:
+        SpecError: the file is no job, or an earlier result is missing or in the way.
+    """
+    import os
+    from pathlib import Path
+
+    from fairdsl.backends.contract import Budget, Silent
+    from fairdsl.solving import solve_job
+
+    if timeout <= 0 or checkpoint <= 0 or not 1 <= shard <= shards:
+        raise ValueError("`timeout` and `checkpoint` are positive, `shard` is a number from 1 to `shards`")
+    return solve_job(
+        Path(fspath(job)),
+        shard=shard,
+        shards=shards,
+        resume=resume,
+        budget=Budget.of(timeout, jobs=jobs or os.cpu_count() or 1, memory=memory, scheduler=scheduler),
+        checkpoint=checkpoint,
+        output=None if output is None else Path(fspath(output)),
+        observer=observer or Silent(),
+    )
+
+
+def recover(*paths: _Path, memory: int = 2 << 30) -> Report:
+    """The report on interval jobs from their results: files, or folders with jobs and results.
+
+    Shards that are missing count as undecided. Raises SpecError where results do not belong together.
+    """
+    from pathlib import Path
+
+    from fairdsl.recovering import recover_results
+
+    return recover_results([Path(fspath(path)) for path in paths], memory)
 
 
 def capabilities() -> tuple[Capability, ...]:

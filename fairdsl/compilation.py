@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.contract import Encoding, Refusal
+from fairdsl.backends.contract import Asked, Encoding, Refusal
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
@@ -18,8 +18,9 @@ from fairdsl.plan import errors, plan_of
 from fairdsl.plan.choices import check_format
 from fairdsl.plan.registry import encodings
 from fairdsl.report.hashes import hashed_models
+from fairdsl.report.model import HashedFile
 from fairdsl.resources import version
-from fairdsl.semantics import front_end
+from fairdsl.semantics import CheckedSpec, front_end
 from fairdsl.verdict import Refused
 
 __all__ = ["Compiled", "compile_spec"]
@@ -50,7 +51,9 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
     encoding = encodings()[form]
     spec, _ = front_end(path)
     elaborated = elaborate(spec, models)
-    contents: dict[str, str] = {}
+    hashed = hashed_models(spec, elaborated.models, models)
+    by_name = {file.name: file for file in hashed}
+    contents: dict[str, bytes] = {}
     entries: list[dict[str, Any]] = []
     refused: list[tuple[Elaborated, Diagnostic]] = []
     for item in elaborated.demands:
@@ -58,10 +61,10 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
         if isinstance(problem, Diagnostic):
             refused.append((item, problem))
             continue
-        lowered = encoding.lower(_named_apart(problem, contents))
+        asked = _asked(spec, path, item, by_name[item.property.model])
+        lowered = encoding.lower(_named_apart(problem, contents), asked)
         contents |= lowered.files
-        entries.append(_entry(item, tuple(lowered.files)))
-    hashed = hashed_models(spec, elaborated.models, models)
+        entries.append(_entry(item, tuple(lowered.files), encoding))
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "fairdsl": version(),
@@ -74,7 +77,7 @@ def compile_spec(path: str, form: str, directory: str, models: Mapping[str, str]
             for item, why in refused
         ],
     }
-    contents["manifest.json"] = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    contents["manifest.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
     folder = Path(directory)
     _write(folder, contents)
     return Compiled(
@@ -101,34 +104,51 @@ def _expressible(item: Elaborated, encoding: Encoding, form: str) -> Problem | D
     return item.problem
 
 
-def _named_apart(problem: Problem, written: Mapping[str, str]) -> Problem:
+def _named_apart(problem: Problem, written: Mapping[str, bytes]) -> Problem:
     """Files are named after the property; a second question of one property gets a number behind it."""
     taken = {name.split(".")[0] for name in written}
     names = itertools.chain([problem.name], (f"{problem.name}-{number}" for number in itertools.count(2)))
     return replace(problem, name=next(name for name in names if name not in taken))
 
 
-def _entry(item: Elaborated, files: tuple[str, ...]) -> dict[str, Any]:
+def _asked(spec: CheckedSpec, path: str, item: Elaborated, model: HashedFile) -> Asked:
+    """The demand in the spec's words; files are named without their folders, which are this machine's."""
+    return Asked(
+        spec=os.path.basename(path),
+        spec_sha256=spec.source.sha256,
+        title=spec.title,
+        model=model.name,
+        model_path=None if model.path is None else os.path.basename(model.path),
+        model_sha256=model.sha256,
+        property=item.property.name,
+        sentence=item.property.title or item.property.sentence,
+        clauses=item.property.clauses,
+        formula=item.property.formula,
+        demand=item.demand.text,
+        metric=item.demand.metric,
+        threshold=item.demand.threshold,
+        required=item.demand.required,
+    )
+
+
+def _entry(item: Elaborated, files: tuple[str, ...], encoding: Encoding) -> dict[str, Any]:
     return {
         "property": item.property.name,
         "demand": item.demand.text,
         "files": list(files),
-        "verdict": {
-            "holds": "every file is unsat",
-            "violated": "some file is sat; its model is a pair, to be replayed on the original model",
-        },
+        "verdict": dict(encoding.meaning),
         "clauses": list(item.property.clauses),
         "formula": item.property.formula,
     }
 
 
-def _write(directory: Path, contents: Mapping[str, str]) -> None:
+def _write(directory: Path, contents: Mapping[str, bytes]) -> None:
     """Write each file in full under another name first, so that no half-written file is ever read."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, text in contents.items():
+        for name, content in contents.items():
             partial = directory / f".{name}.partial"
-            partial.write_text(text, encoding="utf-8", newline="\n")
+            partial.write_bytes(content)
             partial.replace(directory / name)
     except OSError as error:
         raise DiagnosticError(errors.cannot_write(str(directory), error.strerror or str(error))) from error

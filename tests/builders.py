@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fairdsl.backends.contract import Asked
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
 from fairdsl.ir.expr import TRUE, Compare, Linear, Member, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput
@@ -85,3 +86,22 @@ def problem(
 
 def point(*values: object) -> tuple[Fraction, ...]:
     return tuple(Fraction(value) for value in values)
+
+
+#: A demand in words, for encodings that write it down.
+ASKED = Asked(
+    spec="people.fair",
+    spec_sha256="ab" * 32,
+    title=None,
+    model="m",
+    model_path=None,
+    model_sha256=None,
+    property="alike",
+    sentence="Everybody is treated alike.",
+    clauses=("differ in sex",),
+    formula="for all a, b: m(a) = m(b)",
+    demand="measure fair_share",
+    metric="fair_share",
+    threshold=None,
+    required=False,
+)

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Threshold
 from fairdsl.source import Span
 from fairdsl.verdict import Verdict, Witness
 
 __all__ = [
     "Answer",
+    "Asked",
     "Budget",
     "Capability",
     "Encoding",
@@ -76,16 +78,23 @@ class Silent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a stage may spend: wall-clock seconds until ``deadline``, processes, and the run's seed."""
+    """What a stage may spend: wall-clock seconds until ``deadline``, processes, bytes, and the run's seed.
+
+    ``scheduler`` is the address of a Dask cluster that may be used beside, None for this machine alone.
+    """
 
     deadline: float
     jobs: int
     seed: int
+    memory: int = 2 << 30
+    scheduler: str | None = None
 
     @classmethod
-    def of(cls, seconds: float, *, jobs: int = 1, seed: int = 0) -> Budget:
+    def of(
+        cls, seconds: float, *, jobs: int = 1, seed: int = 0, memory: int = 2 << 30, scheduler: str | None = None
+    ) -> Budget:
         """A budget that starts now."""
-        return cls(deadline=time.monotonic() + seconds, jobs=jobs, seed=seed)
+        return cls(deadline=time.monotonic() + seconds, jobs=jobs, seed=seed, memory=memory, scheduler=scheduler)
 
     @property
     def remaining(self) -> float:
@@ -134,10 +143,34 @@ class Format:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lowered:
-    """A problem in a target language: the files' text by name, and what leads the answers home."""
+class Asked:
+    """A demand in the spec's words, for files whose answers become a report without the spec.
 
-    files: Mapping[str, str]
+    ``demand`` is the line as written, ``metric`` what it is about; ``model_path`` and ``model_sha256`` are
+    None for a model written in the spec.
+    """
+
+    spec: str
+    spec_sha256: str
+    title: str | None
+    model: str
+    model_path: str | None
+    model_sha256: str | None
+    property: str
+    sentence: str
+    clauses: tuple[str, ...]
+    formula: str
+    demand: str
+    metric: str
+    threshold: Threshold | None
+    required: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """A problem in a target language: the files' content by name, and what leads the answers home."""
+
+    files: Mapping[str, bytes]
     recover: object
 
 
@@ -155,12 +188,14 @@ class Encoding(Protocol):
 
     name: str
     format: Format
+    #: What the manifest says about answers: verdict -> what it takes.
+    meaning: Mapping[str, str]
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Whether it can express such problems."""
 
-    def lower(self, problem: Problem) -> Lowered:
-        """The files."""
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
+        """The files; ``asked`` is for those that say what they are about."""
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """The verdict that the answers, one a file, come to; `sat` only after a replay."""

@@ -10,7 +10,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
-from fairdsl.cli.options import json_option, model_option, spec_argument
+from fairdsl.cli.options import jobs_option, json_option, memory_option, model_option, scheduler_option, spec_argument
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import DiagnosticError
@@ -40,7 +40,9 @@ __all__ = ["command"]
     help="What the whole run may take.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the searches.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: all cores]")
+@jobs_option
+@memory_option
+@scheduler_option
 @click.option("--backend", metavar="NAME", help="Let only this backend answer; see `fairdsl capabilities`.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
@@ -53,6 +55,8 @@ def command(
     timeout: float,
     seed: int,
     jobs: int | None,
+    memory: int,
+    scheduler: str | None,
     backend: str | None,
     properties: tuple[str, ...],
     explain_plan: bool,
@@ -69,6 +73,8 @@ def command(
                 timeout=timeout,
                 seed=seed,
                 jobs=jobs,
+                memory=memory,
+                scheduler=scheduler,
                 backend=backend,
                 properties=properties or None,
                 observer=observer,

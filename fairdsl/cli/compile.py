@@ -21,7 +21,7 @@ __all__ = ["command"]
     "requirement that the format cannot express.",
 )
 @spec_argument
-@click.option("--to", "form", required=True, metavar="FORMAT", help="The file format, for example smtlib.")
+@click.option("--to", "form", required=True, metavar="FORMAT", help="The file format: smtlib or interval-job.")
 @click.option(
     "-o",
     "--output",

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
-__all__ = ["json_option", "model_option", "spec_argument"]
+__all__ = ["jobs_option", "json_option", "memory_option", "model_option", "scheduler_option", "spec_argument"]
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+#: Less is not enough to begin with.
+_LEAST = 64 << 20
 
 
 def _by_name(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -20,6 +27,18 @@ def _by_name(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> d
     return models
 
 
+def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
+    """``2GiB``, ``1.5GB``, ``500M`` (as MB) or a number of bytes."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise click.BadParameter(f"`{text}` is no size; write for example 2GiB or 500MB")
+    number, prefix, binary = match.groups()
+    size = int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.upper()])
+    if size < _LEAST:
+        raise click.BadParameter(f"`{text}` is too little; give at least 64MiB")
+    return size
+
+
 spec_argument = click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
@@ -31,4 +50,23 @@ model_option = click.option(
     metavar="NAME=PATH",
     callback=_by_name,
     help="Take the model NAME from this file; a sha256 in the spec still binds.",
+)
+
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: all cores]"
+)
+
+memory_option = click.option(
+    "--memory",
+    callback=_bytes,
+    default="2GiB",
+    show_default=True,
+    metavar="SIZE",
+    help="What the interval refinement may use, all its processes together.",
+)
+
+scheduler_option = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Let the interval refinement run on this Dask cluster, for example tcp://host:8786.",
 )

@@ -79,7 +79,7 @@ _FILES: dict[str, str] = {
     "E0501": "a model file that cannot be opened",
     "E0502": "a file that is not what its format says",
     "E0503": "an operator that is not read",
-    "E0504": "a node that has no exact piecewise-linear meaning",
+    "E0504": "a node that cannot be read exactly",
     "E0505": "a side file with weights that is missing",
     "E0506": "weights that are not finite numbers",
     "E0507": "a model file other than the one pinned",
@@ -104,6 +104,14 @@ _BACKENDS: dict[str, str] = {
     "E0604": "a backend, file format or property that there is not",
     "E0605": "a folder that cannot be written",
     "E0606": "a spec without properties",
+    "E0607": "a file that is no interval job or result",
+    "E0608": "a job or result of a newer fairdsl",
+    "E0609": "a job or result that is damaged",
+    "E0610": "no earlier result to resume",
+    "E0611": "an earlier result that would be replaced",
+    "E0612": "a result that does not fit the others, or the job",
+    "E0613": "no results, or no job, to recover a verdict from",
+    "E0614": "a Dask cluster that cannot be used",
 }
 
 _APPROXIMATION: dict[str, str] = {

@@ -14,11 +14,13 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "search": ("fairdsl.backends.search", "Search"),
     "enumerate": ("fairdsl.backends.enumerate", "Enumerate"),
     "smt": ("fairdsl.backends.smt", "Smt"),
+    "intervals": ("fairdsl.backends.intervals", "Intervals"),
 }
 
 #: ``--to`` name -> module and class of each encoding.
 ENCODINGS: dict[str, tuple[str, str]] = {
     "smtlib": ("fairdsl.backends.smt", "SmtLib"),
+    "interval-job": ("fairdsl.backends.intervals", "IntervalJob"),
 }
 
 

@@ -23,9 +23,10 @@ def test_agrees_with_the_oracle(engine: Procedure) -> None:
     """Unknown neither agrees nor disagrees, but it is counted: more than a fifth is a failure."""
     counted: Counter[str] = Counter()
 
-    # Only enumeration has shares. Search alone never tells when to stop: it takes a tenth of its second.
-    quantity = None if engine.name == "enumerate" else Quantity.HOLDS
-    seconds = 1.0 if engine.name == "search" else 20.0
+    # Only two engines have shares. Search alone never tells when to stop: it takes a tenth of its second.
+    quantity = None if engine.name in ("enumerate", "intervals") else Quantity.HOLDS
+    # So do paths of relaxed questions that come too close to a boundary to be told from it.
+    seconds = {"search": 1.0, "intervals": 0.5}.get(engine.name, 20.0)
 
     @settings(max_examples=max(EXAMPLES, settings.default.max_examples))
     @given(problems(quantity))
@@ -39,6 +40,8 @@ def test_agrees_with_the_oracle(engine: Procedure) -> None:
 
     agree()
     print(engine.name, dict(counted))
-    assert counted["refused"] == 0
+    # Half-spaces treat decisions, and models that read conditions on one attribute at a time.
+    most = 0.6 * counted.total() if engine.name == "intervals" else 0
+    assert counted["refused"] <= most
     if engine.name != "search":
         assert counted["unknown"] <= 0.2 * (counted["answered"] + counted["unknown"])

@@ -11,7 +11,7 @@ import pytest
 import fairdsl
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"numpy", "onnx", "onnxruntime", "z3", "rich"}
+HEAVY = {"distributed", "numpy", "onnx", "onnxruntime", "z3", "rich"}
 
 SPEC = """\
 domain Applicant {
@@ -52,7 +52,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("explain", "E0203"), ("check", "--help")])
+@pytest.mark.parametrize(
+    "arguments", [("--version",), ("--help",), ("explain", "E0203"), ("check", "--help"), ("solve", "--help")]
+)
 def test_words_alone_load_nothing_heavy(arguments: tuple[str, ...], folder: Path) -> None:
     assert not loaded_by(*arguments, folder=folder) & (HEAVY | {"lark"})
 

@@ -87,6 +87,7 @@ def test_exit_codes(monkeypatch: pytest.MonkeyPatch, spec: str, judgements: tupl
 def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(
         monkeypatch, report(), spec, "--timeout", "5", "--seed", "7", "--jobs", "2", "--backend", "smt",
+        "--memory", "1.5GiB", "--scheduler", "tcp://host:8786",
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
     )  # fmt: skip
     del api.asked["observer"]
@@ -95,6 +96,8 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "timeout": 5.0,
         "seed": 7,
         "jobs": 2,
+        "memory": 3 << 29,
+        "scheduler": "tcp://host:8786",
         "backend": "smt",
         "properties": ("p", "q"),
         "models": {"m": "a.onnx", "n": "b=c.onnx"},
@@ -105,6 +108,7 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(monkeypatch, report(), spec)
     assert (api.asked["timeout"], api.asked["seed"], api.asked["jobs"]) == (60.0, 0, None)
     assert (api.asked["backend"], api.asked["properties"], api.asked["models"]) == (None, None, {})
+    assert (api.asked["memory"], api.asked["scheduler"]) == (2 << 30, None)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +118,9 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
         (("--model", "m=a", "--model", "m=b"), "the model `m` is given twice"),
         (("--timeout", "0"), "0"),
         (("--jobs", "0"), "0"),
+        (("--memory", "plenty"), "write for example 2GiB"),
+        (("--memory", "2GiBB"), "write for example 2GiB"),
+        (("--memory", "1MB"), "at least 64MiB"),
         (("--nonsense",), "No such option"),
     ],
 )

@@ -6,8 +6,9 @@ Nothing is folded, so that a second solver also checks what the procedure's boun
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
-from fairdsl.backends.contract import Answer, Lowered, Offer, Refusal
+from fairdsl.backends.contract import Answer, Asked, Lowered, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import SMTLIB, reason_of
 from fairdsl.backends.smt.procedure import refusal
@@ -24,14 +25,21 @@ class SmtLib:
 
     name = "smtlib"
     format = SMTLIB
+    meaning: Mapping[str, str] = MappingProxyType(
+        {
+            "holds": "every file is unsat",
+            "violated": "some file is sat; its model is a pair, to be replayed on the original model",
+        }
+    )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Every question about pairs that has a yes or a no."""
         return refusal(problem) or Offer(method="SMT-LIB 2.6, QF_LIRA", decides=True)
 
-    def lower(self, problem: Problem) -> Lowered:
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """One file, named after the property. All that leads back is in the problem itself."""
-        return Lowered(files={f"{problem.name}.{SMTLIB.extension}": whole_script(problem)}, recover=None)
+        script = whole_script(problem).encode()
+        return Lowered(files={f"{problem.name}.{SMTLIB.extension}": script}, recover=None)
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """All files unsat: holds. Sat: violated, once replayed. Anything else: unknown."""

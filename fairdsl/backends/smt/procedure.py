@@ -30,6 +30,9 @@ def refusal(problem: Problem) -> Refusal | None:
         return Refusal(why="it has no notion of shares")
     if isinstance(question.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=question.span)
+    if not problem.model.rational:
+        why = f"`{problem.model.name}` has sigmoid or tanh units inside, and its arithmetic knows straight pieces only"
+        return Refusal(why=why, span=problem.model.span)
     return None
 
 

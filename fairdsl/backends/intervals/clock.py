@@ -1,0 +1,156 @@
+"""One run of a refinement: its deadline, the user's Ctrl-C, its checkpoints and what is told of its progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.intervals.interrupt import Interrupt, interruptible
+from fairdsl.backends.intervals.pace import advance_until
+from fairdsl.backends.intervals.refine import Refinement
+
+__all__ = ["Checkpoints", "Clock", "Ending", "share_out", "supervised"]
+
+#: Open leaves a part that make parts of about equal worth.
+_LEAVES = 64
+#: Seconds of refinement between two looks at how many leaves are open.
+_LOOK = 0.3
+#: States are sent and joined so rarely that it takes at most this fraction of the time.
+OVERHEAD = 0.05
+#: Seconds between two checkpoints where nothing else is said.
+_CHECKPOINT = 5.0
+#: Seconds between two messages to the observer.
+_TELL = 0.5
+
+
+class Ending(Enum):
+    """Why a refinement stopped."""
+
+    FINISHED = "finished"  # nothing is left that refinement could decide
+    DEADLINE = "deadline"
+    NODES = "nodes"
+    INTERRUPTED = "interrupted"  # by the user; what was certified so far stands
+    STOPPED = "stopped"  # the processes, or the cluster, went away
+
+
+@dataclass(slots=True)
+class Checkpoints:
+    """Calls ``save`` with the joined refinement every so many seconds; less often where that takes long."""
+
+    save: Callable[[Refinement], None]
+    seconds: float = _CHECKPOINT
+
+
+class Clock:
+    """Deadline, interrupts, checkpoints and progress of one run."""
+
+    def __init__(
+        self,
+        refinement: Refinement,
+        deadline: float,
+        interrupt: Interrupt,
+        observer: Observer,
+        checkpoints: Checkpoints | None,
+    ) -> None:
+        self._refinement = refinement
+        self.deadline = deadline
+        self.interrupt = interrupt
+        self._observer = observer
+        self._save = checkpoints.save if checkpoints else None
+        self._seconds = checkpoints.seconds if checkpoints else _CHECKPOINT
+        self._began = self._saved = self._told = time.monotonic()
+        self._pause = self._seconds
+
+    @property
+    def up(self) -> bool:
+        """Whether it is time to stop."""
+        return self.interrupt.requested or time.monotonic() >= self.deadline
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a checkpoint."""
+        return time.monotonic() >= self._saved + self._pause
+
+    def checkpoint(self, began: float) -> None:
+        """Save; what led to it began at that moment."""
+        if self._save is not None:
+            self._save(self._refinement)
+        self._saved = time.monotonic()
+        self._pause = max(self._seconds, (self._saved - began) / OVERHEAD)
+
+    def listen(self) -> bool:
+        """Between two batches of this process: whether to stop. Saves and tells in passing."""
+        if self._save is not None and self.due:
+            self.checkpoint(time.monotonic())
+        bounds = self._refinement.bounds
+        self.tell(self._refinement.nodes, lambda: float(bounds().violating - bounds().falsified))
+        return self.up
+
+    def tell(self, nodes: int, undecided: Callable[[], float]) -> None:
+        """Progress to the observer, not too often."""
+        now = time.monotonic()
+        if now < self._told + _TELL:
+            return
+        self._told = now
+        left = max(0.0, undecided()) / max(1, self._refinement.task.total)
+        span = self.deadline - self._began
+        fraction = min(1.0, (now - self._began) / span) if 0.0 < span < 1e9 else None
+        self._observer.progress("refining", fraction, f"{nodes:,} boxes, {left:.2%} undecided")
+
+
+def supervised(
+    refinement: Refinement,
+    run: Callable[[Clock], None],
+    *,
+    deadline: float,
+    observer: Observer,
+    checkpoints: Checkpoints | None,
+    nodes: int | None,
+) -> Ending:
+    """Run it under a clock, save what it came to, and say why it ended.
+
+    With ``nodes`` the deadline does not count: the number of nodes is the limit, and only an interrupt ends
+    the run sooner.
+    """
+    with interruptible() as interrupt:
+        clock = Clock(refinement, deadline if nodes is None else inf, interrupt, observer, checkpoints)
+        run(clock)
+        if checkpoints is not None:
+            clock.checkpoint(time.monotonic())
+        if refinement.finished:
+            return Ending.FINISHED
+        if interrupt.requested:
+            return Ending.INTERRUPTED
+        if clock.up:
+            return Ending.DEADLINE
+        return Ending.STOPPED if nodes is None else Ending.NODES
+
+
+def share_out(refinement: Refinement, parts: int, stop: Callable[[], bool], nodes: int | None = None) -> bool:
+    """Refine until there are leaves enough for so many parts; False if it came to an end first."""
+    done = 0
+    while not _enough(refinement, parts):
+        if nodes is None:
+            evaluated = advance_until(refinement, _or_after(_LOOK, stop))
+        else:
+            evaluated = advance_until(refinement, stop, min(parts * _LEAVES, nodes - done))
+        done += evaluated
+        if not evaluated or refinement.finished or stop() or (nodes is not None and done >= nodes):
+            return False
+    return True
+
+
+def _enough(refinement: Refinement, parts: int) -> bool:
+    wanted = parts * _LEAVES
+    boxes = refinement.open_boxes(wanted)
+    return len(boxes) == wanted and sum(box.undecided > 0 for box in boxes) > wanted // 4
+
+
+def _or_after(seconds: float, stop: Callable[[], bool]) -> Callable[[], bool]:
+    """To stop when asked to, and after so many seconds anyway."""
+    soon = time.monotonic() + seconds
+    return lambda: stop() or time.monotonic() >= soon

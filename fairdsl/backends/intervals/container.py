@@ -1,0 +1,157 @@
+"""Files with a header and arrays: zip archives that NumPy opens too, told apart by their schema.
+
+``header.json`` comes first; every array is a member ``NAME.npy``. The header's ``sha256`` is of everything
+else in the file, so a file that was cut off or changed is recognised. Docs: docs/jobs.md.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.intervals import errors
+from fairdsl.diagnostics import DiagnosticError
+
+__all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack", "write_whole"]
+
+Arrays = Mapping[str, NDArray[np.generic]]
+
+_HEADER = "header.json"
+#: A zip file's first bytes, as far as ours begin.
+_BEGINNING = b"PK\x03\x04"
+#: Zip files carry a time; the same content gives the same bytes.
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a file is: its name for people, and its schema ``NAME/VERSION``."""
+
+    words: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container:
+    """A file's content. ``sha256`` names it."""
+
+    header: Mapping[str, Any]
+    arrays: Arrays
+    sha256: str
+
+
+def digest(arrays: Arrays) -> str:
+    """The sha256 of named arrays, in order of their names."""
+    whole = sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name], order="C")
+        whole.update(json.dumps([name, array.dtype.str, array.shape]).encode() + b"\n")
+        whole.update(array.tobytes())
+    return whole.hexdigest()
+
+
+def pack(kind: Kind, header: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """The file as bytes; the same content gives the same bytes."""
+    named = {"schema": kind.schema} | dict(header)
+    named["sha256"] = _sha256(named, arrays)
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
+        text = json.dumps(named, indent=2, ensure_ascii=False) + "\n"
+        archive.writestr(zipfile.ZipInfo(_HEADER, _NO_TIME), text)
+        for name in sorted(arrays):
+            member = io.BytesIO()
+            np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _NO_TIME), member.getvalue())
+    return written.getvalue()
+
+
+def unpack(kind: Kind, path: Path) -> Container:
+    """The content of a file of that kind. DiagnosticError for any other, and for one that is not as it was."""
+    content = path.read_bytes()
+    if not content.startswith(_BEGINNING):
+        raise DiagnosticError(errors.not_of_its_kind(str(path), kind.words, "it is a file of another format"))
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            header = _header(archive, kind, path)
+            arrays = _arrays(archive)
+    except DiagnosticError:
+        raise
+    except Exception as error:  # what libraries raise for broken archives has no common kind
+        raise DiagnosticError(errors.damaged(str(path), "it was cut off or changed after it was written")) from error
+    claimed = header.get("sha256")
+    if claimed != _sha256({name: value for name, value in header.items() if name != "sha256"}, arrays):
+        raise DiagnosticError(errors.damaged(str(path), "its content is not what its sha256 says"))
+    return Container(header=header, arrays=arrays, sha256=str(claimed))
+
+
+def claims(path: Path) -> tuple[str, str]:
+    """The schema and sha256 that a file claims; empty where it claims none. Nothing is verified."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            header = json.loads(archive.read(_HEADER))
+        return str(header["schema"]), str(header["sha256"])
+    except Exception:  # what libraries raise for broken archives has no common kind
+        return "", ""
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace the file in one step: whoever reads it, and whenever the machine stops, it is old or new."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """A rename is on the disk once its folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
+    """The header, once it is clear that the file is of the kind and of a version that is known."""
+    if _HEADER not in archive.namelist():
+        raise DiagnosticError(errors.not_of_its_kind(str(path), kind.words, f"it is an archive without `{_HEADER}`"))
+    header = json.loads(archive.read(_HEADER))
+    schema = str(header.get("schema")) if isinstance(header, dict) else "nothing"
+    name, _, version = kind.schema.partition("/")
+    found, _, other = schema.partition("/")
+    if found != name:
+        raise DiagnosticError(errors.not_of_its_kind(str(path), kind.words, f"its schema is `{schema}`"))
+    if other != version:
+        raise DiagnosticError(errors.newer_version(str(path), schema, kind.schema))
+    return dict(header)
+
+
+def _arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[np.generic]]:
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for name in archive.namelist():
+        if name != _HEADER:
+            member = io.BytesIO(archive.read(name))
+            arrays[name.removesuffix(".npy")] = np.lib.format.read_array(member, allow_pickle=False)
+    return arrays
+
+
+def _sha256(header: Mapping[str, Any], arrays: Arrays) -> str:
+    text = json.dumps(header, sort_keys=True, ensure_ascii=False)
+    return sha256(f"{text}\n{digest(arrays)}".encode()).hexdigest()

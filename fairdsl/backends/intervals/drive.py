@@ -1,0 +1,35 @@
+"""Where a refinement runs: in this process, in several, or on a cluster, as the budget says."""
+
+from __future__ import annotations
+
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.workers import refine_in_parallel
+
+__all__ = ["refine_within"]
+
+
+def refine_within(
+    refinement: Refinement, budget: Budget, observer: Observer, checkpoints: Checkpoints | None = None
+) -> Ending:
+    """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays."""
+    if budget.scheduler is not None:
+        from fairdsl.backends.intervals.cluster import refine_on_cluster
+
+        return refine_on_cluster(
+            refinement,
+            budget.scheduler,
+            deadline=budget.deadline,
+            observer=observer,
+            memory=budget.memory,
+            checkpoints=checkpoints,
+        )
+    return refine_in_parallel(
+        refinement,
+        jobs=budget.jobs,
+        deadline=budget.deadline,
+        observer=observer,
+        memory=budget.memory,
+        checkpoints=checkpoints,
+    )

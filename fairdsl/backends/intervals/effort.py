@@ -1,0 +1,79 @@
+"""How to spend analyses: only split boxes, or first cut each into regions by the signs of units?
+
+Networks differ. Where bounds are nearly tight the decision boundary is what is left, and splitting boxes is
+the only way; where they are loose (deep networks) cutting a box decides most of it at once. So both are tried
+on a few open boxes, drawn by what they leave undecided, each time the work done has doubled.
+
+Splitting everything once more costs twice as much as all work before, hence what counts is what is left per
+doubling: a cut that takes n analyses must beat log2(n) - 1 splits in depth.
+"""
+
+from __future__ import annotations
+
+from math import log, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.intervals.kernels.layout import Net, Work
+from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP, REGIONS, Tree
+from fairdsl.backends.intervals.kernels.trials import try_cutting, try_splitting
+
+__all__ = ["FIRST_CHOICE", "MOST_REGIONS", "choose_regions"]
+
+#: Analyses before the first choice.
+FIRST_CHOICE = 1000
+_LEVELS = (8, 32, 128, 512)
+MOST_REGIONS = _LEVELS[-1]
+_BOXES = 8
+#: Trials may cost this part of what was done before.
+_TRIAL_PART = 1 / 6
+#: Operations that cutting one box may take, so that deadlines are kept on wide networks too.
+_MOST_OPERATIONS = 2e9
+_LEAST_LEFT = 0.02
+
+
+def choose_regions(net: Net, work: Work, tree: Tree, cells: int) -> None:
+    """Set how many regions boxes are cut into from now on (0: none), by trying on open boxes."""
+    spent = int(tree.counts[EVALUATED])
+    tree.counts[CHOOSE_AT] = 2 * spent
+    slots = _drawn_boxes(tree)
+    if not len(slots):
+        return
+    best = log(max(_LEAST_LEFT, _mean([try_splitting(net, work, tree, slot, cells) for slot in slots])))
+    chosen = 0
+    allowed = spent * _TRIAL_PART
+    for level in _LEVELS:
+        if 2 * level * len(slots) > allowed or 2 * level * _operations(net) > _MOST_OPERATIONS:
+            break
+        tried = [try_cutting(net, work, tree, slot, level, cells) for slot in slots]
+        left, analyses = _mean([left for left, _ in tried]), _mean([spent for _, spent in tried])
+        per_doubling = log(max(_LEAST_LEFT, left)) / max(1.0, log2(analyses) - 1.0)
+        if per_doubling < best:
+            best, chosen = per_doubling, level
+    tree.counts[REGIONS] = chosen
+
+
+def _drawn_boxes(tree: Tree) -> list[int]:
+    """Slots of a few open boxes at equal steps of undecided mass."""
+    size = int(tree.counts[HEAP])
+    keys: NDArray[np.float64] = tree.key[:size]
+    if not size or keys.sum() <= 0.0:
+        return []
+    order = np.argsort(-keys, kind="stable")
+    reached = np.cumsum(keys[order])
+    steps = (np.arange(_BOXES) + 0.5) / _BOXES * reached[-1]
+    places = np.unique(np.minimum(np.searchsorted(reached, steps), size - 1))
+    slots = tree.slot[tree.heap[:size][order[places]]]
+    return [int(slot) for slot in slots if tree.split[slot] >= 0]
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _operations(net: Net) -> float:
+    """Multiplications of one analysis, as if all units were open."""
+    widths = net.layers.widths.astype(float)
+    below = np.cumsum(widths[1:] * widths[:-1])
+    return float(2.0 * (widths[1:] * below).sum())

@@ -1,0 +1,79 @@
+"""The encoding for ``compile --to interval-job``: the lowered task as a file that is solved anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.intervals.axes import Axis
+from fairdsl.backends.intervals.job import SharedAttribute, pack_job
+from fairdsl.backends.intervals.lowering import lower
+from fairdsl.backends.intervals.roles import roles_of
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
+from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
+
+__all__ = ["INTERVAL_JOB", "IntervalJob", "unit_in_words"]
+
+INTERVAL_JOB = Format(name="interval-job", extension="job", comment="")
+
+
+class IntervalJob:
+    """Jobs for ``fairdsl solve``; their results become a verdict by ``fairdsl recover``."""
+
+    name = "interval-job"
+    format = INTERVAL_JOB
+    meaning: Mapping[str, str] = MappingProxyType(
+        {
+            "solved by": "fairdsl solve FILE, or in shards: fairdsl solve FILE --shard 1/2 and --shard 2/2",
+            "recovered by": "fairdsl recover FOLDER, with the file and its results in it",
+        }
+    )
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Whatever can be lowered to a task."""
+        roles = roles_of(problem)
+        return roles if isinstance(roles, Refusal) else Offer(method="an interval job", decides=True)
+
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
+        """One file, named after the property."""
+        lowered = lower(problem)
+        content = pack_job(
+            lowered.task,
+            asked,
+            quantity=problem.quantity,
+            measure="counting" if lowered.counted else "volume",
+            unit=unit_in_words(problem),
+            factor=lowered.factor,
+            vacuous=lowered.vacuous,
+            attributes=[_shared(axis, problem.domain) for axis in lowered.axes],
+        )
+        return Lowered(files={f"{problem.name}.{INTERVAL_JOB.extension}": content}, recover=None)
+
+    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
+        """Results are files with shares, not answers in words: ``fairdsl recover`` joins them."""
+        evidence = Evidence(backend=self.name, method="no result was joined")
+        return Unknown(reason=Reason.INCOMPLETE, detail="`fairdsl recover` joins results", evidence=evidence)
+
+
+def unit_in_words(problem: Problem) -> str:
+    """What one unit of the shares is."""
+    pair = problem.question
+    if not isinstance(pair, Pair) or pair.relax:
+        return "an individual in domain and target"
+    differing = ", ".join(f"`{problem.domain.attributes[index].name}`" for index in pair.differ)
+    return f"an assignment of all attributes but {differing}"
+
+
+def _shared(axis: Axis, domain: Domain) -> SharedAttribute:
+    """What the positions of an axis mean, in the spec's words."""
+    if axis.attribute is None:
+        return SharedAttribute(name="the differing attributes together", size=axis.size)
+    attribute = domain.attributes[axis.attribute]
+    if axis.values is not None:
+        return SharedAttribute(
+            name=attribute.name, size=axis.size, values=tuple(attribute.show(axis.value(p)) for p in range(axis.size))
+        )
+    return SharedAttribute(name=attribute.name, size=axis.size, start=axis.start, step=axis.step, cells=axis.real)

@@ -1,0 +1,95 @@
+"""What jobs say: files that are no jobs, results that do not fit, clusters that do not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic
+
+_EVIDENCE = "job and result files are evidence: what was altered or cut off would vouch for something else"
+
+
+def not_of_its_kind(path: str, wanted: str, found: str) -> Diagnostic:
+    """A file that is no job, or no result, at all."""
+    return Diagnostic(
+        code="E0607",
+        title=f"`{path}` is no {wanted}",
+        notes=(found,),
+        help="write jobs with `fairdsl compile SPEC --to interval-job -o DIR` and solve them with `fairdsl solve`",
+    )
+
+
+def newer_version(path: str, schema: str, known: str) -> Diagnostic:
+    """A file of a later fairdsl."""
+    return Diagnostic(
+        code="E0608",
+        title=f"`{path}` is from a newer fairdsl",
+        notes=(f"it follows `{schema}`; this fairdsl reads `{known}`",),
+        why="a newer format may say things that this version would silently leave out",
+        help="install the fairdsl that wrote it, or write the file again with this one",
+    )
+
+
+def damaged(path: str, what: str) -> Diagnostic:
+    """A job or result that was cut off or changed."""
+    return Diagnostic(
+        code="E0609",
+        title=f"`{path}` is damaged",
+        notes=(what,),
+        why=_EVIDENCE,
+        help="copy it again from where it was written, or write it again",
+    )
+
+
+def nothing_to_resume(path: str) -> Diagnostic:
+    """``--resume`` without a result to go on from."""
+    return Diagnostic(
+        code="E0610",
+        title="there is nothing to resume",
+        notes=(f"`{path}` does not exist",),
+        why="starting from nothing in silence would hide that an earlier run's work is missing",
+        help="leave out `--resume` for a first run, or name the earlier result with `-o RESULT`",
+    )
+
+
+def result_exists(path: str) -> Diagnostic:
+    """A first run that would replace an earlier result."""
+    return Diagnostic(
+        code="E0611",
+        title=f"`{path}` exists already",
+        why="what an earlier run certified would be lost",
+        help="go on from it with `--resume`, or write elsewhere with `-o RESULT`",
+    )
+
+
+def unfitting(path: str, reason: str) -> Diagnostic:
+    """A result that belongs to another job, shard, or way of sharing out."""
+    return Diagnostic(
+        code="E0612",
+        title=f"`{path}` does not fit",
+        notes=(reason,),
+        why="shares of different questions, or of parts that overlap, cannot be added up",
+        help="give the results of one job, all made with the same `--shard .../n`",
+    )
+
+
+def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:
+    """No results, or results without their job."""
+    listing = ", ".join(f"`{path}`" for path in paths)
+    return Diagnostic(
+        code="E0613",
+        title=f"there is nothing to recover: {lacking}",
+        notes=(f"looked at {listing}",),
+        help="give the folder with the job file and its results, or these files themselves",
+    )
+
+
+def no_cluster(address: str, reason: str) -> Diagnostic:
+    """``--scheduler`` that leads nowhere."""
+    return Diagnostic(
+        code="E0614",
+        title=f"no Dask cluster can be used at `{address}`",
+        notes=(reason,),
+        why="a run on this machine alone would pass for one on the cluster",
+        help="start `dask scheduler` and workers that have `fairdsl[cluster]`, or leave out `--scheduler`",
+    )

@@ -1,0 +1,325 @@
+"""Affine bounds of a node: exact forms as long as all phases are fixed, relaxed ones above.
+
+``compose`` goes up while every unit is fixed: pre-activations are then affine functions of the inputs, and
+units fixed by a split contribute exact half-spaces. The first layer with open units is the *frontier*.
+``relax`` bounds the layers above by backward substitution (CROWN) down to the frontier's exact forms.
+"""
+
+from __future__ import annotations
+
+from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
+from fairdsl.backends.intervals.kernels.layout import (
+    OFF,
+    OFF_BY_SPLIT,
+    ON,
+    ON_BY_SPLIT,
+    OPEN,
+    Box,
+    Floats,
+    Forms,
+    Halves,
+    Layers,
+    Paths,
+    Units,
+)
+from fairdsl.backends.intervals.kernels.units import line_above, line_below
+from fairdsl.backends.intervals.kernels.vectors import add_multiple
+
+__all__ = ["compose", "relax", "row_bound"]
+
+
+@exact
+def _first_layer(layers: Layers, paths: Paths, forms: Forms, comparison: int, count: int) -> None:
+    shared = layers.widths[0]
+    first_move = paths.move_start[comparison]
+    for p in range(layers.widths[1]):
+        forms.offset[0, p] = paths.origin[comparison, p]
+        reach = 0.0
+        for i in range(shared):
+            forms.form[0, p, i] = layers.weight[p * shared + i]
+        for i in range(shared, count):
+            move = paths.moves[first_move + i - shared, p]
+            forms.form[0, p, i] = move
+            if move != 0.0:
+                reach = 1.0
+        forms.reach[0, p] = reach
+
+
+@exact
+def _fix_by_range(
+    layers: Layers,
+    units: Units,
+    forms: Forms,
+    box: Box,
+    halves: Halves,
+    layer: int,
+    side: int,
+    count: int,
+    in_force: int,
+) -> int:
+    """Fix units of an exact layer by their range over the box, collect half-spaces; -1: nothing is left."""
+    first = layers.unit[layer - 1]
+    error = layers.error[layer]
+    for p in range(layers.widths[layer]):
+        unit = first + p
+        phase = units.phase[unit]
+        if phase in (ON, OFF):
+            continue
+        form = forms.form[side, p]
+        offset = forms.offset[side, p]
+        low = offset + least(box, form, 0, count) - error
+        high = offset + greatest(box, form, 0, count) + error
+        units.below[unit] = low
+        units.above[unit] = high
+        if layers.curve[unit] != 0:
+            continue
+        if phase == OPEN:
+            if low >= 0.0:
+                units.phase[unit] = ON
+            elif high <= 0.0:
+                units.phase[unit] = OFF
+            continue
+        sign = 1.0 if phase == ON_BY_SPLIT else -1.0
+        if (high if sign > 0.0 else -low) < 0.0:
+            return -1
+        if (low if sign > 0.0 else -high) >= 0.0:
+            units.phase[unit] = ON if sign > 0.0 else OFF
+            continue
+        for i in range(count):
+            halves.form[in_force, i] = sign * form[i]
+        halves.offset[in_force] = sign * offset
+        in_force += 1
+    return in_force
+
+
+@inlined
+def _tighten(layers: Layers, units: Units, unit: int, low: float, high: float) -> bool:
+    """Take over a unit's bounds; whether it stays open, between two lines."""
+    units.below[unit] = low
+    units.above[unit] = high
+    slope = layers.slope[unit]
+    curve = layers.curve[unit]
+    if curve == 0 and low >= 0.0:
+        units.phase[unit] = ON
+        return False
+    if curve == 0 and high <= 0.0:
+        units.phase[unit] = OFF
+        return False
+    units.below_slope[unit], units.below_offset[unit] = line_below(low, high, slope, curve)
+    units.above_slope[unit], units.above_offset[unit] = line_above(low, high, slope, curve)
+    return True
+
+
+@exact
+def _fix_within(
+    layers: Layers,
+    units: Units,
+    forms: Forms,
+    box: Box,
+    halves: Halves,
+    trial: Floats,
+    layer: int,
+    side: int,
+    count: int,
+    in_force: int,
+    plain: bool,
+) -> int:
+    """Tighten and fix the open units of an exact layer with the half-spaces; how many stay open, or -1."""
+    still_open = 0
+    first = layers.unit[layer - 1]
+    error = layers.error[layer]
+    for p in range(layers.widths[layer]):
+        unit = first + p
+        if units.phase[unit] != OPEN:
+            continue
+        if in_force == 0:
+            still_open += _tighten(layers, units, unit, units.below[unit], units.above[unit])
+            continue
+        for i in range(count):
+            trial[i] = forms.form[side, p, i]
+        low = least_within(box, halves, in_force, trial, forms.offset[side, p], count, error, plain)
+        for i in range(count):
+            trial[i] = -forms.form[side, p, i]
+        high = -least_within(box, halves, in_force, trial, -forms.offset[side, p], count, error, plain)
+        if low >= INFEASIBLE or high <= -INFEASIBLE:
+            return -1
+        low = max(low - error, units.below[unit])
+        high = min(high + error, units.above[unit])
+        still_open += _tighten(layers, units, unit, low, high)
+    return still_open
+
+
+@exact
+def _next_forms(layers: Layers, units: Units, forms: Forms, layer: int, side: int, count: int) -> None:
+    """The exact forms of the layer above one whose units are all fixed."""
+    other = 1 - side
+    below = layers.widths[layer]
+    first = layers.unit[layer - 1]
+    for r in range(layers.widths[layer + 1]):
+        row = layers.at[layer] + r * below
+        target = forms.form[other, r]
+        for i in range(count):
+            target[i] = 0.0
+        offset = layers.bias[layers.unit[layer] + r]
+        reach = 0.0
+        for p in range(below):
+            factor = layers.weight[row + p]
+            off = units.phase[first + p] in (OFF, OFF_BY_SPLIT)
+            if factor != 0.0 and not (off and layers.slope[first + p] == 0.0):
+                reach = max(reach, forms.reach[side, p])
+            if off:
+                factor *= layers.slope[first + p]
+            if factor != 0.0:
+                offset += factor * forms.offset[side, p]
+                add_multiple(target, forms.form[side, p], factor, count)
+        forms.offset[other, r] = offset
+        forms.reach[other, r] = reach
+
+
+@exact
+def compose(
+    layers: Layers,
+    paths: Paths,
+    units: Units,
+    forms: Forms,
+    box: Box,
+    halves: Halves,
+    trial: Floats,
+    comparison: int,
+    count: int,
+    plain: bool,
+) -> tuple[int, int, int]:
+    """(frontier layer, which half of the forms is its, half-spaces in force); frontier 0: nothing is left."""
+    _first_layer(layers, paths, forms, comparison, count)
+    last = len(layers.widths) - 1
+    side = 0
+    in_force = 0
+    layer = 1
+    while layer < last:
+        in_force = _fix_by_range(layers, units, forms, box, halves, layer, side, count, in_force)
+        if in_force < 0:
+            return 0, 0, 0
+        still_open = _fix_within(layers, units, forms, box, halves, trial, layer, side, count, in_force, plain)
+        if still_open < 0:
+            return 0, 0, 0
+        if still_open > 0:
+            break
+        _next_forms(layers, units, forms, layer, side, count)
+        side = 1 - side
+        layer += 1
+    return layer, side, in_force
+
+
+@inlined
+def _substitute(
+    layers: Layers, units: Units, back: Floats, top: int, frontier: int, lower: bool, offset: float, record: bool
+) -> float:
+    """Backward substitution of ``back[top]`` (coefficients on layer ``top``'s values) to the frontier.
+
+    Leaves the coefficients on the frontier's pre-activations in ``back[frontier]``; returns the constant.
+    """
+    for layer in range(top, frontier - 1, -1):
+        below = layers.widths[layer - 1]
+        if layer > frontier:
+            for q in range(below):
+                back[layer - 1, q] = 0.0
+        for p in range(layers.widths[layer]):
+            factor = back[layer, p]
+            if factor == 0.0:
+                continue
+            unit = layers.unit[layer - 1] + p
+            phase = units.phase[unit]
+            if phase != OPEN:
+                if phase in (OFF, OFF_BY_SPLIT):
+                    factor *= layers.slope[unit]
+            else:
+                if record:
+                    # What fixing the unit could gain: the lines' distance at zero, weighted.
+                    units.gap[unit] += abs(factor) * abs(units.above_offset[unit])
+                if (factor > 0.0) == lower:
+                    intercept = units.below_offset[unit]
+                    slope = units.below_slope[unit]
+                else:
+                    intercept = units.above_offset[unit]
+                    slope = units.above_slope[unit]
+                offset += factor * intercept
+                factor *= slope
+            back[layer, p] = factor
+            if layer > frontier and factor != 0.0:
+                offset += factor * layers.bias[unit]
+                add_multiple(back[layer - 1], layers.weight[layers.at[layer - 1] + p * below :], factor, below)
+    return offset
+
+
+@inlined
+def row_bound(
+    layers: Layers,
+    units: Units,
+    forms: Forms,
+    back: Floats,
+    target: Floats,
+    layer: int,
+    r: int,
+    frontier: int,
+    side: int,
+    lower: bool,
+    record: bool,
+    count: int,
+) -> float:
+    """An affine bound of row r of a layer from the frontier up: coefficients in ``target``, the constant returned."""
+    if layer == frontier:
+        for i in range(count):
+            target[i] = forms.form[side, r, i]
+        return float(forms.offset[side, r])
+    below = layers.widths[layer - 1]
+    row = layers.at[layer - 1] + r * below
+    for q in range(below):
+        back[layer - 1, q] = layers.weight[row + q]
+    bias = layers.bias[layers.unit[layer - 1] + r]
+    offset = _substitute(layers, units, back, layer - 1, frontier, lower, bias, record)
+    for i in range(count):
+        target[i] = 0.0
+    for p in range(layers.widths[frontier]):
+        factor = back[frontier, p]
+        if factor != 0.0:
+            offset += factor * forms.offset[side, p]
+            add_multiple(target, forms.form[side, p], factor, count)
+    return offset
+
+
+@exact
+def relax(
+    layers: Layers,
+    units: Units,
+    forms: Forms,
+    box: Box,
+    halves: Halves,
+    back: Floats,
+    trial: Floats,
+    frontier: int,
+    side: int,
+    count: int,
+    in_force: int,
+    plain: bool,
+) -> bool:
+    """Bounds and phases of the hidden layers above the frontier; False: nothing is left of the node."""
+    for layer in range(frontier + 1, len(layers.widths) - 1):
+        error = layers.error[layer]
+        for r in range(layers.widths[layer]):
+            unit = layers.unit[layer - 1] + r
+            if units.phase[unit] != OPEN:
+                continue
+            offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, True, False, count)
+            low = least_within(box, halves, in_force, trial, offset, count, error, plain) - error
+            if low >= 0.0 and layers.curve[unit] == 0:
+                units.phase[unit] = ON
+                continue
+            offset = row_bound(layers, units, forms, back, trial, layer, r, frontier, side, False, False, count)
+            for i in range(count):
+                trial[i] = -trial[i]
+            high = -least_within(box, halves, in_force, trial, -offset, count, error, plain)
+            if high <= -INFEASIBLE:
+                return False
+            _tighten(layers, units, unit, low, high + error)
+    return True

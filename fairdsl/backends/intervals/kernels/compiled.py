@@ -1,0 +1,54 @@
+"""How the kernels are compiled: once a machine, with IEEE semantics.
+
+numba caches machine code by the file of the compiled function alone, so a caller would keep the old code of a
+callee that changed in another file. Hence one cache folder for each state of all kernels together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+
+__all__ = ["cache_folder", "exact", "inlined"]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def cache_folder() -> Path:
+    """Where the machine code of these very kernels is kept."""
+    digest = sha256(numba.__version__.encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "fairdsl" / f"kernels-{digest.hexdigest()[:16]}"
+
+
+_FOLDER = str(cache_folder())
+
+
+def exact(function: _F) -> _F:
+    """Compile with IEEE semantics: no reordered sums, no assumptions about infinities."""
+    return _compile(function, "never")
+
+
+def inlined(function: _F) -> _F:
+    """The same, as a part of every caller: for small functions on records of arrays."""
+    return _compile(function, "always")
+
+
+def _compile(function: _F, inline: str) -> _F:
+    config = cast(Any, numba.config)
+    others = config.CACHE_DIR  # numba reads it when a function is decorated
+    config.CACHE_DIR = _FOLDER
+    try:
+        # All arrays belong to the caller for the whole call, so none needs a reference count: counting them
+        # (atomically, for every array of a record at every call) took more than half of the time.
+        njit = cast(Any, numba.njit)
+        return cast(_F, njit(cache=True, error_model="numpy", inline=inline, _nrt=False)(function))
+    finally:
+        config.CACHE_DIR = others

@@ -1,0 +1,242 @@
+"""The law of a weighted sum over a box, and how much of the box can lie in a strip of it.
+
+Every attribute but one is convolved on a grid (non-negative masses, so relative errors only); placing a
+value on the grid is off by at most ``spread`` in all, which every reading adds outward. The one left out,
+a contiguous number, is counted in closed form: at most so many of its values lie in a strip, and at most
+``per_fibre`` of them where the score is strictly monotone in it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.extremes import greatest, least
+from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box, Floats, Law, Shape
+from fairdsl.backends.intervals.kernels.vectors import add_multiple
+
+__all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "width_of"]
+
+_SPARE_CELLS = 24
+
+
+@exact
+def measure_spans(shape: Shape, law: Law, box: Box, mean: Floats) -> None:
+    """Least and greatest contribution of every attribute to ``mean @ x``."""
+    for attribute in range(len(shape.kinds)):
+        start = shape.first[attribute]
+        stop = shape.first[attribute + 1]
+        law.span_low[attribute] = least(box, mean, start, stop)
+        law.span_high[attribute] = greatest(box, mean, start, stop)
+
+
+@exact
+def width_of(shape: Shape, box: Box, attribute: int) -> float:
+    """How many values a contiguous number has in the box (for reals: what length)."""
+    start = shape.first[attribute]
+    width = float(box.high[start] - box.low[start])
+    return width + 1.0 if shape.kinds[attribute] == LATTICE else width
+
+
+@exact
+def _order(law: Law, left_out: int) -> tuple[int, float]:
+    """The attributes that vary in the sum, narrowest first, and the sum of their ranges."""
+    count = 0
+    total = 0.0
+    for attribute in range(len(law.span_low)):
+        span = law.span_high[attribute] - law.span_low[attribute]
+        if attribute == left_out or span <= 0.0:
+            continue
+        total += span
+        place = count
+        while place > 0:
+            other = law.order[place - 1]
+            if law.span_high[other] - law.span_low[other] <= span:
+                break
+            law.order[place] = other
+            place -= 1
+        law.order[place] = attribute
+        count += 1
+    return count, total
+
+
+@exact
+def _place_table(box: Box, law: Law, mean: Floats, start: int, stop: int, low: float, step: float) -> tuple[int, float]:
+    """A table's own law on the grid; entries and the error of placing."""
+    count = 0
+    error = 0.0
+    for i in range(start, stop):
+        if box.high[i] > 0.0:
+            value = mean[i] - low
+            cell = math.floor(value / step + 0.5)
+            error = max(error, abs(value - cell * step))
+            law.shift[count] = cell
+            law.weight[count] = 1.0
+            count += 1
+    for entry in range(count):
+        law.weight[entry] /= count
+    return count, error
+
+
+@exact
+def _place_number(law: Law, slope: float, values: float, span: float, step: float, real: bool) -> tuple[int, float]:
+    """A contiguous number's own law on the grid; entries and the error of placing."""
+    last_cell = math.floor(span / step + 0.5)
+    if real:
+        for cell in range(last_cell + 1):
+            right = (cell + 0.5) * step if cell < last_cell else span
+            law.shift[cell] = cell
+            law.weight[cell] = max(0.0, right - max(0.0, (cell - 0.5) * step)) / span
+        return last_cell + 1, 0.5 * step
+    if values <= last_cell + 1:
+        error = 0.0
+        for v in range(int(values)):
+            cell = math.floor(slope * v / step + 0.5)
+            error = max(error, abs(slope * v - cell * step))
+            law.shift[v] = cell
+            law.weight[v] = 1.0 / values
+        return int(values), error
+    taken = 0.0
+    entries = 0
+    for cell in range(last_cell + 1):
+        up_to = values if cell == last_cell else min(values, math.floor((cell + 0.5) * step / slope) + 1.0)
+        if up_to > taken:
+            law.shift[entries] = cell
+            law.weight[entries] = (up_to - taken) / values
+            entries += 1
+            taken = up_to
+    return entries, 0.5 * step
+
+
+@exact
+def law_without(
+    shape: Shape, law: Law, box: Box, mean: Floats, left_out: int, cells: int
+) -> tuple[int, int, float, float, float]:
+    """The law of ``mean @ x`` over the box without one attribute (-1: with all); spans must be measured.
+
+    Returns (which half of ``law.mass``, last cell, step, spread, least value): cell j stands for sums within
+    ``spread`` of ``least + j * step``.
+    """
+    varying, total = _order(law, left_out)
+    # Rounding adds at most half a cell an attribute, and at most doubles: the last cell stays within ``cells``.
+    step = total / max(cells // 2, min(cells - _SPARE_CELLS, cells - varying // 2))
+    if step <= 0.0:
+        step = 1.0
+    lowest = 0.0
+    for attribute in range(len(shape.kinds)):
+        if attribute != left_out:
+            lowest += law.span_low[attribute]
+    side = 0
+    law.mass[0, 0] = 1.0
+    top = 0
+    spread = 1e-12 * (abs(lowest) + total)
+    for place in range(varying):
+        attribute = law.order[place]
+        span = law.span_high[attribute] - law.span_low[attribute]
+        if span < 0.01 * step:
+            spread += span
+            continue
+        start = shape.first[attribute]
+        if shape.kinds[attribute] == TABLE:
+            stop = shape.first[attribute + 1]
+            entries, error = _place_table(box, law, mean, start, stop, law.span_low[attribute], step)
+        else:
+            values = width_of(shape, box, attribute)
+            real = shape.kinds[attribute] == REAL
+            entries, error = _place_number(law, abs(mean[start]), values, span, step, real)
+        spread += error * (1.0 + 1e-9)
+        last = 0
+        for k in range(entries):
+            last = max(last, law.shift[k])
+        other = 1 - side
+        for j in range(top + last + 1):
+            law.mass[other, j] = 0.0
+        for k in range(entries):
+            add_multiple(law.mass[other, law.shift[k] :], law.mass[side], law.weight[k], top + 1)
+        side = other
+        top += last
+    return side, top, step, spread, lowest
+
+
+@exact
+def _values_up_to(position: float, width: float, real: bool) -> float:
+    """How many of a contiguous number's values are at most ``position`` (for reals: what length)."""
+    if real:
+        return min(max(position, 0.0), width)
+    if position >= width - 1.0:  # also where it is beyond any integer
+        return width
+    return 0.0 if position < 0.0 else math.floor(position) + 1.0
+
+
+@exact
+def _values_below(position: float, width: float, real: bool) -> float:
+    """How many values are less than ``position``."""
+    if real:
+        return min(max(position, 0.0), width)
+    if position > width - 1.0:
+        return width
+    return 0.0 if position <= 0.0 else float(math.ceil(position))
+
+
+@exact
+def _cells_between(first: float, last: float, top: int) -> tuple[int, int]:
+    """The cells from ``first`` to ``last`` as a range; both may be far beyond any integer."""
+    if first > top or last < 0.0:
+        return 0, 0
+    start = math.floor(first) if first > 0.0 else 0
+    stop = math.ceil(last) if last < top else top
+    return start, stop + 1
+
+
+@exact
+def mass_touching(
+    masses: Floats,
+    top: int,
+    step: float,
+    slope: float,
+    width: float,
+    real: bool,
+    low: float,
+    high: float,
+    per_fibre: float,
+) -> float:
+    """At most this share has its sum in [low, high], with at most ``per_fibre`` values a fibre.
+
+    ``masses`` is the law of all but one number, which adds ``slope`` times 0, 1, .. (``width`` values; 1 and
+    slope 0 where none was left out); ``low`` and ``high`` count from the least sum, outward by the spread.
+    """
+    if not low <= high:
+        return 0.0 if low > high else 1.0  # where a bound overflowed to no number, all may be in it
+    mass = 0.0
+    start, stop = _cells_between((low - slope * width) / step, high / step, top)
+    for j in range(start, stop):
+        at = j * step
+        if slope > 0.0:
+            reached = _values_up_to((high - at) / slope * (1.0 + 1e-12) + 1e-12, width, real)
+            count = reached - _values_below((low - at) / slope * (1.0 - 1e-12) - 1e-12, width, real)
+        else:
+            count = width if low <= at <= high else 0.0
+        if count > 0.0:
+            mass += masses[j] * min(count, per_fibre)
+    return min(1.0, mass / width * (1.0 + 1e-9))
+
+
+@exact
+def mass_inside(
+    masses: Floats, top: int, step: float, slope: float, width: float, real: bool, low: float, high: float
+) -> float:
+    """At least this share has its sum in the open interval (low, high), inward by the spread."""
+    if not low < high:
+        return 0.0
+    mass = 0.0
+    start, stop = _cells_between((low - slope * width) / step, high / step, top)
+    for j in range(start, stop):
+        at = j * step
+        if slope > 0.0:
+            reached = _values_below((high - at) / slope * (1.0 - 1e-12) - 1e-12, width, real)
+            count = reached - _values_up_to((low - at) / slope * (1.0 + 1e-12) + 1e-12, width, real)
+        else:
+            count = width if low < at < high else 0.0
+        if count > 0.0:
+            mass += masses[j] * count
+    return max(0.0, mass / width * (1.0 - 1e-9))

@@ -1,0 +1,210 @@
+"""The arrays that every kernel works on: the network, a node, and scratch space."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.intervals.task import AttributeKind
+
+__all__ = [
+    "LATTICE",
+    "OFF",
+    "OFF_BY_SPLIT",
+    "ON",
+    "ON_BY_SPLIT",
+    "OPEN",
+    "REAL",
+    "TABLE",
+    "Box",
+    "Floats",
+    "Forms",
+    "Halves",
+    "Integers",
+    "Law",
+    "Layers",
+    "Net",
+    "Paths",
+    "Regions",
+    "Row",
+    "Scratch",
+    "Shape",
+    "Units",
+    "Work",
+]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+LATTICE, TABLE, REAL = int(AttributeKind.LATTICE), int(AttributeKind.TABLE), int(AttributeKind.REAL)
+
+#: Phases of a unit in a node: not fixed, fixed by bounds, fixed by a split (which is a half-space of inputs).
+OPEN, ON, OFF, ON_BY_SPLIT, OFF_BY_SPLIT = 0, 1, 2, 3, 4
+
+
+class Layers(NamedTuple):
+    """The network above its inputs, flat. Layers count from 1; ``widths[0]`` is the number of shared coordinates.
+
+    ``unit[k - 1]`` is the first unit of layer k in the flat arrays of units, ``at[k - 1]`` its first weight.
+    ``error`` [layers + 1] bounds the rounding error of every affine form of a layer over the whole domain,
+    ``steep`` [coordinates] that of every slope of a row in a coordinate (moves behind shared coordinates).
+    ``error32`` is negative where no float32 file is deployed.
+    """
+
+    widths: Integers
+    weight: Floats
+    at: Integers
+    bias: Floats
+    unit: Integers
+    slope: Floats
+    curve: Integers
+    rivals: Integers
+    margin: Floats
+    error: Floats
+    steep: Floats
+    error32: Floats
+
+
+class Paths(NamedTuple):
+    """Comparisons: where paths start, the moves they are made of, and the assignments that are compared."""
+
+    origin: Floats
+    moves: Floats
+    move_start: Integers
+    simplex: Integers
+    groups: Floats
+    group_start: Integers
+
+
+class Shape(NamedTuple):
+    """The shared attributes: kind, number of positions, first coordinate."""
+
+    kinds: Integers
+    sizes: Integers
+    first: Integers
+
+
+class Net(NamedTuple):
+    """A task for the kernels.
+
+    ``plain``: every coordinate is an interval (no tables, only segments). ``forward_error`` bounds the error of
+    evaluating a row in float64; 0 where no operation rounds.
+    """
+
+    layers: Layers
+    paths: Paths
+    shape: Shape
+    forward_error: float
+    strict: bool
+    plain: bool
+    relaxed: bool
+
+
+class Box(NamedTuple):
+    """Ranges of a node's coordinates, path coordinates behind the shared ones.
+
+    ``group``: -1 for a coordinate that is an interval; otherwise one number for all coordinates of which
+    exactly one is 1: even for the positions of a table (``high`` is 1 where allowed), odd for the moves of a
+    simplex (which may also all be 0).
+    """
+
+    low: Floats
+    high: Floats
+    group: Integers
+
+
+class Units(NamedTuple):
+    """Phase and pre-activation bounds of every hidden unit, and the relaxation gap it adds to the rows.
+
+    Open units lie between the lines ``below_slope * z + below_offset`` and ``above_slope * z + above_offset``.
+    """
+
+    phase: NDArray[np.int8]
+    below: Floats
+    above: Floats
+    gap: Floats
+    below_slope: Floats
+    below_offset: Floats
+    above_slope: Floats
+    above_offset: Floats
+
+
+class Forms(NamedTuple):
+    """Exact affine forms of two layers at a time; ``reach``: 1 where paths can enter, otherwise 0."""
+
+    form: Floats  # [2, widest, coordinates]
+    offset: Floats  # [2, widest]
+    reach: Floats  # [2, widest]
+
+
+class Halves(NamedTuple):
+    """The half-spaces in force: ``form[j] @ x + offset[j] >= 0``."""
+
+    form: Floats
+    offset: Floats
+
+
+class Scratch(NamedTuple):
+    """Vectors that kernels overwrite: two for forms on trial, the rest named after what they hold."""
+
+    trial: Floats
+    probe: Floats
+    back: Floats  # [layers + 1, widest] coefficients on their way down
+    influence: Floats  # [2, widest]
+    hidden: Floats  # [layers + 1, widest]
+    beaten: NDArray[np.int8]
+    position: NDArray[np.int32]
+
+
+class Row(NamedTuple):
+    """A row's affine bounds, their mean, and intervals of its gradient (with space for the next layer)."""
+
+    lower: Floats
+    upper: Floats
+    mean: Floats
+    slope_low: Floats
+    slope_high: Floats
+    next_low: Floats
+    next_high: Floats
+
+
+class Law(NamedTuple):
+    """The law of a weighted sum while it is built; ``span_low/high``: each attribute's contribution."""
+
+    mass: Floats  # [2, cells]
+    shift: Integers
+    weight: Floats
+    order: Integers
+    span_low: Floats
+    span_high: Floats
+
+
+class Regions(NamedTuple):
+    """The regions that a box is cut into by the signs of units while it is analysed, as a tree.
+
+    ``share`` and ``share32`` are at most the shares of the box with a zero in the region, by its own bounds
+    (``total``: or by its parts' together); ``split`` is the unit to cut by next (-1: none).
+    """
+
+    phase: NDArray[np.int8]
+    parent: Integers
+    share: Floats
+    share32: Floats
+    total: Floats
+    split: Integers
+
+
+class Work(NamedTuple):
+    """Everything a node is analysed with. ``result``: see node.py."""
+
+    box: Box
+    units: Units
+    forms: Forms
+    halves: Halves
+    scratch: Scratch
+    row: Row
+    law: Law
+    regions: Regions
+    result: Floats

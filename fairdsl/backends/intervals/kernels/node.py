@@ -1,0 +1,209 @@
+"""One node: what share of its box can be treated unfairly, and what share surely is.
+
+The units of a node are those of its box; the node answers for every violating unit whose path to a partner
+has its zero (for more than two outcomes: its tie at the top) in the node's region. Let ``mean`` be the
+average of the lower and the upper affine bound of a row. On the region ``mean @ x + l <= row <= mean @ x + u``,
+so a zero needs ``-u <= mean @ x <= -l``, the path's part included: a *strip* of the shared coordinates. Where
+the score is monotone in a number with slope at least s, two zeros of one fibre are at most
+``max |d row / d path| / s`` apart, hence the bound per fibre.
+"""
+
+from __future__ import annotations
+
+from fairdsl.backends.intervals.kernels.bounds import compose, relax, row_bound
+from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
+from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
+from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, width_of
+from fairdsl.backends.intervals.kernels.layout import REAL, Net, Work
+
+__all__ = ["FALSIFIED", "FRONTIER", "IN_FORCE", "VIOLATING", "VIOLATING32", "analyse"]
+
+#: Entries of ``work.result``: shares of the box, the frontier layer, half-spaces in force.
+VIOLATING, FALSIFIED, VIOLATING32, FRONTIER, IN_FORCE = 0, 1, 2, 3, 4
+
+
+@exact
+def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
+    """Fill ``work.result`` for the node in ``work.box`` and ``work.units``."""
+    first_move = net.paths.move_start[comparison]
+    count = net.layers.widths[0] + net.paths.move_start[comparison + 1] - first_move
+    work.result[:] = 0.0
+    frontier, side, in_force = compose(
+        net.layers,
+        net.paths,
+        work.units,
+        work.forms,
+        work.box,
+        work.halves,
+        work.scratch.trial,
+        comparison,
+        count,
+        net.plain,
+    )
+    work.result[FRONTIER] = frontier
+    work.result[IN_FORCE] = in_force
+    if frontier == 0:
+        return
+    work.units.gap[:] = 0.0
+    if relax(
+        net.layers,
+        work.units,
+        work.forms,
+        work.box,
+        work.halves,
+        work.scratch.back,
+        work.scratch.trial,
+        frontier,
+        side,
+        count,
+        in_force,
+        net.plain,
+    ):
+        _shares(net, work, frontier, side, count, in_force, first_move, cells)
+
+
+@exact
+def _shares(
+    net: Net, work: Work, frontier: int, side: int, count: int, in_force: int, first_move: int, cells: int
+) -> None:
+    """The rows' shares together; a pair of outcomes of which one is beaten by a third decides nothing."""
+    rows = net.layers.widths[len(net.layers.widths) - 1]
+    deployed = net.layers.error32[0] >= 0.0
+    beaten = work.scratch.beaten
+    violating32 = 0.0
+    if rows > 1:
+        beaten[:] = 0
+        for r in range(rows):
+            low, high = _ends(net, work, r, frontier, side, count, in_force)
+            if low > 0.0:
+                beaten[net.layers.rivals[r, 1]] = 1
+            elif high < 0.0:
+                beaten[net.layers.rivals[r, 0]] = 1
+            if deployed and (0.0 < low <= net.layers.error32[r] or -net.layers.error32[r] <= high < 0.0):
+                violating32 = 1.0
+    violating = 0.0
+    for r in range(rows):
+        if rows > 1 and (beaten[net.layers.rivals[r, 0]] or beaten[net.layers.rivals[r, 1]]):
+            continue
+        at_most, at_least, at_most32 = _row_shares(net, work, r, frontier, side, count, in_force, first_move, cells)
+        violating += at_most
+        violating32 += at_most32
+        if rows == 1 and in_force == 0 and not net.relaxed:
+            work.result[FALSIFIED] = at_least
+    work.result[VIOLATING] = min(1.0, violating)
+    work.result[VIOLATING32] = min(1.0, max(violating, violating32))
+
+
+@exact
+def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in_force: int) -> tuple[float, float]:
+    """Least and greatest value of a row on the region, outward; low > high: the region is empty.
+
+    Leaves the row's affine bounds in ``work.row`` with their constants in its last two results.
+    """
+    layers = net.layers
+    last = len(layers.widths) - 1
+    row = work.row
+    trial = work.scratch.trial
+    error = layers.error[last]
+    back = work.scratch.back
+    first = row_bound(layers, work.units, work.forms, back, row.lower, last, r, frontier, side, True, True, count)
+    second = row_bound(layers, work.units, work.forms, back, row.upper, last, r, frontier, side, False, True, count)
+    for i in range(count):
+        trial[i] = row.lower[i]
+    low = least_within(work.box, work.halves, in_force, trial, first, count, error, net.plain)
+    for i in range(count):
+        trial[i] = -row.upper[i]
+    high = -least_within(work.box, work.halves, in_force, trial, -second, count, error, net.plain)
+    work.result[5] = first
+    work.result[6] = second
+    if low >= INFEASIBLE or high <= -INFEASIBLE:
+        return 1.0, 0.0
+    return low - error + layers.margin[r, 0], high + error + layers.margin[r, 1]
+
+
+@exact
+def _row_shares(
+    net: Net, work: Work, r: int, frontier: int, side: int, count: int, in_force: int, first_move: int, cells: int
+) -> tuple[float, float, float]:
+    """Shares of the box that row r leaves: violating at most, at least, and at most in float32."""
+    layers = net.layers
+    low, high = _ends(net, work, r, frontier, side, count, in_force)
+    error32 = layers.error32[r]
+    if low > high or low > max(error32, 0.0) or high < -max(error32, 0.0):
+        return 0.0, 0.0, 0.0
+    row = work.row
+    reach = slopes_of_row(layers, work.units, work.forms, row, r, frontier, side, count, first_move)
+    if reach == 0.0 and error32 < 0.0:
+        return 0.0, 0.0, 0.0
+    trial = work.scratch.trial
+    error = layers.error[len(layers.widths) - 1]
+    for i in range(count):
+        row.mean[i] = 0.5 * (row.lower[i] + row.upper[i])
+        trial[i] = row.lower[i] - row.mean[i]
+    below = least_within(work.box, work.halves, in_force, trial, work.result[5], count, error, net.plain)
+    for i in range(count):
+        trial[i] = row.mean[i] - row.upper[i]
+    above = -least_within(work.box, work.halves, in_force, trial, -work.result[6], count, error, net.plain)
+    if below >= INFEASIBLE or above <= -INFEASIBLE:
+        return 0.0, 0.0, 0.0
+    below += layers.margin[r, 0] - error
+    above += layers.margin[r, 1] + error
+    decided = low > 0.0 or high < 0.0 or reach == 0.0
+    return _read_strips(net, work, below, above, error32, decided, count, cells)
+
+
+@exact
+def _read_strips(
+    net: Net,
+    work: Work,
+    below: float,
+    above: float,
+    error32: float,
+    decided: bool,
+    count: int,
+    cells: int,
+) -> tuple[float, float, float]:
+    """Read three strips off the law of ``work.row.mean``: zeros, surely both signs, zeros within float32's error.
+
+    The row minus ``mean`` lies between ``below`` and ``above``.
+    """
+    shape, law, box, mean = net.shape, work.law, work.box, work.row.mean
+    shared = net.layers.widths[0]
+    path_low = least(box, mean, shared, count)
+    path_high = greatest(box, mean, shared, count)
+    measure_spans(shape, law, box, mean)
+    widest, sparsest, wide_fibres, sparse_fibres = choose_fibres(shape, law, box, work.row, shared, count)
+    violating = 0.0
+    falsified = 0.0
+    violating32 = 0.0
+    for attempt in range(2):
+        left_out = widest if attempt == 0 else sparsest
+        if attempt == 1 and (decided or sparsest < 0 or sparsest == widest or violating == 0.0):
+            break
+        side, top, step, spread, lowest = law_without(shape, law, box, mean, left_out, cells)
+        masses = law.mass[side]
+        slope = 0.0
+        width = 1.0
+        real = False
+        if left_out >= 0:
+            slope = abs(mean[shape.first[left_out]])
+            width = width_of(shape, box, left_out)
+            real = shape.kinds[left_out] == REAL
+            lowest += law.span_low[left_out]
+        low = -above - path_high - lowest - spread
+        high = -below - path_low - lowest + spread
+        if attempt == 1:
+            sparse = mass_touching(masses, top, step, slope, width, real, low, high, sparse_fibres)
+            violating = min(violating, sparse)
+            break
+        if not decided:
+            violating = mass_touching(masses, top, step, slope, width, real, low, high, wide_fibres)
+            inner_low = -path_high - below - lowest + spread
+            inner_high = -path_low - above - lowest - spread
+            falsified = mass_inside(masses, top, step, slope, width, real, inner_low, inner_high)
+        if error32 >= 0.0:
+            violating32 = mass_touching(
+                masses, top, step, slope, width, real, low - error32, high + error32, INFEASIBLE
+            )
+    return violating, falsified, max(violating, violating32)

@@ -1,0 +1,135 @@
+"""Where to cut a box next: the attribute that contributes most to the open units' relaxation gaps.
+
+That is influence x gap x range. Where partners are relaxed, the segments of the path are candidates too.
+"""
+
+from __future__ import annotations
+
+from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.layout import (
+    LATTICE,
+    OFF,
+    OFF_BY_SPLIT,
+    OPEN,
+    TABLE,
+    Floats,
+    Layers,
+    Net,
+    Units,
+    Work,
+)
+from fairdsl.backends.intervals.kernels.units import derivative_range
+from fairdsl.backends.intervals.kernels.vectors import add_magnitudes
+
+__all__ = ["NOTHING", "choose_split"]
+
+#: Split codes: attributes from 0, path moves behind them; NOTHING cannot be split.
+NOTHING = -1
+
+
+@exact
+def _influences(layers: Layers, units: Units, value: Floats) -> None:
+    """Gap caused by each coordinate, per unit of the coordinate, into ``value[0]``.
+
+    Down once: how much each unit can move a row (absolute weights), hence each open unit's gap per unit of its
+    input, into ``units.gap``. Down again, carrying those gaps to the inputs.
+    """
+    last = len(layers.widths) - 1
+    top = layers.widths[last - 1]
+    for q in range(top):
+        value[0, q] = 0.0
+        for r in range(layers.widths[last]):
+            value[0, q] = max(value[0, q], abs(layers.weight[layers.at[last - 1] + r * top + q]))
+    for layer in range(last - 1, 0, -1):
+        _pass_down(layers, units, value, layer, True)
+    for q in range(top):
+        value[0, q] = 0.0
+    for layer in range(last - 1, 0, -1):
+        _pass_down(layers, units, value, layer, False)
+
+
+@exact
+def _pass_down(layers: Layers, units: Units, value: Floats, layer: int, record: bool) -> None:
+    """One layer down; ``record`` stores gaps, otherwise they are added on the way."""
+    below = layers.widths[layer - 1]
+    for q in range(below):
+        value[1, q] = 0.0
+    for p in range(layers.widths[layer]):
+        unit = layers.unit[layer - 1] + p
+        phase = units.phase[unit]
+        amount = value[0, p]
+        if phase in (OFF, OFF_BY_SPLIT):
+            amount *= layers.slope[unit]
+        elif phase == OPEN:
+            low = units.below[unit]
+            high = units.above[unit]
+            least, most = derivative_range(low, high, layers.slope[unit], layers.curve[unit])
+            chord = most
+            gap = most - least
+            if layers.curve[unit] == 0 and high > low:
+                chord = (high - layers.slope[unit] * low) / (high - low)
+                gap = high * (1.0 - chord) / (high - low)
+            if record:
+                units.gap[unit] = amount * gap
+            amount *= chord
+            if not record:
+                amount += units.gap[unit]
+        if amount == 0.0:
+            continue
+        add_magnitudes(value[1], layers.weight[layers.at[layer - 1] + p * below :], amount, below)
+    for q in range(below):
+        value[0, q] = value[1, q]
+
+
+@exact
+def choose_split(net: Net, work: Work, comparison: int) -> int:
+    """The code of the attribute (or, where partners are relaxed, the move) to cut the analysed box by."""
+    shape, box, mean = net.shape, work.box, work.row.mean
+    influence = work.scratch.influence
+    _influences(net.layers, work.units, influence)
+    best = -1.0
+    chosen = NOTHING
+    for attribute in range(len(shape.kinds)):
+        start = shape.first[attribute]
+        if shape.kinds[attribute] == TABLE:
+            allowed = 0
+            harm = 0.0
+            for i in range(start, shape.first[attribute + 1]):
+                if box.high[i] > 0.0:
+                    allowed += 1
+                    harm = max(harm, influence[0, i])
+            if allowed < 2:
+                continue
+        else:
+            width = box.high[start] - box.low[start]
+            if width <= 0.0 or (shape.kinds[attribute] != LATTICE and width < 2.0):
+                continue
+            harm = influence[0, start] * width
+        if harm == 0.0:
+            # Nothing is relaxed along it: what is left is where the boundary is; cut across that.
+            span = work.law.span_high[attribute] - work.law.span_low[attribute]
+            harm = 1e-30 * (1.0 + span)
+        if harm > best:
+            best = harm
+            chosen = attribute
+    if net.relaxed:
+        return _relaxed_move(net, work, mean, comparison, best, chosen)
+    return chosen
+
+
+@exact
+def _relaxed_move(net: Net, work: Work, mean: Floats, comparison: int, best: float, chosen: int) -> int:
+    """A segment of the path, where splitting one is worth more than ``best``."""
+    first = net.paths.move_start[comparison]
+    for move in range(first, net.paths.move_start[comparison + 1]):
+        i = net.layers.widths[0] + move - first
+        width = work.box.high[i] - work.box.low[i]
+        if work.box.group[i] >= 0 or width < 1e-3:
+            continue
+        harm = 0.5 * abs(mean[i]) * width
+        for p in range(net.layers.widths[1]):
+            harm += work.units.gap[p] * abs(net.paths.moves[move, p]) * width
+        if harm > best:
+            best = harm
+            chosen = len(net.shape.kinds) + move
+    return chosen

@@ -1,0 +1,276 @@
+"""From a problem to a task: axes, boxes on which the admissible assignments are known, comparisons, roots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Refusal
+from fairdsl.backends.intervals.assignments import Assignments
+from fairdsl.backends.intervals.axes import Axis, cells, lattice, table
+from fairdsl.backends.intervals.comparisons import Comparisons
+from fairdsl.backends.intervals.float32 import float32_error
+from fairdsl.backends.intervals.network import Decision, FirstLayer, decision_of
+from fairdsl.backends.intervals.partition import MIXED, TRUE, Boxes, partition
+from fairdsl.backends.intervals.roles import Roles, roles_of
+from fairdsl.backends.intervals.roots import Roots, as_rows, covered
+from fairdsl.backends.intervals.task import AttributeKind, Task
+from fairdsl.ir.domain import Category, Point
+from fairdsl.ir.expr import Predicate
+from fairdsl.ir.model import Layer
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Quantity
+from fairdsl.numerics.narrow import Finite, ValueSet
+
+__all__ = ["Lowered", "clipped", "drawn", "lower"]
+
+Integers = NDArray[np.int64]
+ObjectArray = NDArray[Any]
+
+#: Boxes into which constraints split the domain at most.
+_BOXES = 20_000
+#: Cells of a real attribute: 2^20, fewer where positions of all attributes together would not fit 62 bits.
+_CELL_BITS, _LEAST_CELL_BITS, _ALL_BITS = 20, 8, 62
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lowered:
+    """A task with what leads its boxes home.
+
+    ``axes`` are the task's attributes; one of its units stands for ``factor`` units of the problem, which
+    differ in the attributes ``idle`` (or in the assignment) alone. ``alike`` of its vacuous units do have
+    somebody to be compared with, who contributes the same. ``members`` are the assignments of each
+    comparison's groups. ``counted`` says whether units are counted (otherwise measured by volume).
+    """
+
+    task: Task
+    problem: Problem
+    roles: Roles
+    axes: tuple[Axis, ...]
+    assignments: Assignments
+    members: tuple[tuple[int, ...], ...]
+    factor: int
+    alike: int
+    counted: bool
+
+    @property
+    def vacuous(self) -> int:
+        """Units of the task that have nobody to be compared with."""
+        return self.task.vacuous - self.alike
+
+    def individual(self, positions: Sequence[int], assignment: int, rng: np.random.Generator) -> Point:
+        """One individual of a unit: idle attributes have a random value, reals the middle of their cell."""
+        values = self.roles.fixed | self.assignments.values_of(assignment)
+        values |= {index: drawn(self.roles.sets[index], rng) for index in self.roles.idle}
+        for axis, position in zip(self.axes, positions, strict=True):
+            if axis.attribute is not None:
+                values[axis.attribute] = axis.value(position)
+        return tuple(values[index] for index in range(len(self.roles.sets)))
+
+
+def drawn(values: ValueSet, rng: np.random.Generator) -> Fraction:
+    """One of the values, at random; of an unbounded interval an end, or zero."""
+    if isinstance(values, Finite):
+        return Fraction(values.values[int(rng.integers(values.count))])
+    if values.low is None or values.high is None:
+        return _least(values)
+    return values.low + (values.high - values.low) * Fraction(int(rng.integers(2**16 + 1)), 2**16)
+
+
+def clipped(values: ValueSet, value: Fraction) -> Fraction:
+    """The value, moved into the range of the values."""
+    low = value if values.low is None else max(value, values.low)
+    return low if values.high is None else min(low, values.high)
+
+
+def _least(values: ValueSet) -> Fraction:
+    return values.low if values.low is not None else values.high if values.high is not None else Fraction(0)
+
+
+def lower(problem: Problem) -> Lowered:
+    """The task of a problem that :func:`~.roles.roles_of` does not refuse."""
+    roles = roles_of(problem)
+    if isinstance(roles, Refusal):
+        raise ValueError(f"asked what is refused: {roles.why}")
+    decision = decision_of(problem.model)
+    layers = (*problem.model.layers[:-1], decision.layer)
+    return _Lowering(problem, roles, decision, layers).run()
+
+
+class _Lowering:
+    """One run; the parts share the problem's roles and the first layer."""
+
+    def __init__(self, problem: Problem, roles: Roles, decision: Decision, layers: tuple[Layer, ...]) -> None:
+        self.problem, self.roles, self.decision, self.layers = problem, roles, decision, layers
+        self.first = FirstLayer(problem.model, layers[0], roles.sets)
+        self.assignments, whole = _assignments(roles)
+        self.axes = self._axes()
+        self.comparisons = self._comparisons(whole)
+        self.roots = Roots(roles, self.assignments, self.comparisons)
+
+    def run(self) -> Lowered:
+        """Partition, compare, assemble."""
+        boxes, each, pairs = self._boxes()
+        self.roots.sort(boxes, each, pairs)
+        axes = self.axes
+        if self.roots.by_assignment:
+            axes = (*axes, lattice(None, Fraction(0), Fraction(1), self.assignments.count, self._nothing()))
+        if not axes:
+            axes = (lattice(None, Fraction(0), Fraction(1), 1, self._nothing()),)
+        return Lowered(
+            task=self._task(axes),
+            problem=self.problem,
+            roles=self.roles,
+            axes=axes,
+            assignments=self.assignments,
+            members=tuple(self.comparisons.members),
+            factor=self._factor(),
+            alike=self.roots.alike,
+            counted=all(isinstance(values, Finite) for values in self.roles.sets),
+        )
+
+    def _nothing(self) -> ObjectArray:
+        return np.zeros(self.first.units, dtype=object)
+
+    def _factor(self) -> int:
+        """Units of the problem for each of the task's."""
+        counts = [self.roles.sets[index].count for index in self.roles.idle]
+        if self.roles.individuals and not self.roots.by_assignment:
+            counts += [self.roles.sets[index].count for index in self.roles.pair.differ]
+        return prod(count for count in counts if count is not None)
+
+    def _axes(self) -> tuple[Axis, ...]:
+        sizes = [values.count for index in self.roles.shared if (values := self.roles.sets[index]).count is not None]
+        reals = len(self.roles.shared) - len(sizes)
+        free = _ALL_BITS - prod(size for size in sizes if size is not None).bit_length()
+        bits = min(_CELL_BITS, max(_LEAST_CELL_BITS, free // max(1, reals)))
+        return tuple(self._axis(index, 1 << bits) for index in self.roles.shared)
+
+    def _axis(self, index: int, count: int) -> Axis:
+        values, first = self.roles.sets[index], self.first
+        active = index not in self.roles.roaming
+        slope = first.slope(index) if active else self._nothing()
+        if not isinstance(values, Finite):
+            assert values.low is not None and values.high is not None, "unbounded reals are refused"  # noqa: PT018
+            return cells(index, values.low, values.high, count, slope)
+        if not values.count:
+            return lattice(index, Fraction(0), Fraction(1), 0, self._nothing())
+        step = _step(values.values)
+        if step is not None and (first.linear(index) or not active):
+            return lattice(index, Fraction(values.values[0]), step, values.count, slope * step)
+        columns = first.contributions(index, values.values)
+        if not active:
+            columns = columns * 0
+        sort = isinstance(self.problem.domain.attributes[index].type, Category)
+        return table(index, values.values, columns, sort=sort)
+
+    def _comparisons(self, whole: Sequence[Sequence[int | Fraction]]) -> Comparisons:
+        first, roles = self.first, self.roles
+        base = first.bias
+        for index, value in roles.fixed.items():
+            base = base + first.contributions(index, [value])[0]
+        for axis in self.axes:
+            if axis.kind is not AttributeKind.TABLE and axis.attribute is not None:
+                active = axis.attribute not in roles.roaming
+                base = base + first.slope(axis.attribute) * axis.start if active else base
+        ways = []
+        for index, by in roles.shifts.items():
+            slope = first.slope(index)
+            ways.append(np.stack([slope * -by, slope * by]))
+        for index in roles.roaming:
+            ways.append(first.contributions(index, _line(roles.sets[index], first.linear(index))))
+        here = base
+        for index in roles.roaming:
+            here = here + first.contributions(index, [_least(roles.sets[index])])[0]
+        return Comparisons(first=first, assignments=self.assignments, base=base, here=here, ways=ways, whole=whole)
+
+    def _boxes(self) -> tuple[Boxes, Integers, Integers]:
+        """Boxes, and which of their states tell who is admissible and which pairs are compared."""
+        roles, assignments = self.roles, self.assignments
+        index: dict[Predicate, int] = {}
+        each = [roles.each] * assignments.count if roles.uniform else assignments.admitted(roles.each, roles.sets)
+        both = [] if roles.symmetric else assignments.compared(roles.both, roles.sets)
+        for predicate in (*each, *both):
+            index.setdefault(predicate, len(index))
+        most = _BOXES if self.problem.quantity is not Quantity.HOLDS else _BOXES // 10
+        empty = any(values.count == 0 for values in roles.sets)
+        boxes = _no_boxes(len(self.axes), len(index)) if empty else partition(list(index), self.axes, most)
+        if self.problem.quantity is Quantity.HOLDS:
+            # To hold for all who may be admissible is to hold for all who are.
+            boxes = Boxes(boxes.low, boxes.high, np.where(boxes.states == MIXED, TRUE, boxes.states))
+        return boxes, _places(each, index), _places(both, index)
+
+    def _task(self, axes: tuple[Axis, ...]) -> Task:
+        tables, roots, first, layers = self.comparisons.tables(), self.roots, self.first, self.layers
+        columns = np.concatenate([axis.columns for axis in axes])
+        hidden = layers[:-1]
+        return Task(
+            kinds=np.array([axis.kind for axis in axes], dtype=np.int64),
+            sizes=np.array([axis.size for axis in axes], dtype=np.int64),
+            first_coordinate=np.concatenate([[0], np.cumsum([len(axis.columns) for axis in axes])]).astype(np.int64),
+            weights=(np.ascontiguousarray(first.floats(columns).T), *(layer.weight.floats for layer in layers[1:])),
+            biases=tuple(layer.bias.floats for layer in layers[1:]),
+            slopes=tuple(layer.slope.floats for layer in hidden),
+            curves=tuple(layer.curve_codes.astype(np.int64) for layer in hidden),
+            rivals=self.decision.rivals,
+            margin=self.decision.margin,
+            strict=self.decision.strict,
+            origin=tables.origin,
+            moves=tables.moves,
+            move_start=tables.move_start,
+            simplex=tables.simplex,
+            groups=tables.groups,
+            group_start=tables.group_start,
+            relaxed=not covered(self.roles),
+            low=as_rows(roots.low, len(axes)),
+            high=as_rows(roots.high, len(axes)),
+            comparison=np.array(roots.comparison, dtype=np.int64),
+            component=np.array(roots.component, dtype=np.int64),
+            decided=roots.decided,
+            vacuous=roots.vacuous,
+            undetermined=roots.undetermined,
+            float32_error=float32_error(self.problem.model, self.roles.sets),
+        )
+
+
+def _assignments(roles: Roles) -> tuple[Assignments, list[Sequence[int | Fraction]]]:
+    """The assignments that are told apart, and all values of the differing attributes."""
+    sets = [roles.sets[index] for index in roles.pair.differ]
+    whole = [_line(values, index not in roles.bent) for index, values in zip(roles.pair.differ, sets, strict=True)]
+    listed = []
+    for values in sets:
+        ends = (_least(values), values.high or Fraction(0))
+        listed.append(ends if roles.sparse or not isinstance(values, Finite) else tuple(values.values))
+    return Assignments(differ=roles.pair.differ, values=tuple(listed), mode=roles.pair.mode), whole
+
+
+def _line(values: ValueSet, linear: bool) -> Sequence[int | Fraction]:
+    """Values whose contributions have all others' in their hull."""
+    if isinstance(values, Finite) and not (linear and values.count):
+        return values.values
+    assert values.low is not None and values.high is not None, "unbounded reals are refused"  # noqa: PT018
+    return (values.low, values.high)
+
+
+def _step(values: Sequence[int | Fraction]) -> Fraction | None:
+    """The common difference of an arithmetic progression; None where there is none."""
+    if isinstance(values, range):
+        return Fraction(values.step)
+    steps = {Fraction(after) - Fraction(before) for before, after in pairwise(values)}
+    return steps.pop() if len(steps) == 1 else Fraction(1) if not steps else None
+
+
+def _places(predicates: Sequence[Predicate], index: dict[Predicate, int]) -> Integers:
+    return np.array([index[predicate] for predicate in predicates], dtype=np.int64)
+
+
+def _no_boxes(axes: int, predicates: int) -> Boxes:
+    nowhere = np.zeros((0, axes), dtype=np.int64)
+    return Boxes(nowhere, nowhere, np.zeros((0, predicates), dtype=np.int8))

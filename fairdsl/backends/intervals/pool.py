@@ -1,0 +1,210 @@
+"""Worker processes seen from the parent: started once, given parts, replaced when they die."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.worker import Failed, Part, Progress, Ready, Report, State, Stop, Yielded
+
+__all__ = ["Share", "WorkerPool", "worker_pool"]
+
+#: The worker finds the modules where the parent finds them, also those of a checkout.
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+_PROGRAM += "from fairdsl.backends.intervals.worker import serve; serve(int(sys.argv[2]), sys.argv[3])"
+
+#: The workers share the cores among themselves; libraries that start threads of their own would only fight.
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+#: A part whose worker died so often without yielding a state is left as it is.
+_DEATHS = 3
+#: Seconds that a worker may take to yield its state in the end.
+_GRACE = 10.0
+
+
+@dataclass(slots=True)
+class Share:
+    """A part of the refinement and what is known of it: the last state that arrived."""
+
+    state: State
+    kept: int = 0  # nodes in the state
+    nodes: int = 0  # nodes evaluated, also since
+    undecided: float | None = None
+    at_first: float | None = None
+    ended: bool = False
+    exhausted: bool = False
+    deaths: int = 0
+
+    @property
+    def gained(self) -> float:
+        """Units that were undecided when the part was given out and no longer are."""
+        return 0.0 if self.undecided is None or self.at_first is None else self.at_first - self.undecided
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    process: subprocess.Popen[bytes]
+    connection: Connection[object, object]
+    ready: bool = False
+    share: Share | None = None
+    begun: int = 0  # nodes of the share that were evaluated before this process took it
+    reporting: bool = False
+
+
+class WorkerPool:
+    """So many processes for one task."""
+
+    def __init__(self, task_file: str, places: int, memory: int) -> None:
+        self._task_file = task_file
+        self._memory = memory
+        self._until = 0.0
+        self._nodes: int | None = None
+        self._stopping = False
+        self._stillborn = 0
+        self._workers = [self._started() for _ in range(places)]
+
+    @property
+    def ready(self) -> bool:
+        """Whether every worker waits for a part."""
+        self._listen(0.0)
+        return all(worker.ready for worker in self._workers)
+
+    def give(self, shares: Sequence[Share], until: float, nodes: int | None) -> None:
+        """One share to each worker; ``nodes``: as many for each, whatever the clock says."""
+        self._until, self._nodes, self._stopping = until, nodes, False
+        for worker, share in zip(self._workers, shares, strict=True):
+            self._assign(worker, share)
+
+    def listen(self, seconds: float) -> None:
+        """Take what arrives in the meantime into the shares."""
+        self._listen(seconds)
+
+    def ask(self) -> None:
+        """Want the present state of every share."""
+        for worker in self._busy():
+            worker.reporting = True
+            self._tell(worker, Report())
+
+    @property
+    def reported(self) -> bool:
+        """Whether all states that were asked for have arrived."""
+        return not any(worker.reporting for worker in self._busy())
+
+    def stop(self) -> None:
+        """End all parts; a worker that does not answer in time is replaced, and its last state stands."""
+        self._stopping = True
+        for worker in self._busy():
+            self._tell(worker, Stop())
+        until = time.monotonic() + _GRACE
+        while self._busy() and time.monotonic() < until:
+            self._listen(0.05)
+        for worker in list(self._busy()):
+            self._end(worker)
+            self._workers[self._workers.index(worker)] = self._started()
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in self._workers:
+            self._end(worker)
+
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self._workers if worker.share is not None]
+
+    def _started(self) -> _Worker:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), str(theirs.fileno()), self._task_file],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=os.environ | _ONE_THREAD,
+                start_new_session=True,
+            )
+        return _Worker(process, Connection(ours.detach()))
+
+    def _assign(self, worker: _Worker, share: Share) -> None:
+        worker.share, worker.begun = share, share.kept
+        seconds = max(0.0, self._until - time.monotonic())
+        nodes = None if self._nodes is None else max(0, self._nodes - share.kept)
+        self._tell(worker, Part(share.state, seconds, nodes, self._memory))
+
+    def _tell(self, worker: _Worker, order: object) -> None:
+        with suppress(OSError):  # a dead worker is noticed when it is listened to
+            worker.connection.send(order)
+
+    def _listen(self, seconds: float) -> None:
+        by_connection = {worker.connection: worker for worker in self._workers}
+        for connection in wait(list(by_connection), max(0.0, seconds)):
+            worker = by_connection[connection]  # type: ignore[index]  # only connections were asked about
+            try:
+                self._take(worker, worker.connection.recv())
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self._revive(worker)
+
+    def _take(self, worker: _Worker, message: object) -> None:
+        share = worker.share
+        match message:
+            case Failed(trace=trace):
+                raise RuntimeError(f"a worker failed\n{trace}")
+            case Ready():
+                worker.ready = True
+            case Progress(nodes=nodes, undecided=undecided) if share is not None:
+                share.nodes, share.undecided = worker.begun + nodes, undecided
+                share.at_first = undecided if share.at_first is None else share.at_first
+            case Yielded() if share is not None:
+                share.state, share.undecided = message.state, message.undecided
+                share.kept = share.nodes = worker.begun + message.nodes
+                share.ended, share.exhausted, share.deaths = message.ended, message.exhausted, 0
+                worker.reporting = False
+                worker.share = None if message.ended else share
+
+    def _revive(self, worker: _Worker) -> None:
+        """Another process goes on from the last state of the dead one."""
+        share = worker.share
+        self._end(worker)
+        self._stillborn += not worker.ready
+        if self._stillborn > _DEATHS:
+            raise RuntimeError("the worker processes end before they begin")
+        fresh = self._started()
+        self._workers[self._workers.index(worker)] = fresh
+        if share is None:
+            return
+        share.nodes = share.kept
+        share.deaths += 1
+        if share.deaths < _DEATHS and not self._stopping:
+            self._assign(fresh, share)
+        else:
+            share.ended = True
+
+    def _end(self, worker: _Worker) -> None:
+        worker.connection.close()
+        worker.process.kill()
+        worker.process.wait()
+
+
+@contextmanager
+def worker_pool(refinement: Refinement, places: int, memory: int) -> Iterator[WorkerPool]:
+    """Processes that know the refinement's task; ``memory`` is what each may use."""
+    with tempfile.TemporaryDirectory(prefix="fairdsl-") as folder:
+        task_file = Path(folder) / "task"
+        task_file.write_bytes(pickle.dumps((type(refinement), refinement.task), protocol=5))
+        pool = WorkerPool(str(task_file), places, memory)
+        try:
+            yield pool
+        finally:
+            pool.close()

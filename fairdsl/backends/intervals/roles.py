@@ -1,0 +1,238 @@
+"""What each attribute does in a question: differs, is shared, moves within a relaxation, or plays no part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, prod
+
+import numpy as np
+
+from fairdsl.backends.contract import Refusal
+from fairdsl.backends.intervals.network import indicated
+from fairdsl.backends.intervals.restrict import restrict, settle
+from fairdsl.ir.domain import Attribute, Category
+from fairdsl.ir.expr import TRUE, Predicate, Relation, conjoin, variables
+from fairdsl.ir.feature import AttributeInput, IndicatorInput
+from fairdsl.ir.model import ByThreshold, ExactArray, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
+from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+
+__all__ = ["MOST_ASSIGNMENTS", "Roles", "roles_of"]
+
+#: Assignments of the differing attributes that are told apart at most.
+MOST_ASSIGNMENTS = 2**12
+#: Comparable pairs of assignments at most, where each has a condition of its own.
+_MOST_PAIRS = 2**14
+#: Numbers in the tables of contributions at most.
+_MOST_ENTRIES = 2**22
+#: Values of an attribute at most: positions are 32-bit integers.
+_MOST_VALUES = 2**31 - 1
+#: Magnitudes up to which no product of two overflows; far beyond any network that was trained.
+_LARGEST = 1e140
+#: Smaller numbers lose digits in float64.
+_SMALLEST = 1e-250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles:
+    """The roles of the attributes, by their position in the domain.
+
+    ``sets`` is what domain and target leave of each. ``each`` is what they still ask of an individual and
+    ``both`` of a pair. ``shifts`` are relaxed numbers that lie on a line, ``roaming`` those relaxed over all
+    their values. ``shared`` take part in the refinement; ``idle`` ones change nothing and count only.
+    ``sparse``: not every assignment of the differing attributes is listed.
+    """
+
+    pair: Pair
+    sets: tuple[ValueSet, ...]
+    each: Predicate
+    both: Predicate
+    shifts: dict[int, Fraction]
+    roaming: tuple[int, ...]
+    shared: tuple[int, ...]
+    idle: tuple[int, ...]
+    fixed: dict[int, Fraction]
+    uniform: bool
+    sparse: bool
+    read: frozenset[int]
+    bent: frozenset[int]
+
+    @property
+    def individuals(self) -> bool:
+        """Whether individuals are counted, not assignments of the shared attributes."""
+        return bool(self.pair.relax)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether nothing is asked of the pair as such."""
+        return self.both == TRUE
+
+
+def roles_of(problem: Problem) -> Roles | Refusal:
+    """The roles, or the first reason why half-spaces cannot treat the question."""
+    pair = problem.question
+    if not isinstance(pair, Pair):
+        return Refusal(why="it answers questions about pairs of individuals", span=pair.span)
+    if not isinstance(pair.demand, SameDecision):
+        return Refusal(why="it compares decisions, not gaps of scores", span=pair.span)
+    rule = problem.model.rule
+    if isinstance(rule, ByThreshold) and rule.relation in (Relation.EQ, Relation.NE):
+        return Refusal(why="the decision is no half-line of the score", span=problem.model.span)
+    sets = narrow(problem.domain, pair.target)
+    inputs = _inputs(problem.model, sets)
+    if isinstance(inputs, Refusal):
+        return inputs
+    read, bent = inputs
+    roles = _assigned(problem, pair, sets, read, bent)
+    return _refusal(problem, roles) or roles
+
+
+def _inputs(model: Model, sets: Sequence[ValueSet]) -> tuple[frozenset[int], frozenset[int]] | Refusal:
+    """The attributes that the first layer reads, and those among them that it reads through indicators."""
+    weight = model.layers[0].weight.floats
+    read: set[int] = set()
+    bent: set[int] = set()
+    for position, item in enumerate(model.inputs):
+        if not weight[:, position].any():
+            continue
+        match item:
+            case AttributeInput(attribute):
+                read.add(attribute)
+            case IndicatorInput(predicate):
+                on = indicated(predicate, sets)
+                if len(on) > 1:
+                    return Refusal(why="the model reads a condition on several attributes at once", span=model.span)
+                read |= on
+                bent |= on
+    return frozenset(read), frozenset(bent)
+
+
+def _assigned(
+    problem: Problem, pair: Pair, sets: tuple[ValueSet, ...], read: frozenset[int], bent: frozenset[int]
+) -> Roles:
+    single = {index: values.low for index, values in enumerate(sets) if values.count == 1 and values.low is not None}
+    fixed = {index: value for index, value in single.items() if index not in pair.differ}
+    each = _conditions(problem, pair, sets, single)
+    relaxed = {entry.attribute: entry.by for entry in pair.relax if entry.attribute not in fixed}
+    shifts, roaming = _ways(problem.domain.attributes, sets, relaxed, read, bent)
+    # Whom a relaxed question compares beyond what is in force can only make a certificate harder.
+    both = TRUE if pair.relax else pair.pair_target
+    mentioned = {v.attribute for v in variables(each)} | {v.attribute for v in variables(both)}
+    others = [i for i in range(len(sets)) if i not in pair.differ and i not in fixed]
+    shared = tuple(i for i in others if i in mentioned or (i in read and i not in roaming))
+    uniform = not mentioned & set(pair.differ) and both == TRUE
+    listed = [values.count for index, values in enumerate(sets) if index in pair.differ]
+    return Roles(
+        pair=pair,
+        sets=sets,
+        each=each,
+        both=both,
+        shifts=shifts,
+        roaming=roaming,
+        shared=shared,
+        idle=tuple(i for i in others if i not in shared),
+        fixed=fixed,
+        uniform=uniform,
+        sparse=None in listed or prod(count or 0 for count in listed) > MOST_ASSIGNMENTS,
+        read=read,
+        bent=bent,
+    )
+
+
+def _conditions(problem: Problem, pair: Pair, sets: tuple[ValueSet, ...], single: dict[int, Fraction]) -> Predicate:
+    """What ``where`` and target ask beyond the value sets."""
+    wanted = conjoin(problem.domain.where, pair.target)
+    return settle(restrict(wanted, lambda variable: single.get(variable.attribute)), sets)
+
+
+def _ways(
+    attributes: Sequence[Attribute],
+    sets: Sequence[ValueSet],
+    relaxed: dict[int, Fraction | None],
+    read: frozenset[int],
+    bent: frozenset[int],
+) -> tuple[dict[int, Fraction], tuple[int, ...]]:
+    """How far relaxed attributes that are read move: so far along a line, or over all their values."""
+    shifts: dict[int, Fraction] = {}
+    roaming = []
+    for index, by in relaxed.items():
+        if index not in read:
+            continue
+        whole = isinstance(sets[index], Finite)
+        reach = by if by is None or not whole else Fraction(floor(by))
+        if reach == 0:
+            continue
+        if reach is None or index in bent or isinstance(attributes[index].type, Category):
+            roaming.append(index)
+        else:
+            shifts[index] = reach
+    return shifts, tuple(roaming)
+
+
+def _refusal(problem: Problem, roles: Roles) -> Refusal | None:
+    reasons = (_unfit(problem, index, roles) for index in range(len(roles.sets)))
+    first = next((reason for reason in reasons if reason is not None), None)
+    return first or _too_many(problem, roles) or _too_large(problem.model, roles)
+
+
+def _unfit(problem: Problem, index: int, roles: Roles) -> Refusal | None:
+    """Why an attribute's values do not fit its role."""
+    attribute, values = problem.domain.attributes[index], roles.sets[index]
+    if isinstance(values, Finite):
+        if values.count > _MOST_VALUES:
+            return Refusal(why=f"`{attribute.name}` has 2^31 values or more", span=attribute.span)
+        if index in roles.bent and values.count * _units(problem.model) > _MOST_ENTRIES:
+            return Refusal(why=f"`{attribute.name}` has too many values for a table", span=attribute.span)
+        return None
+    differs = index in roles.pair.differ
+    if index in roles.bent:
+        return Refusal(why=f"the model reads a condition on the real attribute `{attribute.name}`", span=attribute.span)
+    counted = problem.quantity is not Quantity.HOLDS and not differs
+    if (values.low is None or values.high is None) and (counted or differs or index not in roles.idle):
+        return Refusal(why=f"`{attribute.name}` is unbounded, so it has no uniform measure", span=attribute.span)
+    if differs and roles.individuals:
+        return Refusal(why=f"`{attribute.name}` is real-valued, so individuals cannot be counted", span=attribute.span)
+    return None
+
+
+def _too_many(problem: Problem, roles: Roles) -> Refusal | None:
+    """Why the differing attributes have too many assignments."""
+    pair = roles.pair
+    counts = [roles.sets[index].count or 0 for index in pair.differ]
+    if roles.sparse and not (roles.uniform and pair.mode is Differ.ANY):
+        many = f"{prod(counts):,}" if all(counts) else "infinitely many"
+        return Refusal(why=f"{many} assignments are compared one by one", span=pair.span)
+    if not roles.symmetric and prod(counts) ** 2 // 2 > _MOST_PAIRS:
+        return Refusal(why=f"{prod(counts) ** 2 // 2:,} pairs each have their own condition", span=pair.span)
+    if not roles.sparse and prod(counts) * _units(problem.model) > _MOST_ENTRIES:
+        return Refusal(why=f"{prod(counts):,} assignments of a network this wide are too many", span=pair.span)
+    return None
+
+
+def _units(model: Model) -> int:
+    """The width of the first layer; a pair of rivals each, where it is the last."""
+    width = model.layers[0].width
+    return width if len(model.layers) > 1 else max(1, width * (width - 1) // 2)
+
+
+def _too_large(model: Model, roles: Roles) -> Refusal | None:
+    """Why float64 could overflow: magnitudes through all layers."""
+    ends = [abs(end) for values in roles.sets for end in (values.low, values.high) if end is not None]
+    reach = max((float(min(end, Fraction(_LARGEST) ** 2)) for end in ends), default=1.0) + 1.0
+    with np.errstate(over="ignore"):
+        for layer in model.layers:
+            reach = float((np.abs(layer.weight.floats).sum(axis=1) * reach + np.abs(layer.bias.floats)).max()) + 1.0
+    if not reach < _LARGEST or any(_vanishes(array) for layer in model.layers for array in (layer.weight, layer.bias)):
+        return Refusal(why="numbers this large or small do not fit its floating-point bounds", span=model.span)
+    return None
+
+
+def _vanishes(array: ExactArray) -> bool:
+    """Whether some number is so small that its nearest float64 is not within a relative rounding of it."""
+    if array.fractions is None:
+        return False
+    tiny = np.abs(array.floats) < _SMALLEST
+    return any(array.fractions[tiny])

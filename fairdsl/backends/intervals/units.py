@@ -1,0 +1,211 @@
+"""Units drawn at random and judged by definition: what an estimate counts. Docs: docs/semantics.md, section 3.
+
+Without relaxations a unit is an assignment of the attributes that do not differ; it is unfair if two of the
+people over it are compared and decided differently. That is the same as a component of compared people with
+two decisions, since somewhere along the way between the two the decision changes. With relaxations a unit
+is an individual, unfair if somebody whom it is compared with is decided differently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Refusal
+from fairdsl.ir.expr import TRUE, Who, conjoin
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, SameDecision
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.grid import Grid
+from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+from fairdsl.numerics.predicates import mask
+from fairdsl.numerics.rounding import float_above, float_below
+
+__all__ = ["Judged", "Units", "units_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+#: People over one unit at most, and where all pairs of them must be visited.
+_PEOPLE, _PAIRED = 4096, 128
+#: People and pairs looked at together.
+_AT_ONCE = 2**18
+_ABSENT = -2
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Units judged: there is somebody in it; unfair for sure; neither fair nor unfair for sure.
+
+    ``a`` and ``b`` [unfair, attributes] are two people of every unfair unit that are decided differently.
+    """
+
+    present: BoolArray
+    unfair: BoolArray
+    doubtful: BoolArray
+    a: Floats
+    b: Floats
+
+
+def units_of(problem: Problem) -> Units | Refusal:
+    """The units of a question, or why they cannot be drawn and judged one by one."""
+    pair = problem.question
+    if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
+        return Refusal(why="only questions about equal decisions are sampled", span=pair.span)
+    sets = narrow(problem.domain, pair.target)
+    for attribute, values in zip(problem.domain.attributes, sets, strict=True):
+        if isinstance(values, Finite) and not Grid.representable(values):
+            return Refusal(why=f"`{attribute.name}` has values that no float is", span=attribute.span)
+        if not isinstance(values, Finite) and (values.low is None or values.high is None):
+            return Refusal(why=f"`{attribute.name}` is unbounded, so no sample of it is uniform", span=attribute.span)
+    partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
+    people = 1
+    for index in partners:
+        count = sets[index].count
+        if count is None:
+            name = problem.domain.attributes[index].name
+            return Refusal(why=f"`{name}` is real, so not all who are compared can be listed", span=pair.span)
+        people *= count
+    units = Units(problem, pair, sets)
+    if people > (_PEOPLE if units.connected or pair.relax else _PAIRED):
+        return Refusal(why=f"{people:,} people are compared over one unit, too many to list", span=pair.span)
+    return units
+
+
+class Units:
+    """Draws and judges the units of one question; made by :func:`units_of`."""
+
+    def __init__(self, problem: Problem, pair: Pair, sets: tuple[ValueSet, ...]) -> None:
+        self._pair, self._sets = pair, sets
+        self._wanted = conjoin(problem.domain.where, pair.target)
+        self._evaluator = BatchEvaluator(problem.model)
+        self._free = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
+        #: Whether all people over a unit are compared with each other.
+        self.connected = (
+            not pair.relax and pair.pair_target == TRUE and (pair.mode is Differ.ANY or len(pair.differ) == 1)
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody is in the target, as far as the ranges show."""
+        return any(values.count == 0 for values in self._sets)
+
+    @cached_property
+    def _people(self) -> Floats:
+        """[people, free attributes]: all values of the attributes in which compared people may differ."""
+        listed = [self._listed(index) for index in self._free]
+        return np.array(list(product(*listed)), dtype=np.float64).reshape(-1, len(self._free))
+
+    def _listed(self, index: int) -> list[float]:
+        values = self._sets[index]
+        return [float(value) for value in values.values] if isinstance(values, Finite) else []
+
+    @cached_property
+    def pairs(self) -> Integers:
+        """[pairs, 2]: who may be compared with whom; with relaxations 0 is the individual itself."""
+        if self._pair.relax:
+            count = prod(values.count or 0 for values in (self._sets[index] for index in self._free))
+            return np.column_stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)])
+        apart = self._people[:, None, :] != self._people[None, :, :]
+        comparable = apart.all(axis=2) if self._pair.mode is Differ.ALL else apart.any(axis=2)
+        return np.argwhere(np.triu(comparable)).astype(np.int64)
+
+    def draw(self, count: int, rng: np.random.Generator) -> Floats:
+        """Candidates [count, attributes], uniform over the ranges; in differing attributes the first value."""
+        columns = []
+        for index, values in enumerate(self._sets):
+            if not self._pair.relax and index in self._pair.differ:
+                columns.append(np.full(count, self._listed(index)[0]))
+            elif isinstance(values, Finite):
+                columns.append(np.array(self._listed(index))[rng.integers(0, values.count, count)])
+            else:
+                assert values.low is not None
+                assert values.high is not None
+                low, high = float_above(values.low), float_below(values.high)
+                columns.append(np.clip(low + (high - low) * rng.random(count), low, high))
+        return np.column_stack(columns)
+
+    def judge(self, units: Floats) -> Judged:
+        """Whether there is anybody in each unit, and whether it is treated unfairly."""
+        step = max(1, _AT_ONCE // (len(self._people) if self.connected else len(self._people) + len(self.pairs)))
+        parts = [self._judged(units[start : start + step]) for start in range(0, max(len(units), 1), step)]
+        return Judged(*(np.concatenate([getattr(part, name) for part in parts]) for name in Judged.__slots__))
+
+    def _judged(self, units: Floats) -> Judged:
+        people = self._over(units)
+        count, size, width = people.shape
+        valid = mask(self._wanted, {Who.EACH: people.reshape(-1, width)}).reshape(count, size)
+        present = np.asarray(valid[:, 0] if self._pair.relax else valid.any(axis=1), dtype=np.bool_)
+        valid &= present[:, None]
+        decisions = np.full((count, size), _ABSENT, dtype=np.int64)
+        decisions[valid] = self._evaluator.settled(people[valid]).decisions
+        if self.connected:
+            unfair, doubtful, first, second = _all_alike(decisions, valid)
+        else:
+            unfair, doubtful, first, second = self._pairs_alike(people, decisions, valid)
+        rows = np.flatnonzero(unfair)
+        doubtful &= ~unfair
+        return Judged(present, unfair, doubtful, people[rows, first[rows]], people[rows, second[rows]])
+
+    def _over(self, units: Floats) -> Floats:
+        """[units, people, attributes]: everybody over each unit; with relaxations 0 is the unit itself."""
+        people = np.repeat(units[:, None, :], len(self._people), axis=1)
+        people[:, :, self._free] = self._people[None, :, :]
+        return np.concatenate([units[:, None, :], people], axis=1) if self._pair.relax else people
+
+    def _pairs_alike(
+        self, people: Floats, decisions: Integers, valid: BoolArray
+    ) -> tuple[BoolArray, BoolArray, Integers, Integers]:
+        """Judge pair by pair."""
+        first, second = self.pairs.T
+        compared = valid[:, first] & valid[:, second]
+        if self._pair.relax:
+            compared &= self._near(people)
+        if self._pair.pair_target != TRUE:
+            rows, columns = np.nonzero(compared)
+            one, other = people[rows, first[columns]], people[rows, second[columns]]
+            target = self._pair.pair_target
+            compared[rows, columns] = mask(target, {Who.A: one, Who.B: other}) | mask(
+                target, {Who.A: other, Who.B: one}
+            )
+        known = (decisions[:, first] >= 0) & (decisions[:, second] >= 0)
+        violating = compared & known & (decisions[:, first] != decisions[:, second])
+        if not len(first):  # an attribute with one value cannot differ
+            nobody = np.zeros(len(people), dtype=np.bool_)
+            return nobody, nobody.copy(), np.zeros(len(people), dtype=np.int64), np.zeros(len(people), dtype=np.int64)
+        place = np.argmax(violating, axis=1)
+        return _any(violating), _any(compared & ~known), first[place], second[place]
+
+    def _near(self, people: Floats) -> BoolArray:
+        """[units, partners]: who differs and lies within the relaxations of the individual itself."""
+        here, there = people[:, :1, :], people[:, 1:, :]
+        apart = here[:, :, list(self._pair.differ)] != there[:, :, list(self._pair.differ)]
+        near = apart.all(axis=2) if self._pair.mode is Differ.ALL else apart.any(axis=2)
+        for relaxation in self._pair.relax:
+            if relaxation.by is not None:
+                distance = np.abs(there[:, :, relaxation.attribute] - here[:, :, relaxation.attribute])
+                near &= distance <= float_below(relaxation.by)
+        return np.asarray(near, dtype=np.bool_)
+
+
+def _all_alike(decisions: Integers, valid: BoolArray) -> tuple[BoolArray, BoolArray, Integers, Integers]:
+    """Judge units in which everybody is compared with everybody."""
+    known = decisions >= 0
+    highest = np.where(known, decisions, _ABSENT)
+    lowest = np.where(known, decisions, np.iinfo(np.int64).max)
+    first, second = np.argmax(highest, axis=1), np.argmin(lowest, axis=1)
+    rows = np.arange(len(decisions))
+    unfair = _any(known) & (highest[rows, first] != lowest[rows, second])
+    doubtful = _any(valid & ~known) & (valid.sum(axis=1) > 1)
+    return unfair, doubtful, first, second
+
+
+def _any(marks: BoolArray) -> BoolArray:
+    """In which rows there is a mark."""
+    return np.asarray(marks.any(axis=1), dtype=np.bool_)

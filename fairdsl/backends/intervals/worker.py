@@ -1,0 +1,154 @@
+"""A worker process: refines one part of a refinement, and listens and tells between batches.
+
+It is a program of its own and not a fork: a fork would inherit threads, locks and signal handlers, and the
+start methods of ``multiprocessing`` run the user's main module again. It leads a session of its own, so a
+Ctrl-C on the terminal reaches the parent alone. When the parent is gone, its next look at the connection
+ends it.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.intervals.pace import advance_until
+from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.task import Task
+
+__all__ = ["Failed", "Part", "Progress", "Ready", "Report", "Stop", "Yielded", "serve"]
+
+State = Mapping[str, NDArray[np.generic]]
+
+#: Seconds between two messages of progress.
+_TELL = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Order: refine this state for so many seconds, or, with ``nodes``, so many nodes."""
+
+    state: State
+    seconds: float
+    nodes: int | None
+    memory: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Order: send the state and go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Order: send the state and wait for another part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The task is loaded and the program compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Nodes evaluated in this part and the units that it leaves undecided."""
+
+    nodes: int
+    undecided: float
+
+
+@dataclass(frozen=True, slots=True)
+class Yielded:
+    """The state of the part: as it is now, or, ``ended``, as it was left; ``exhausted``: nothing is left to do."""
+
+    state: State
+    nodes: int
+    undecided: float
+    ended: bool
+    exhausted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A bug of ours, with its trace."""
+
+    trace: str
+
+
+Order = Part | Report | Stop
+
+
+def serve(handle: int, task_file: str) -> None:
+    """Answer orders on the connection until the parent hangs up."""
+    connection: Connection[object, Order] = Connection(handle)
+    try:
+        # Written by the parent a moment ago, in a folder that only its user can read.
+        kind, task = pickle.loads(Path(task_file).read_bytes())
+        connection.send(Ready())
+        while True:
+            order = connection.recv()
+            if isinstance(order, Part):
+                _refine(connection, kind, task, order)
+    except (EOFError, OSError):
+        return
+    except Exception:
+        connection.send(Failed(traceback.format_exc()))
+
+
+class _Listener:
+    """Between two batches: obeys orders, tells of progress, and says when to stop."""
+
+    def __init__(self, connection: Connection[object, Order], refinement: Refinement, part: Part) -> None:
+        self._connection = connection
+        self._refinement = refinement
+        self._until = time.monotonic() + part.seconds if part.nodes is None else math.inf
+        self._before = refinement.nodes
+        self._told = -math.inf
+        self.stopped = False
+
+    def stop(self) -> bool:
+        """Whether an order or the clock ends the part."""
+        while not self.stopped and self._connection.poll():
+            match self._connection.recv():
+                case Report():
+                    self._connection.send(self.yielded(ended=False, exhausted=False))
+                case _:
+                    self.stopped = True
+        now = time.monotonic()
+        if now >= self._told + _TELL:
+            self._told = now
+            self._connection.send(Progress(self._refinement.nodes - self._before, _undecided(self._refinement)))
+        self.stopped = self.stopped or now >= self._until
+        return self.stopped
+
+    def yielded(self, *, ended: bool, exhausted: bool) -> Yielded:
+        """The state as it is now."""
+        return Yielded(
+            state=self._refinement.state(),
+            nodes=self._refinement.nodes - self._before,
+            undecided=_undecided(self._refinement),
+            ended=ended,
+            exhausted=exhausted,
+        )
+
+
+def _refine(connection: Connection[object, Order], kind: type[Refinement], task: Task, part: Part) -> None:
+    """Refine the part to its end and send the state."""
+    refinement = kind.resume(task, part.state, memory=part.memory)
+    listener = _Listener(connection, refinement, part)
+    evaluated = advance_until(refinement, listener.stop, part.nodes)
+    exhausted = not listener.stopped and (part.nodes is None or evaluated < part.nodes)
+    connection.send(listener.yielded(ended=True, exhausted=exhausted))
+
+
+def _undecided(refinement: Refinement) -> float:
+    bounds = refinement.bounds()
+    return float(bounds.violating - bounds.falsified)

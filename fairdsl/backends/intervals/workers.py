@@ -1,0 +1,98 @@
+"""Refinement on all cores: a process for each part, and the parent that shares out, collects and joins.
+
+The parts are the open leaves of one tree, shared out by what they leave undecided. Every state of every part
+is sound, and joining replaces leaves by what was found below them, so the order in which processes run,
+stop or die changes how far the shares got and never whether they are true.
+"""
+
+from __future__ import annotations
+
+import time
+
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.intervals.clock import OVERHEAD, Checkpoints, Clock, Ending, share_out, supervised
+from fairdsl.backends.intervals.pace import advance_until
+from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
+from fairdsl.backends.intervals.refine import Refinement
+
+__all__ = ["MEMORY", "refine_in_parallel"]
+
+#: Bytes that a refinement may use where nothing else is said.
+MEMORY = 2 << 30
+#: Seconds of work before processes are started: many questions are settled sooner.
+_ALONE = 0.3
+#: Seconds after which what is left of unequal parts is shared out anew, at the earliest.
+_ROUND = 1.0
+
+
+def refine_in_parallel(
+    refinement: Refinement,
+    *,
+    jobs: int,
+    deadline: float,
+    observer: Observer,
+    memory: int = MEMORY,
+    checkpoints: Checkpoints | None = None,
+    nodes: int | None = None,
+) -> Ending:
+    """Refine until the deadline (``time.monotonic``), the user's Ctrl-C, or until nothing is left.
+
+    ``memory`` in bytes is for all processes together. With ``nodes`` about so many more are evaluated
+    whatever the clock says, and the result depends on their number and ``jobs`` alone; only an interrupt
+    ends it sooner.
+    """
+
+    def run(clock: Clock) -> None:
+        if jobs == 1:
+            advance_until(refinement, clock.listen, nodes)
+        else:
+            _refine_together(refinement, jobs, memory, clock, nodes)
+
+    return supervised(refinement, run, deadline=deadline, observer=observer, checkpoints=checkpoints, nodes=nodes)
+
+
+def _refine_together(refinement: Refinement, jobs: int, memory: int, clock: Clock, nodes: int | None) -> None:
+    first = refinement.nodes
+    if nodes is None:
+        soon = min(clock.deadline, time.monotonic() + _ALONE)
+        advance_until(refinement, lambda: clock.listen() or time.monotonic() >= soon)
+        if refinement.finished or clock.up:
+            return
+    with worker_pool(refinement, jobs, memory // (2 * jobs + 1)) as pool:
+        if nodes is None:
+            advance_until(refinement, lambda: clock.listen() or pool.ready)
+        while share_out(refinement, jobs, clock.listen, None if nodes is None else nodes - (refinement.nodes - first)):
+            left = None if nodes is None else max(0, nodes - (refinement.nodes - first)) // jobs
+            if not _round(refinement, pool, jobs, clock, left) or nodes is not None:
+                return
+
+
+def _round(refinement: Refinement, pool: WorkerPool, jobs: int, clock: Clock, nodes: int | None) -> bool:
+    """Fork, refine in the processes, join. False if nothing came of it."""
+    forking = time.monotonic()
+    shares = [Share(state) for state in refinement.fork(jobs)]
+    before, undecided = refinement.nodes, refinement.bounds()
+    at_first = float(undecided.violating - undecided.falsified)
+    forked = time.monotonic() - forking
+    # What it takes to come together again is kept back from the deadline.
+    pool.give(shares, clock.deadline - 2 * forked, nodes)
+    earliest = time.monotonic() + max(_ROUND, forked / OVERHEAD)
+    asked: float | None = None
+    while not all(share.ended for share in shares) and not clock.up:
+        pool.listen(0.1)
+        clock.tell(
+            before + sum(share.nodes for share in shares),
+            lambda: at_first - sum(share.gained for share in shares),
+        )
+        if asked is None and clock.due:
+            asked = time.monotonic()
+            pool.ask()
+        if asked is not None and pool.reported:
+            refinement.join([share.state for share in shares])
+            clock.checkpoint(asked)
+            asked = None
+        if nodes is None and time.monotonic() >= earliest and any(share.exhausted for share in shares):
+            break
+    pool.stop()
+    refinement.join([share.state for share in shares])
+    return any(share.kept for share in shares)

@@ -1,0 +1,164 @@
+"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
+from fairdsl.cli.options import jobs_option, json_option, memory_option, scheduler_option
+from fairdsl.cli.progress import watching
+from fairdsl.cli.terminal import output_style
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics.json import diagnostics_to_json
+
+if TYPE_CHECKING:
+    from fairdsl.solving import Solved
+
+__all__ = ["command"]
+
+_SHARD = re.compile(r"(\d+)/(\d+)")
+_MOST_SHARDS = 100_000
+
+
+def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
+    """``2/8`` as a pair of numbers."""
+    match = _SHARD.fullmatch(text)
+    shard, shards = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= shard <= shards <= _MOST_SHARDS:
+        raise click.BadParameter(f"`{text}` names no part; write for example --shard 1/4 for the first of four")
+    return shard, shards
+
+
+@click.command(
+    "solve",
+    epilog="Exit codes: 0 a result is written; 2 the file is no job, or an earlier result is missing or in the "
+    "way; 130 interrupted, and the result so far is written. A run that is killed goes on with --resume.",
+)
+@click.argument("job", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--shard",
+    default="1/1",
+    show_default=True,
+    metavar="I/N",
+    callback=_shard,
+    help="Refine only part I of N; the parts may run on different machines.",
+)
+@click.option("--resume", is_flag=True, help="Go on from the earlier result.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to refine.",
+)
+@jobs_option
+@memory_option
+@scheduler_option
+@click.option(
+    "--checkpoint",
+    type=click.FloatRange(min=0, min_open=True),
+    default=5.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often the result is written; less often where writing takes long.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="RESULT",
+    help="The result's file.  [default: JOB.result or JOB.I-of-N.result beside the job]",
+)
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, /, job: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
+) -> None:
+    """Refine an interval job, or a shard of it.
+
+    JOB is a file that `fairdsl compile SPEC --to interval-job -o DIR` wrote. What is certified is saved every
+    few seconds in a result file; `fairdsl recover` joins results into a report.
+    """
+    number, shards = shard
+    with watching() as observer:
+        try:
+            solved = fairdsl.solve(
+                job, shard=number, shards=shards, output=output or None, observer=observer, **options
+            )
+        except DiagnosticError as error:
+            if not as_json:
+                raise
+            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
+            ctx.exit(SPEC_ERROR)
+    if as_json:
+        _print_json(_as_json(solved) | {"diagnostics": []})
+    else:
+        _print(solved)
+    if solved.ending.value == "interrupted":
+        ctx.exit(INTERRUPTED)
+
+
+def _print_json(written: dict[str, Any]) -> None:
+    head = {"schema": "fairdsl.solved/1", "fairdsl": fairdsl.__version__}
+    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))
+
+
+def _as_json(solved: Solved) -> dict[str, Any]:
+    from fairdsl.report.numbers import above, below, ratio
+
+    standing = solved.standing
+    return {
+        "job": solved.job.sha256,
+        "property": solved.job.asked.property,
+        "demand": solved.job.asked.demand,
+        "shard": [solved.shard, solved.shards],
+        "result": str(solved.result),
+        "ending": solved.ending.value,
+        "nodes": solved.nodes,
+        "seconds": round(solved.seconds, 3),
+        "certified": below(standing.certified),
+        "falsified": below(standing.falsified),
+        "undecided": above(standing.undecided),
+        "exact": {
+            "certified": ratio(standing.certified),
+            "falsified": ratio(standing.falsified),
+            "undecided": ratio(standing.undecided),
+        },
+    }
+
+
+#: What became of the run, by its ending.
+_ENDINGS = {
+    "finished": "nothing is left to refine",
+    "deadline": "the time is up; `--resume` goes on",
+    "nodes": "the boxes asked for are evaluated",
+    "interrupted": "interrupted; `--resume` goes on",
+    "stopped": "the processes went away; `--resume` goes on",
+}
+
+
+def _print(solved: Solved) -> None:
+    """The job, the shares, and where they are written."""
+    from fairdsl.report.numbers import Towards, shown
+
+    style = output_style()
+    of = f"   shard {solved.shard} of {solved.shards}" if solved.shards > 1 else ""
+    click.echo(f"{solved.job.asked.property}   {style.shown(' '.join(solved.job.asked.demand.split()))}{of}")
+    standing = solved.standing
+    rows = [
+        ("certified", standing.certified, Towards.DOWN),
+        ("falsified", standing.falsified, Towards.DOWN),
+        ("undecided", standing.undecided, Towards.UP),
+    ]
+    for name, value, towards in rows:
+        click.echo(f"    {name:<11}{shown(value, percent=True, towards=towards)}")
+    if solved.shards > 1:
+        click.echo("    " + "what the other shards decide counts as undecided here")
+    click.echo(f"    {'refined':<11}{solved.nodes:,} boxes in {solved.seconds:.1f} s; {_ENDINGS[solved.ending.value]}")
+    click.echo(f"    {'result':<11}{solved.result}")

@@ -1,0 +1,130 @@
+"""``recover``: the results of interval jobs become the report that ``check`` would give.
+
+results, by job --usable--> the best of each shard --join_results--> verdicts --demand_report--> report
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fairdsl.backends.intervals import errors
+from fairdsl.backends.intervals.container import claims
+from fairdsl.backends.intervals.job import JOB, Job, read_job
+from fairdsl.backends.intervals.recover import Found, join_results, usable
+from fairdsl.backends.intervals.result import read_result
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import TRUE
+from fairdsl.report.build import demand_report
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.resources import version
+
+__all__ = ["recover_results"]
+
+#: Results name no individuals, so their report needs no domain to name them in.
+_NOBODY = Domain(name="", attributes=(), where=TRUE)
+
+
+def recover_results(paths: Sequence[Path], memory: int) -> Report:
+    """The report on the jobs and results in these files and folders.
+
+    A job lies beside its results unless it is given. Raises DiagnosticError where there is nothing to
+    recover, or where results do not belong together.
+    """
+    jobs, found = _sorted(paths)
+    given = [str(path) for path in paths]
+    if not found:
+        raise DiagnosticError(errors.nothing_to_recover(given, "no results"))
+    for one in found:
+        if one.result.job not in jobs:
+            job = _beside(one)
+            if job is None:
+                raise DiagnosticError(errors.nothing_to_recover(given, f"the job of `{one.path}` is not there"))
+            jobs[one.result.job] = job
+    opened = {sha256: read_job(path) for sha256, path in jobs.items()}
+    _of_one_spec(opened, jobs)
+    demands = {
+        sha256: _demand(job, [one for one in found if one.result.job == sha256], memory)
+        for sha256, job in opened.items()
+    }
+    return _report(opened, demands)
+
+
+def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
+    """Job files by what they claim to be, and results."""
+    files = [
+        file
+        for path in paths
+        for file in (sorted(path.iterdir()) if path.is_dir() else [path])
+        if not path.is_dir() or file.suffix in (".job", ".result")
+    ]
+    jobs: dict[str, Path] = {}
+    found: list[Found] = []
+    for file in dict.fromkeys(files):
+        schema, sha256 = claims(file)
+        if schema == JOB.schema:
+            jobs.setdefault(sha256, file)
+        elif file.suffix == ".job":
+            read_job(file)  # says what is wrong with it
+        else:
+            found.append(Found(file, read_result(file)))
+    return jobs, found
+
+
+def _beside(one: Found) -> Path | None:
+    """The job in the folder of its result."""
+    for file in sorted(one.path.parent.iterdir()):
+        if file.is_file() and claims(file) == (JOB.schema, one.result.job):
+            return file
+    return None
+
+
+def _of_one_spec(jobs: Mapping[str, Job], paths: Mapping[str, Path]) -> None:
+    """A report is about one spec."""
+    first = next(iter(jobs.values())).asked
+    for sha256, job in jobs.items():
+        if job.asked.spec_sha256 != first.spec_sha256:
+            reason = f"it is about `{job.asked.spec}`, and others about another `{first.spec}`"
+            raise DiagnosticError(errors.unfitting(str(paths[sha256]), reason))
+
+
+def _demand(job: Job, found: Sequence[Found], memory: int) -> DemandReport:
+    return demand_report(
+        text=job.asked.demand,
+        metric=job.asked.metric,
+        quantity=job.quantity,
+        threshold=job.asked.threshold,
+        verdict=join_results(job, usable(job, found), memory).verdict,
+        domain=_NOBODY,
+        outcomes=(),
+        seconds=sum(one.result.seconds for one in found),
+    )
+
+
+def _report(jobs: Mapping[str, Job], demands: Mapping[str, DemandReport]) -> Report:
+    """One report, its properties in the order of the files."""
+    by_property: dict[str, list[str]] = {}
+    for sha256, job in jobs.items():
+        by_property.setdefault(job.asked.property, []).append(sha256)
+    asked = {name: jobs[members[0]].asked for name, members in by_property.items()}
+    first = next(iter(asked.values()))
+    models = {
+        one.model: HashedFile(name=one.model, path=one.model_path, sha256=one.model_sha256) for one in asked.values()
+    }
+    return Report(
+        version=version(),
+        path=first.spec,
+        sha256=first.spec_sha256,
+        title=first.title,
+        models=tuple(models.values()),
+        properties=tuple(
+            PropertyReport(
+                name=name,
+                sentence=one.sentence,
+                clauses=one.clauses,
+                demands=tuple(demands[sha256] for sha256 in by_property[name]),
+            )
+            for name, one in asked.items()
+        ),
+    )

@@ -1,0 +1,57 @@
+"""Write the job and result files of the golden cases: ``python tests/golden/make_jobs.py``.
+
+Needed again whenever the content of interval jobs changes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import fairdsl
+from fairdsl.backends.intervals.container import pack
+from fairdsl.backends.intervals.job import JOB, read_job
+from fairdsl.backends.intervals.result import Result, result_name, write_result
+
+ERRORS = Path(__file__).parent / "errors"
+NAME = "sex_never_decides.job"
+
+
+def result(job: str, shard: int, shards: int) -> Result:
+    """A result with nothing in it; its header is all that matters here."""
+    return Result(
+        job=job,
+        shard=shard,
+        shards=shards,
+        seed_nodes=0,
+        seed={},
+        part="",
+        state={},
+        nodes=0,
+        seconds=0.0,
+        finished=False,
+        undecided=0.0,
+        falsified=0.0,
+    )
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        fairdsl.compile(ERRORS / "E0607-spec-for-a-job" / "spec.fair", to="interval-job", directory=folder)
+        job = Path(folder) / NAME
+        for case in ("E0610-nothing-to-resume", "E0611-result-exists", "E0612-other-shards", "E0613-no-results"):
+            shutil.copy(job, ERRORS / case)
+        shutil.copy(job, ERRORS / "E0614-no-cluster")
+        content = job.read_bytes()
+        (ERRORS / "E0609-cut-off" / NAME).write_bytes(content[: len(content) // 4])
+        sha256 = read_job(job).sha256
+    (ERRORS / "E0608-newer-version" / NAME).write_bytes(pack(replace(JOB, schema="fairdsl.interval-job/2"), {}, {}))
+    for shard, shards in ((1, 2), (2, 3)):
+        path = result_name(ERRORS / "E0612-other-shards" / NAME, shard, shards)
+        write_result(path, result(sha256, shard, shards), "0")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""``fairdsl`` with the plain refinement of the tests, for processes that are to be killed."""
+
+from __future__ import annotations
+
+from fairdsl import solving
+from fairdsl.backends.intervals import recover
+from fairdsl.cli.app import main
+from tests.intervals.bisection import SlowBisection
+
+if __name__ == "__main__":
+    solving.Refinement = recover.Refinement = SlowBisection  # type: ignore[misc]
+    main()

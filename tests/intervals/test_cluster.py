@@ -1,0 +1,122 @@
+"""Refinement on a Dask cluster of this machine: the same shares, also when a worker is killed midway."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from fairdsl.backends.contract import Silent
+from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.cluster import refine_on_cluster
+from fairdsl.backends.intervals.refine import Bounds, Refinement
+from fairdsl.diagnostics import DiagnosticError
+from tests.intervals.bisection import SlowBisection, plane
+
+distributed = pytest.importorskip("distributed")
+
+LARGE = plane((4000, 3000, 500), (3, -2, 5), -2001)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def refined(address: str, checkpoints: Checkpoints | None = None) -> SlowBisection:
+    refinement = SlowBisection.start(LARGE)
+    ending = refine_on_cluster(
+        refinement,
+        address,
+        deadline=0.0,
+        observer=Silent(),
+        memory=2**30,
+        checkpoints=checkpoints,
+        nodes=10_000,
+        parts=2,
+    )
+    assert ending is Ending.NODES
+    assert refinement.nodes == 10_000
+    return refinement
+
+
+def pids(address: str) -> list[int]:
+    with distributed.Client(address, set_as_default=False) as client:
+        return sorted(client.run(os.getpid).values())
+
+
+def test_a_killed_worker_changes_no_share(address: str) -> None:
+    undisturbed = refined(address)
+    before = pids(address)
+    joins: list[Bounds] = []
+
+    def kill(refinement: Refinement) -> None:
+        if not joins:
+            os.kill(before[0], signal.SIGKILL)
+        joins.append(refinement.bounds())
+
+    disturbed = refined(address, Checkpoints(kill, seconds=0.5))
+    assert before[0] not in pids(address)
+    # It was killed midway: nodes were still to come.
+    assert joins[0] != joins[-1]
+    assert disturbed.bounds() == undisturbed.bounds()
+    assert sorted(disturbed.leaves) == sorted(undisturbed.leaves)
+
+
+def test_the_deadline_ends_it(address: str) -> None:
+    refinement = SlowBisection.start(LARGE)
+    began = time.monotonic()
+    ending = refine_on_cluster(
+        refinement, address, deadline=began + 4, observer=Silent(), memory=2**30, checkpoints=None
+    )
+    assert ending is Ending.DEADLINE
+    assert time.monotonic() - began < 12
+    assert refinement.nodes > 1000
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense://x"])
+def test_no_cluster(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairdsl.backends.intervals.cluster._PATIENCE", 1.0)
+    with pytest.raises(DiagnosticError) as caught:
+        refine_on_cluster(SlowBisection.start(LARGE), address, deadline=0.0, observer=Silent(), memory=2**30)
+    assert [finding.code for finding in caught.value.diagnostics] == ["E0614"]
+
+
+def test_a_cluster_without_workers() -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", silence_logs="CRITICAL") as cluster,
+        pytest.raises(DiagnosticError, match="E0614"),
+    ):
+        refine_on_cluster(
+            SlowBisection.start(LARGE), cluster.scheduler_address, deadline=0.0, observer=Silent(), memory=2**30
+        )
+
+
+def test_a_cluster_that_goes_away_keeps_what_was_certified() -> None:
+    refinement = SlowBisection.start(LARGE)
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
+    )
+    joins: list[Bounds] = []
+
+    def leave(refined: Refinement) -> None:
+        joins.append(refined.bounds())
+        if len(joins) == 1:
+            cluster.close()
+
+    ending = refine_on_cluster(
+        refinement,
+        cluster.scheduler_address,
+        deadline=time.monotonic() + 60,
+        observer=Silent(),
+        memory=2**30,
+        checkpoints=Checkpoints(leave, seconds=1.0),
+    )
+    assert ending is Ending.STOPPED
+    assert refinement.bounds().falsified >= joins[0].falsified > 0

@@ -1,0 +1,224 @@
+"""Job files: self-contained, the same bytes for the same job, and nothing but what was written."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import fields, replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fairdsl
+from fairdsl.backends.intervals.container import pack, unpack, write_whole
+from fairdsl.backends.intervals.encoding import IntervalJob
+from fairdsl.backends.intervals.job import JOB, SharedAttribute, pack_job, read_job
+from fairdsl.backends.intervals.lowering import lower
+from fairdsl.backends.intervals.task import Task
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.question import Quantity, Threshold
+from tests.builders import ASKED, BOOLEAN, category, domain, integer, layer, model, problem, real, score
+from tests.intervals.bisection import plane
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+NETWORK = model(layer([[1, -1, 2], [0, 1, 1]], [-3, 1]), layer([[1, -2]], ["-1/2"], 1), attributes=3)
+PEOPLE = domain(age=integer(3, 40), sex=BOOLEAN, job=category(1, 2, 4))
+
+
+def write(path: Path, task: Task, **changes: object) -> Path:
+    attributes = [SharedAttribute(name="x", size=3, start=Fraction(1), step=Fraction(1, 2))]
+    asked = replace(ASKED, **changes)  # type: ignore[arg-type]
+    content = pack_job(
+        task,
+        asked,
+        quantity=Quantity.FAIR_SHARE,
+        measure="counting",
+        unit="an individual",
+        factor=3,
+        vacuous=1,
+        attributes=attributes,
+    )
+    path.write_bytes(content)
+    return path
+
+
+def same(one: Task, other: Task) -> bool:
+    for field in fields(Task):
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(a, tuple):
+            if len(a) != len(b) or not all(x.dtype == y.dtype and np.array_equal(x, y) for x, y in zip(a, b)):  # noqa: B905
+                return False
+        elif isinstance(a, np.ndarray):
+            if a.dtype != b.dtype or not np.array_equal(a, b):
+                return False
+        elif a != b or type(a) is not type(b):
+            return False
+    return True
+
+
+def codes(caught: pytest.ExceptionInfo[DiagnosticError]) -> list[str]:
+    return [finding.code for finding in caught.value.diagnostics]
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    for task in (
+        lower(problem(PEOPLE, NETWORK, 1)).task,
+        plane((3, 2), (1, -1), 0, decided=10**30, float32_error=np.array([0.5]), strict=False),
+    ):
+        threshold = Threshold(relation=Relation.GE, limit=Fraction(19, 20), text="95%")
+        job = read_job(write(tmp_path / "a.job", task, threshold=threshold))
+        assert same(job.task, task)
+        assert job.asked == replace(ASKED, threshold=threshold)
+        assert (job.quantity, job.measure, job.unit) == (Quantity.FAIR_SHARE, "counting", "an individual")
+        assert (job.factor, job.vacuous) == (3, 1)
+
+
+def test_the_same_job_has_the_same_bytes_and_another_one_another_name(tmp_path: Path) -> None:
+    task = lower(problem(PEOPLE, NETWORK, 1)).task
+    first, second = write(tmp_path / "a.job", task), write(tmp_path / "b.job", task)
+    assert first.read_bytes() == second.read_bytes()
+    other = write(tmp_path / "c.job", task, property="another")
+    assert read_job(first).sha256 == read_job(second).sha256 != read_job(other).sha256
+
+
+def test_numpy_opens_the_arrays(tmp_path: Path) -> None:
+    task = lower(problem(PEOPLE, NETWORK, 1)).task
+    with np.load(write(tmp_path / "a.job", task), allow_pickle=False) as arrays:
+        assert np.array_equal(arrays["weights/0"], task.weights[0])
+        header = json.loads(arrays["header.json"])
+    assert header["schema"] == "fairdsl.interval-job/1"
+    assert header["question"]["demand"] == ASKED.demand
+
+
+def test_the_meaning_of_positions_is_written() -> None:
+    people = domain(age=integer(3, 40), sex=BOOLEAN, job=category(1, 2, 4), debt=real(0, 2))
+    network = model(layer([[1, -1, 2, 1], [0, 1, 1, 0]], [-3, 1]), layer([[1, -2]], ["-1/2"], 1), attributes=4)
+    asked = problem(people, network, 1)
+    (content,) = IntervalJob().lower(asked, ASKED).files.values()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        header = json.loads(archive.read("header.json"))
+    age, job, debt = header["attributes"]
+    assert age == {"name": "age", "positions": 38, "start": "3", "step": "1", "cells": False}
+    assert job == {"name": "job", "positions": 3, "values": ["v1", "v2", "v4"]}
+    assert (debt["name"], debt["cells"]) == ("debt", True)
+    assert Fraction(debt["step"]) * debt["positions"] == 2
+    assert header["measure"] == "volume"
+    assert header["unit"] == "an assignment of all attributes but `sex`"
+
+
+def outcome(path: Path) -> str:
+    """The job's name, or the code of what is wrong."""
+    try:
+        return read_job(path).sha256
+    except DiagnosticError as error:
+        return error.diagnostics[0].code
+
+
+@pytest.mark.parametrize("kept", [0.99, 0.5, 0.1])
+def test_a_file_that_was_cut_off(tmp_path: Path, kept: float) -> None:
+    path = write(tmp_path / "a.job", plane((3, 2), (1, -1), 0))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(DiagnosticError) as caught:
+        read_job(path)
+    assert codes(caught) == ["E0609"]
+
+
+def test_no_byte_can_be_changed(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.job", plane((3, 2), (1, -1), 0))
+    content = path.read_bytes()
+    sha256 = read_job(path).sha256
+    for place in range(0, len(content), 7):
+        altered = bytearray(content)
+        altered[place] ^= 1
+        path.write_bytes(altered)
+        # Bytes of the archive's own book-keeping (times, attributes) carry nothing.
+        assert outcome(path) in (sha256, "E0607", "E0608", "E0609")
+
+
+def test_content_exchanged_with_care_is_noticed(tmp_path: Path) -> None:
+    """A whole and readable archive whose arrays are not those that the header names."""
+    path = write(tmp_path / "a.job", plane((3, 2), (1, -1), 0))
+    header = dict(unpack(JOB, path).header)
+    other = unpack(JOB, write(tmp_path / "b.job", plane((3, 2), (1, -1), 5)))
+    rebuilt = io.BytesIO()
+    with zipfile.ZipFile(rebuilt, "w") as archive, zipfile.ZipFile(tmp_path / "b.job") as donor:
+        archive.writestr("header.json", json.dumps(header))
+        for name in donor.namelist():
+            if name != "header.json":
+                archive.writestr(name, donor.read(name))
+    path.write_bytes(rebuilt.getvalue())
+    with pytest.raises(DiagnosticError) as caught:
+        read_job(path)
+    assert codes(caught) == ["E0609"]
+    assert other.sha256 != header["sha256"]
+
+
+def test_a_part_that_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "a.job").write_bytes(pack(JOB, {"question": {}}, {}))
+    with pytest.raises(DiagnosticError) as caught:
+        read_job(tmp_path / "a.job")
+    assert codes(caught) == ["E0609"]
+
+
+def test_other_files(tmp_path: Path) -> None:
+    (tmp_path / "spec.fair").write_text("domain\n")
+    (tmp_path / "empty").write_bytes(b"")
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr("x", "y")
+    newer = JOB.schema.replace("/1", "/2")
+    (tmp_path / "newer.job").write_bytes(pack(replace(JOB, schema=newer), {}, {}))
+    (tmp_path / "result").write_bytes(pack(replace(JOB, schema="fairdsl.interval-result/1"), {}, {}))
+    found = {}
+    for name in ("spec.fair", "empty", "archive.zip", "newer.job", "result"):
+        with pytest.raises(DiagnosticError) as caught:
+            read_job(tmp_path / name)
+        found[name] = codes(caught)[0]
+    assert found == {"spec.fair": "E0607", "empty": "E0607", "archive.zip": "E0607"} | {
+        "newer.job": "E0608",
+        "result": "E0607",
+    }
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.result"
+    write_whole(path, b"old")
+
+    def fail(_: int) -> None:
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="no space"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.result"]
+
+
+def test_compiled_jobs_come_with_a_manifest(tmp_path: Path) -> None:
+    spec = EXAMPLES / "hiring" / "hiring.fair"
+    compiled = fairdsl.compile(spec, to="interval-job", directory=tmp_path / "out")
+    manifest = json.loads(compiled.manifest.read_text())
+    assert manifest["format"] == "interval-job"
+    listed = [name for entry in manifest["questions"] for name in entry["files"]]
+    assert [path.name for path in compiled.files] == listed
+    assert len(listed) == len(set(listed)) >= 3
+    for path, entry in zip(compiled.files, manifest["questions"], strict=True):
+        job = read_job(path)
+        assert (job.asked.property, job.asked.demand) == (entry["property"], entry["demand"])
+        assert job.asked.model_sha256 == manifest["models"][0]["sha256"]
+        assert job.asked.spec_sha256 == manifest["spec"]["sha256"]
+    again = fairdsl.compile(spec, to="interval-job", directory=tmp_path / "again")
+    assert [path.read_bytes() for path in again.files] == [path.read_bytes() for path in compiled.files]
+
+
+def test_scores_make_no_job() -> None:
+    from fairdsl.ir.question import ScoreGap
+
+    gap = problem(PEOPLE, score([1, 1, 1]), 1, demand=ScoreGap(relation=Relation.LE, limit=Fraction(1)))
+    offer = IntervalJob().offer(gap)
+    assert "gaps of scores" in getattr(offer, "why", "")

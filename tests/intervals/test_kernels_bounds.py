@@ -1,0 +1,245 @@
+"""What a node knows about its region, against points of it: forms, phases, slopes, zeros and shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdsl.backends.intervals.kernels.bounds import compose, relax, row_bound
+from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
+from fairdsl.backends.intervals.kernels.law import measure_spans
+from fairdsl.backends.intervals.kernels.layout import (
+    LATTICE,
+    OFF,
+    OFF_BY_SPLIT,
+    ON,
+    ON_BY_SPLIT,
+    OPEN,
+    TABLE,
+    Net,
+    Work,
+)
+from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32, analyse
+from fairdsl.backends.intervals.kernels.pack import net_of, work_for
+from fairdsl.backends.intervals.kernels.slots import load_slot
+from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.task import Task
+from tests.intervals.kernel_tasks import (
+    on_path,
+    path_points,
+    pre_activations,
+    random_task,
+    shared_part,
+    unfair,
+    units_of,
+)
+
+some = settings(deadline=None, max_examples=100)
+seeds = st.integers(0, 2**32 - 1)
+_CELLS = 64
+_PATHS = 60
+
+
+@dataclass
+class Node:
+    """A box of a task's comparison 0 with some units' phases fixed by splits, and points of its region.
+
+    ``inputs`` are coordinates as the kernels have them, ``layers`` all pre-activations, ``unit`` the number of
+    each point's unit.
+    """
+
+    task: Task
+    net: Net
+    work: Work
+    count: int
+    positions: Any
+    inputs: Any
+    layers: list[Any]
+    unit: Any
+
+
+def node_of(seed: int, *, curved: bool = False, splits: bool = True) -> Node:
+    rng = np.random.default_rng(seed)
+    task = random_task(seed, curved=curved, whole=True)
+    net = net_of(task)
+    work = work_for(net, _CELLS, 4)
+    tree = Refinement.start(task)._tree
+    low = np.array([rng.integers(size) for size in task.sizes])
+    high = np.array([rng.integers(a, size) for a, size in zip(low, task.sizes, strict=True)])
+    tree.low[0], tree.high[0] = low, high
+    load_slot(net, work, tree, 0)
+    positions = units_of(low.tolist(), high.tolist())
+    weights = path_points(task, 0, rng, _PATHS)
+    shared = shared_part(task, positions)
+    z = (shared[:, None, :] + on_path(task, 0, weights)[None, :, :]).reshape(-1, shared.shape[1])
+    layers = pre_activations(task, z)
+    inside = np.ones(len(z), dtype=bool)
+    if splits and len(layers) > 1 and rng.random() < 0.7:
+        for p in range(len(task.slopes[0])):
+            if task.curves[0][p] == 0 and work.units.phase[p] == OPEN and rng.random() < 0.4:
+                on = bool(rng.integers(2))
+                work.units.phase[p] = ON_BY_SPLIT if on else OFF_BY_SPLIT
+                inside &= layers[0][:, p] >= 0 if on else layers[0][:, p] <= 0
+    inputs = np.concatenate(
+        [np.repeat(coordinates(task, positions), len(weights), 0), np.tile(weights, (len(positions), 1))], 1
+    )
+    unit = np.repeat(np.arange(len(positions)), len(weights))
+    return Node(
+        task, net, work, inputs.shape[1], positions, inputs[inside], [part[inside] for part in layers], unit[inside]
+    )
+
+
+def coordinates(task: Task, positions: Any) -> Any:
+    """Positions as coordinates: the position, or an indicator each."""
+    parts = []
+    for attribute, kind in enumerate(task.kinds):
+        column = positions[:, attribute]
+        parts.append(column[:, None] == np.arange(task.sizes[attribute]) if kind == TABLE else column[:, None])
+    return np.concatenate(parts, axis=1).astype(float)
+
+
+def bounded(node: Node) -> tuple[int, int] | None:
+    """Frontier and side once all bounds are there; None where the kernels find the region empty."""
+    net, work = node.net, node.work
+    scratch = work.scratch
+    frontier, side, in_force = compose(
+        net.layers, net.paths, work.units, work.forms, work.box, work.halves, scratch.trial, 0, node.count, net.plain
+    )
+    if frontier == 0 or not relax(
+        net.layers,
+        work.units,
+        work.forms,
+        work.box,
+        work.halves,
+        scratch.back,
+        scratch.trial,
+        frontier,
+        side,
+        node.count,
+        in_force,
+        net.plain,
+    ):
+        return None
+    return frontier, side
+
+
+@some
+@given(seeds, st.booleans())
+def test_rows_and_units_are_enclosed(seed: int, curved: bool) -> None:
+    node = node_of(seed, curved=curved)
+    found = bounded(node)
+    if found is None:
+        assert not len(node.inputs), "a region with points in it is not empty"
+        return
+    frontier, side = found
+    net, work = node.net, node.work
+    last = len(net.layers.widths) - 1
+    for layer in range(1, last):
+        for p in range(net.layers.widths[layer]):
+            unit, values = net.layers.unit[layer - 1] + p, node.layers[layer - 1][:, p]
+            phase = work.units.phase[unit]
+            if net.layers.curve[unit] == 0 and phase in (ON, ON_BY_SPLIT) and net.layers.slope[unit] != 1:
+                assert (values >= -1e-9).all()
+            elif phase in (OFF, OFF_BY_SPLIT):
+                assert (values <= 1e-9).all()
+            elif phase == OPEN:
+                assert (work.units.below[unit] - 1e-9 <= values).all()
+                assert (values <= work.units.above[unit] + 1e-9).all()
+    form = np.zeros(node.count)
+    error = net.layers.error[last]
+    for r in range(net.layers.widths[last]):
+        for lower in (True, False):
+            offset = row_bound(
+                net.layers,
+                work.units,
+                work.forms,
+                work.scratch.back,
+                form,
+                last,
+                r,
+                frontier,
+                side,
+                lower,
+                True,
+                node.count,
+            )
+            gap = (node.layers[-1][:, r] - node.inputs @ form - offset) * (1 if lower else -1)
+            assert (gap >= -error - 1e-12).all()
+
+
+@some
+@given(seeds, st.booleans())
+def test_slopes_and_zeros_of_fibres(seed: int, curved: bool) -> None:
+    node = node_of(seed, curved=curved)
+    found = bounded(node)
+    if found is None or len(node.inputs) < 2:
+        return
+    frontier, side = found
+    net, work, task = node.net, node.work, node.task
+    box = work.box
+    shared = int(net.layers.widths[0])
+    rng = np.random.default_rng(seed)
+    for r in range(net.layers.widths[-1]):
+        reach = slopes_of_row(net.layers, work.units, work.forms, work.row, r, frontier, side, node.count, 0)
+        low, high = work.row.slope_low[: node.count], work.row.slope_high[: node.count]
+        values = node.layers[-1][:, r]
+        one, other = rng.integers(len(values), size=(2, 400))
+        # The region is convex: differences are integrals of the gradient along a segment in it.
+        step, rise = node.inputs[one] - node.inputs[other], values[one] - values[other]
+        most = (np.where(step > 0, high, low) * step).sum(axis=1)
+        least = (np.where(step > 0, low, high) * step).sum(axis=1)
+        assert ((least - 1e-9 <= rise) & (rise <= most + 1e-9)).all()
+        if reach == 0.0:
+            same = node.unit[one] == node.unit[other]
+            assert (rise[same] == 0.0).all()
+        work.row.mean[:] = 0.5 * (work.row.slope_low[: node.count] + work.row.slope_high[: node.count])
+        measure_spans(net.shape, work.law, box, work.row.mean)
+        widest, sparsest, wide, sparse = choose_fibres(net.shape, work.law, box, work.row, shared, node.count)
+        both = both_signs(node, r)
+        for attribute, zeros in ((widest, wide), (sparsest, sparse)):
+            if attribute >= 0:
+                assert task.kinds[attribute] == LATTICE
+                others = np.delete(node.positions, attribute, axis=1)[both]
+                _, met = np.unique(others, axis=0, return_counts=True)
+                assert met.max(initial=0) <= zeros
+
+
+def both_signs(node: Node, r: int) -> Any:
+    """Units that have points of both signs in the region, strictly; it is convex, so a zero between them."""
+    values = node.layers[-1][:, r]
+    least, most = np.full(len(node.positions), np.inf), np.full(len(node.positions), -np.inf)
+    np.minimum.at(least, node.unit, values)
+    np.maximum.at(most, node.unit, values)
+    return (least < -1e-9) & (most > 1e-9)
+
+
+@some
+@given(seeds, st.booleans())
+def test_shares_of_regions(seed: int, curved: bool) -> None:
+    node = node_of(seed, curved=curved)
+    task, result = node.task, node.work.result
+    if task.margin.any() or len(task.rivals) > 1:
+        return
+    analyse(node.net, node.work, 0, _CELLS)
+    assert both_signs(node, 0).mean() <= result[VIOLATING]
+    if task.float32_error is not None:
+        near = np.zeros(len(node.positions), dtype=bool)
+        near[node.unit[np.abs(node.layers[-1][:, 0]) <= task.float32_error[0]]] = True
+        assert near.mean() <= result[VIOLATING32]
+
+
+@some
+@given(seeds, st.booleans())
+def test_shares_of_boxes(seed: int, curved: bool) -> None:
+    node = node_of(seed, curved=curved, splits=False)
+    analyse(node.net, node.work, 0, _CELLS)
+    result = node.work.result
+    for added in np.unique(node.task.margin[0]):
+        units = unfair(node.task, node.positions, 0, float(added))
+        assert units.surely.mean() <= result[VIOLATING]
+        assert result[FALSIFIED] <= units.maybe.mean()
+        assert node.task.float32_error is None or units.maybe32.mean() <= result[VIOLATING32]

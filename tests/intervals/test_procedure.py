@@ -1,0 +1,233 @@
+"""The procedure as a whole: shares that enclose the truth, proofs, witnesses, float32, and running out of time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairdsl.backends.contract import Budget, Facts, Silent
+from fairdsl.backends.enumerate import Enumerate
+from fairdsl.backends.intervals import Intervals
+from fairdsl.backends.intervals.float32 import float32_error
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.feature import Form
+from fairdsl.ir.model import Deployed, ExactArray, Feed, Layer, Model, Readout
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Quantity, Relaxation
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.narrow import narrow
+from fairdsl.plan import negotiate
+from fairdsl.replay import admissible
+from fairdsl.verdict import Holds, Reason, Shares, Unknown, Verdict, Violated
+from tests.builders import BOOLEAN, category, domain, integer, linear, model, problem, real, score
+
+SHARE = Quantity.FAIR_SHARE
+
+
+def answer(asked: Problem, seconds: float = 20.0, facts: Facts | None = None) -> Verdict:
+    return Intervals().answer(asked, facts or Facts(), Budget.of(seconds), Silent())
+
+
+def network(inputs: int, *widths: int, seed: int = 0, scale: tuple[float, ...] = ()) -> Model:
+    """Random float32 weights; ``scale`` is the range of each input."""
+    rng = np.random.default_rng(seed)
+    layers = []
+    for depth, width in enumerate((*widths, 1)):
+        weight = rng.standard_normal((width, inputs)) / np.sqrt(inputs)
+        if depth == 0 and scale:
+            weight /= np.array(scale)
+        layers.append(
+            Layer(
+                weight=ExactArray.from_floats(weight.astype(np.float32)),
+                bias=ExactArray.from_floats(rng.standard_normal(width).astype(np.float32)),
+                slope=ExactArray.from_floats(np.full(width, 1.0 if depth == len(widths) else 0.0)),
+            )
+        )
+        inputs = width
+    rule = model(*layers, attributes=layers[0].weight.shape[1])
+    # Half of those drawn are granted, so that decisions go both ways.
+    drawn = np.floor(rng.random((999, layers[0].weight.shape[1])) * (np.array(scale or (1.0,)) + 1))
+    middle = -np.median(BatchEvaluator(rule).approximate(drawn)).astype(np.float32)
+    last = replace(layers[-1], bias=ExactArray.from_floats((layers[-1].bias.floats + middle).astype(np.float32)))
+    return replace(rule, layers=(*layers[:-1], last))
+
+
+PEOPLE = domain(
+    linear({1: 1, 2: -1}, "<=", -16),
+    amount=integer(0, 60),
+    work=integer(0, 40),
+    age=integer(18, 60),
+    job=category(3, 0, 7),
+    sex=BOOLEAN,
+)
+SCALE = (60.0, 40.0, 60.0, 7.0, 1.0)
+
+
+@pytest.mark.parametrize("differ", [(4,), (3, 4), (2,)])
+@pytest.mark.parametrize("mode", list(Differ))
+def test_shares_are_those_of_enumeration(differ: tuple[int, ...], mode: Differ) -> None:
+    asked = problem(PEOPLE, network(5, 12, 8, seed=3, scale=SCALE), *differ, mode=mode, quantity=SHARE)
+    expected = Enumerate().answer(asked, Facts(), Budget.of(60), Silent())
+    found = answer(asked, 6.0)
+    assert isinstance(expected, Shares)
+    assert isinstance(found, Shares)
+    assert found.total == expected.total
+    assert found.vacuous == expected.vacuous
+    assert found.certified <= expected.certified <= 1 - found.falsified
+    assert found.undecided <= Fraction(1, 100)
+    assert expected.falsified > 0
+    assert found.witnesses
+
+
+def test_relaxed_shares_enclose_those_of_enumeration() -> None:
+    relax = (Relaxation(attribute=0, by=Fraction(2)),)
+    asked = problem(PEOPLE, network(5, 6, seed=3, scale=SCALE), 4, relax=relax, quantity=SHARE)
+    expected = Enumerate().answer(asked, Facts(), Budget.of(60), Silent())
+    found = answer(asked, 3.0)
+    assert isinstance(expected, Shares)
+    assert isinstance(found, Shares)
+    assert found.total == expected.total
+    assert found.certified <= expected.certified <= 1 - found.falsified
+    assert found.certified > expected.certified - Fraction(1, 10)
+    for pair in found.witnesses:
+        assert admissible(asked.question, asked.domain, pair.a, pair.b) is None
+
+
+def test_reals_are_measured_by_volume() -> None:
+    """Unfair is 1/4 < rate <= 5/4 of [0, 2], and nobody with rate > 3/2 is in the target."""
+    people = domain(rate=real(0, 2), sex=BOOLEAN)
+    found = answer(problem(people, score([1, 1], "-5/4"), 1, quantity=SHARE), 2.0)
+    assert isinstance(found, Shares)
+    assert found.measure == "volume"
+    assert found.total is None
+    assert found.certified <= Fraction(1, 2) <= 1 - found.falsified
+    assert found.undecided < Fraction(1, 10**5)
+    target = linear({0: 2}, "<=", 3)
+    within = answer(problem(people, score([1, 1], "-5/4"), 1, target=target, quantity=SHARE), 2.0)
+    assert isinstance(within, Shares)
+    assert within.certified <= Fraction(1, 3) <= 1 - within.falsified
+    assert within.undecided < Fraction(1, 10**5)
+
+
+def test_constraints_that_cannot_be_settled_stay_undecided() -> None:
+    """A slanted bound in reals is never met by boxes; what it leaves open is said."""
+    people = domain(linear({0: 1, 1: 1}, "<=", 1), x=real(0, 1), y=real(0, 1), sex=BOOLEAN)
+    found = answer(problem(people, score([1, 1, 1], -4), 2, quantity=SHARE), 3.0)
+    assert isinstance(found, Shares)
+    assert Fraction(95, 100) < found.certified < 1
+    assert any("in the target" in note for note in found.evidence.notes)
+    # To hold for whoever may be in the target is enough to hold.
+    assert isinstance(answer(problem(people, score([1, 1, 1], -4), 2), 3.0), Holds)
+
+
+def test_what_is_certified_as_a_whole_holds() -> None:
+    wide = domain(amount=integer(0, 10**6), month=integer(0, 80), sex=BOOLEAN)
+    assert isinstance(answer(problem(wide, score([1, 1000, 1], "1/2"), 2)), Holds)
+    violated = answer(problem(wide, score([1, 1000, 300], "-777777"), 2))
+    assert isinstance(violated, Violated)
+    assert all(entry.replay.agrees for entry in violated.witnesses)
+    nobody = answer(problem(domain(x=integer(0, 3), sex=category(5)), score([1, 1]), 1))
+    assert isinstance(nobody, Holds)
+    assert nobody.evidence.vacuous
+
+
+def test_a_known_pair_is_a_violation_already() -> None:
+    asked = problem(domain(x=integer(0, 3), sex=BOOLEAN), score([0, 1]), 1)
+    facts = Facts()
+    first = answer(asked, facts=facts)
+    assert isinstance(first, Violated)
+    assert facts.witnesses
+    assert isinstance(answer(asked, 0.0, facts), Violated)
+
+
+def test_without_time_nothing_is_claimed() -> None:
+    asked = problem(PEOPLE, network(5, 30, 30, 30, seed=1, scale=SCALE), 4, quantity=SHARE)
+    found = answer(asked, 0.0)
+    assert isinstance(found, Shares)
+    assert found.certified + found.falsified + found.undecided == 1
+    assert found.undecided > Fraction(1, 2)
+    assert found.reason is Reason.TIMEOUT
+    assert isinstance(answer(replace(asked, quantity=Quantity.HOLDS), 0.0), Unknown | Violated)
+
+
+def test_the_planner_prefers_the_exact_and_the_complete() -> None:
+    small = problem(PEOPLE, network(5, 4), 4, quantity=SHARE)
+    large = replace(small, domain=replace_amount(PEOPLE, 10**6))
+    stages = [[stage.procedure.name for stage in negotiate(asked).stages] for asked in (small, large)]
+    assert stages == [["enumerate"], ["intervals"]]
+    holds = negotiate(replace(large, quantity=Quantity.HOLDS))
+    assert [stage.procedure.name for stage in holds.stages] == ["search", "smt"]
+
+
+def replace_amount(people: Domain, high: int) -> Domain:
+    amount, *others = people.attributes
+    return replace(people, attributes=(replace(amount, type=integer(0, high)), *others))
+
+
+def deployed(rule: Model) -> Model:
+    forms = tuple(Form.of(item) for item in rule.inputs)
+    feed = Feed(name="x", features=tuple(range(len(forms))), dtype="float32")
+    file = Deployed(path="m.onnx", sha256="0", features=forms, feeds=(feed,), output="score", readout=Readout.SCORE)
+    return replace(rule, deployed=file)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_float32_stays_within_its_bound(seed: int) -> None:
+    """In several orders of summation, at corners and inside."""
+    people = domain(x=integer(-1000, 1000), y=integer(0, 7), z=real(0, 1), sex=BOOLEAN)
+    rule = deployed(network(4, 40, 30, 20, seed=seed))
+    bound = float32_error(rule, narrow(people))
+    assert bound is not None
+    rng = np.random.default_rng(seed)
+    low, high = np.array([-1000, 0, 0, 0]), np.array([1000, 7, 1, 1])
+    points = low + (high - low) * np.concatenate([rng.integers(0, 2, (200, 4)), rng.random((200, 4))])
+    points[:, [0, 1, 3]] = np.round(points[:, [0, 1, 3]])
+    worst = 0.0
+    for order in range(3):
+        exact, rough = points, points.astype(np.float32)
+        for depth, each in enumerate(rule.layers):
+            weight, bias = each.weight.floats, each.bias.floats
+            exact = exact @ weight.T + bias
+            shuffled = np.random.default_rng(order).permutation(weight.shape[1])
+            total = np.zeros((len(points), len(bias)), dtype=np.float32)
+            for term in shuffled:
+                total += rough[:, term, None] * weight.astype(np.float32)[None, :, term]
+            rough = total + bias.astype(np.float32)
+            if depth < len(rule.layers) - 1:
+                exact, rough = np.maximum(exact, 0), np.maximum(rough, 0)
+        worst = max(worst, float(np.abs(exact - rough).max()))
+    assert 0 < worst <= bound[0] < 1e5 * worst
+
+
+def test_no_bound_is_known_for_files_that_compute_something_else() -> None:
+    people = domain(x=integer(0, 9), sex=BOOLEAN)
+    plain = deployed(network(2, 4))
+    assert float32_error(plain, narrow(people)) is not None
+    assert float32_error(network(2, 4), narrow(people)) is None
+    file = plain.deployed
+    assert file is not None
+    for other in (replace(file, readout=Readout.LABEL), replace(file, features=(Form(), Form()))):
+        assert float32_error(replace(plain, deployed=other), narrow(people)) is None
+    folded = replace(plain.layers[0], weight=ExactArray.from_floats(plain.layers[0].weight.floats / 3))
+    assert float32_error(replace(plain, layers=(folded, *plain.layers[1:])), narrow(people)) is None
+
+
+def test_what_holds_by_less_than_float32_rounds_is_a_gap() -> None:
+    """A ten-thousandth decides alike for all in exact arithmetic, but is lost when float32 adds it to a million."""
+    people = domain(x=integer(0, 10**6), sex=BOOLEAN)
+    tiny = float(np.float32(1e-4))
+    close = deployed(score([0, 0], 0))
+    layer = Layer(
+        weight=ExactArray.from_floats([[np.float32(1.0), np.float32(tiny)]]),
+        bias=ExactArray.from_floats([np.float32(tiny)]),
+        slope=ExactArray.from_floats([1.0]),
+    )
+    asked = problem(people, replace(close, layers=(layer,)), 1)
+    verdict = answer(asked)
+    assert isinstance(verdict, Unknown)
+    assert verdict.reason is Reason.NUMERIC_GAP
+    apart = problem(people, replace(close, layers=(replace(layer, bias=ExactArray.from_floats([1.0])),)), 1)
+    assert isinstance(answer(apart), Holds)

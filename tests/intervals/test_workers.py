@@ -1,0 +1,165 @@
+"""Refinement in processes: the same shares, whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from fairdsl.backends.contract import Silent
+from fairdsl.backends.intervals import clock
+from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.pool import WorkerPool
+from fairdsl.backends.intervals.refine import Bounds, Refinement
+from fairdsl.backends.intervals.worker import Progress
+from fairdsl.backends.intervals.workers import refine_in_parallel
+from tests.intervals.bisection import Bisection, SlowBisection, plane, unfair_units
+
+SMALL = plane((40, 30), (3, -2), -7)
+LARGE = plane((4000, 3000, 500), (3, -2, 5), -2001)
+
+
+class Watcher:
+    """Hears of progress, and acts on it."""
+
+    def __init__(self, act: Callable[[], None] = lambda: None) -> None:
+        self.heard: list[tuple[str, float | None, str]] = []
+        self._act = act
+
+    def progress(self, stage: str, fraction: float | None, detail: str) -> None:
+        self.heard.append((stage, fraction, detail))
+        self._act()
+
+
+def after(seconds: float) -> float:
+    return time.monotonic() + seconds
+
+
+def worse(earlier: Bounds, later: Bounds) -> bool:
+    return earlier.falsified > later.falsified or earlier.violating < later.violating
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_a_finished_refinement_is_exact(jobs: int) -> None:
+    refinement = Bisection.start(SMALL)
+    ending = refine_in_parallel(refinement, jobs=jobs, deadline=after(60), observer=Silent(), nodes=10**6)
+    assert ending is Ending.FINISHED
+    exact = Fraction(unfair_units(SMALL))
+    assert 0 < exact < SMALL.decided
+    assert refinement.bounds() == Bounds(violating=exact, falsified=exact, violating_float32=None)
+
+
+def test_the_result_depends_on_the_nodes_alone() -> None:
+    found = []
+    for _ in range(2):
+        refinement = Bisection.start(LARGE)
+        ending = refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=2000)
+        assert ending is Ending.NODES
+        found.append((refinement.bounds(), refinement.nodes, sorted(refinement.leaves)))
+    assert found[0] == found[1]
+    assert found[0][1] == 2000
+
+
+def test_the_deadline_is_kept_and_progress_told() -> None:
+    refinement, watcher = SlowBisection.start(LARGE), Watcher()
+    began = time.monotonic()
+    ending = refine_in_parallel(refinement, jobs=2, deadline=after(4), observer=watcher)
+    assert ending is Ending.DEADLINE
+    assert time.monotonic() - began < 6
+    assert refinement.nodes > 0
+    assert {stage for stage, _, _ in watcher.heard} == {"refining"}
+    assert "undecided" in watcher.heard[-1][2]
+
+
+def killing_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The first worker that tells of its progress is killed for it."""
+    killed: list[int] = []
+    take = WorkerPool._take
+
+    def take_and_kill(pool: WorkerPool, worker: Any, message: object) -> None:
+        take(pool, worker, message)
+        if isinstance(message, Progress) and not killed:
+            killed.append(worker.process.pid)
+            worker.process.kill()
+
+    monkeypatch.setattr(WorkerPool, "_take", take_and_kill)
+    return killed
+
+
+def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    refinement = SlowBisection.start(LARGE)
+    refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=3000)
+    killed = killing_once(monkeypatch)
+    again = SlowBisection.start(LARGE)
+    refine_in_parallel(again, jobs=2, deadline=0.0, observer=Silent(), nodes=3000)
+    assert killed
+    assert again.bounds() == refinement.bounds()
+    assert sorted(again.leaves) == sorted(refinement.leaves)
+
+
+def test_a_part_that_kills_its_workers_stays_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    assign = WorkerPool._assign
+
+    def assign_and_kill(pool: WorkerPool, worker: object, share: object) -> None:
+        assign(pool, worker, share)  # type: ignore[arg-type]
+        if worker is pool._workers[0]:
+            worker.process.kill()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(WorkerPool, "_assign", assign_and_kill)
+    monkeypatch.setattr("fairdsl.backends.intervals.pool._DEATHS", 2)
+    refinement = SlowBisection.start(LARGE)
+    refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=1000)
+    bounds = refinement.bounds()
+    assert 0 < bounds.falsified < bounds.violating < LARGE.decided
+    assert refinement.nodes < 1000
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_keeps_the_shares(jobs: int) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    refinement = SlowBisection.start(LARGE)
+    began = time.monotonic()
+    threading.Timer(2.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    ending = refine_in_parallel(refinement, jobs=jobs, deadline=after(60), observer=Silent())
+    assert ending is Ending.INTERRUPTED
+    assert time.monotonic() - began < 20
+    assert refinement.bounds().falsified > 0
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_checkpoints_only_ever_improve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "OVERHEAD", 1.0)
+    seen: list[Bounds] = []
+
+    def save(refinement: Refinement) -> None:
+        seen.append(refinement.bounds())
+        # What is saved can be resumed.
+        assert Bisection.resume(LARGE, refinement.state()).bounds() == seen[-1]
+
+    refinement = SlowBisection.start(LARGE)
+    checkpoints = Checkpoints(save, seconds=0.5)
+    refine_in_parallel(refinement, jobs=2, deadline=after(5), observer=Silent(), checkpoints=checkpoints)
+    assert len(seen) > 3
+    assert not any(worse(earlier, later) for earlier, later in pairwise(seen))
+    assert seen[-1] == refinement.bounds()
+
+
+class Failing(Bisection):
+    """Fails in the workers."""
+
+    @classmethod
+    def resume(cls, task, state, *, memory=0):  # type: ignore[no-untyped-def]
+        raise ZeroDivisionError("on purpose")
+
+
+def test_a_bug_is_raised_in_the_parent() -> None:
+    refinement = Failing.start(LARGE)
+    with pytest.raises(RuntimeError, match="on purpose"):
+        refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=2000)
