@@ -1,0 +1,1 @@
+"""The parts of ``fair_share.py``."""
