@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
-from fairdsl.plan import Plan, execute, plan_of
+from fairdsl.plan import Plan, execute, plan_of, prepare
 from fairdsl.plan.choices import check_backend, check_properties
 from fairdsl.plan.errors import nobody_compared, nothing_to_check
 from fairdsl.report.build import demand_report
@@ -23,7 +23,7 @@ from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.resources import version
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Refused, Verdict, is_vacuous
+from fairdsl.verdict import Evidence, Reason, Refused, Shares, Unknown, Verdict, is_vacuous
 
 __all__ = ["verify"]
 
@@ -52,10 +52,13 @@ def verify(
     planned = [(demand, plan_of(demand, backend)) for demand in elaborated.demands]
     answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
     findings = [*warnings, *elaborated.warnings]
-    waiting = sum(isinstance(plan, Plan) for _, plan in planned)
+    plans = [plan for _, plan in planned if isinstance(plan, Plan)]
+    budget = budget.extended(prepare(plans, observer))
+    waiting, interrupted = len(plans), False
     for demand, plan in planned:
-        verdict, answer = _answer(demand, plan, budget.share(max(waiting, 1)), observer)
+        verdict, answer = _answer(demand, plan, None if interrupted else budget.share(max(waiting, 1)), observer)
         waiting -= isinstance(plan, Plan)  # refusals take no time
+        interrupted = interrupted or _interrupted(verdict)
         answered[demand.property.name].append(answer)
         if is_vacuous(verdict):
             findings.append(nobody_compared(demand.property.name, demand.property.span))
@@ -80,12 +83,22 @@ def verify(
     )
 
 
-def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget, observer: Observer) -> tuple[Verdict, DemandReport]:
-    """One demand, from plan to verdict and report."""
+def _interrupted(verdict: Verdict) -> bool:
+    """Whether the user ended it: then what comes after it is not asked any more."""
+    return isinstance(verdict, Shares | Unknown) and verdict.reason is Reason.INTERRUPTED
+
+
+def _answer(
+    item: Elaborated, plan: Plan | Refused, budget: Budget | None, observer: Observer
+) -> tuple[Verdict, DemandReport]:
+    """One demand, from plan to verdict and report; without a budget it is not asked."""
     started = time.monotonic()
     verdict: Verdict
     if isinstance(plan, Refused):
         verdict = plan
+    elif budget is None:
+        evidence = Evidence(backend=plan.stages[-1].procedure.name, method="")
+        verdict = Unknown(reason=Reason.INTERRUPTED, detail="its turn had not come yet", evidence=evidence)
     else:
         assert item.problem is not None, "who has a plan has a problem"
         observer.progress(item.property.name, None, item.demand.text)

@@ -24,6 +24,7 @@ from fairdsl.backends.intervals.job import Job, read_job
 from fairdsl.backends.intervals.recover import Found, join_results, seed_of
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
+from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.resources import version
 from fairdsl.verdict import Holds, Shares, Unknown
@@ -70,6 +71,7 @@ def solve_job(
     if budget.scheduler is not None:
         # Better known before anything is written.
         check_cluster(budget.scheduler)
+    budget = budget.extended(compile_kernels(observer))
     observer.progress(job.asked.property, None, job.asked.demand)
     began = time.monotonic()
     if resume:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Threshold
@@ -28,6 +28,7 @@ __all__ = [
     "Lowered",
     "Observer",
     "Offer",
+    "Preparing",
     "Procedure",
     "Refusal",
     "Silent",
@@ -105,6 +106,10 @@ class Budget:
         """An equal part of what is left, for the first of ``parts`` pieces of work."""
         return replace(self, deadline=time.monotonic() + self.remaining / parts)
 
+    def extended(self, seconds: float) -> Budget:
+        """With so many seconds more."""
+        return replace(self, deadline=self.deadline + seconds)
+
     @property
     def exhausted(self) -> bool:
         """Whether the time is up."""
@@ -131,6 +136,14 @@ class Procedure(Protocol):
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; Unknown with a reason when the budget ends first."""
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A procedure that has work to do once on a machine, which is nobody's question and counts against no budget."""
+
+    def prepare(self, observer: Observer) -> float:
+        """Do it where it was not done yet; how many seconds that took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

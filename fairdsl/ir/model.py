@@ -219,6 +219,8 @@ class Deployed:
     ``features`` are computed exactly and rounded to the feed's dtype. ``relation`` and ``threshold``
     (None: the rule needs none) are compared in the output's own arithmetic. For HIGHEST and LABEL,
     ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index.
+    ``plain``: the file computes layer after layer in float32 with the very weights of the model's layers (of
+    the first one up to the features), and nothing else.
     """
 
     path: str
@@ -233,6 +235,7 @@ class Deployed:
     granted: int = 1
     otherwise: int = 0
     labels: tuple[int | str, ...] = ()
+    plain: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

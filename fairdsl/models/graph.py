@@ -51,7 +51,8 @@ class ImportedGraph:
     """A model file in exact arithmetic: its inputs, the units of ``basis``, and its outputs.
 
     ``runnable`` tells whether onnxruntime can replay the file. ``rounded`` names the nodes whose
-    constants are square roots, taken as the nearest float64.
+    constants are square roots, taken as the nearest float64. ``plain``: nothing was folded, so the file's own
+    constants are the layers' weights.
     """
 
     path: str
@@ -62,6 +63,7 @@ class ImportedGraph:
     runnable: bool
     feature_names: tuple[str, ...] | None = None
     rounded: tuple[str, ...] = field(default=())
+    plain: bool = False
 
     @property
     def width(self) -> int:

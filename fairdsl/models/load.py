@@ -135,6 +135,7 @@ def _deployed(
         relation=decided.relation,
         threshold=decided.threshold,
         labels=decided.labels,
+        plain=graph.plain,
     )
     rule = decided.rule
     granted, otherwise = getattr(rule, "granted", 1), getattr(rule, "otherwise", 0)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.contract import Budget, Facts, Observer
+from collections.abc import Iterable
+
+from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan
 from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated
 
-__all__ = ["execute"]
+__all__ = ["execute", "prepare"]
+
+
+def prepare(plans: Iterable[Plan], observer: Observer) -> float:
+    """What the plans' procedures have to do once on a machine; how many seconds that took."""
+    procedures = (stage.procedure for plan in plans for stage in plan.stages)
+    return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
 
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:

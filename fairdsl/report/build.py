@@ -140,6 +140,7 @@ def _judged(demand: DemandReport, low: Fraction, high: Fraction, reason: Reason 
 _BETWEEN = {
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree on what lies between the bounds",
     Reason.TIMEOUT: "the time ended before everybody was evaluated",
+    Reason.INTERRUPTED: "the run was interrupted before everybody was evaluated",
     None: "the bounds that were proved leave room on both sides of the threshold",
 }
 

@@ -239,10 +239,12 @@ class Report:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Errors in the spec first; then violated, refused, unknown, and otherwise success."""
+        """Errors in the spec first; an interrupt; then violated, refused, unknown, and otherwise success."""
         judgements = {item.judgement for item in self.properties}
         if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
             return ExitCode.REFUSED
+        if any(demand.reason is Reason.INTERRUPTED for item in self.properties for demand in item.demands):
+            return ExitCode.INTERRUPTED
         if Judgement.VIOLATED in judgements:
             return ExitCode.VIOLATED
         if Judgement.REFUSED in judgements:

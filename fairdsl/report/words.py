@@ -32,6 +32,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 REASONS = {
     Reason.TIMEOUT: "the time ran out; a longer `--timeout` may decide it",
+    Reason.INTERRUPTED: "it was interrupted; what was found until then stands",
     Reason.MEMORY_OUT: "the memory ran out",
     Reason.INCOMPLETE: "what was run cannot settle it",
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree, "
@@ -47,7 +48,7 @@ EXIT = {
     ExitCode.REFUSED: "the spec has errors or some property is refused",
     ExitCode.UNKNOWN: "no property is violated, some are unknown",
     ExitCode.OUR_BUG: "a mistake in fairdsl",
-    ExitCode.INTERRUPTED: "interrupted",
+    ExitCode.INTERRUPTED: "interrupted; the verdicts are what was known by then",
 }
 
 

@@ -46,6 +46,7 @@ class Reason(Enum):
     """Why a verdict is unknown."""
 
     TIMEOUT = "timeout"
+    INTERRUPTED = "interrupted"  # by the user; what was found until then stands
     MEMORY_OUT = "memory_out"
     INCOMPLETE = "incomplete"  # the engine finished without deciding, as search does
     NUMERIC_GAP = "numeric_gap"  # exact arithmetic and the deployed float32 disagree

@@ -43,6 +43,8 @@ def plane(sizes: Sequence[int], weights: Sequence[int], bias: int, **changes: An
         "groups": nothing,
         "group_start": np.zeros(2, dtype=np.int64),
         "relaxed": False,
+        "corners": np.ones(1, dtype=np.bool_),
+        "exact": True,
         "low": np.zeros((1, count), dtype=np.int64),
         "high": np.array([[size - 1 for size in sizes]], dtype=np.int64),
         "comparison": np.zeros(1, dtype=np.int64),

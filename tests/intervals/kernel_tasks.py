@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,8 @@ def network(
         "groups": np.array(groups).reshape(-1, units),
         "group_start": np.array(group_start, dtype=np.int64),
         "relaxed": False,
+        "corners": np.ones(len(paths), dtype=np.bool_),
+        "exact": True,
         "low": np.zeros((1, len(sizes)), dtype=np.int64),
         "high": np.array([sizes], dtype=np.int64) - 1,
         "comparison": np.zeros(1, dtype=np.int64),
@@ -92,7 +94,7 @@ def random_task(seed: int, *, real: bool = False, curved: bool = False, whole: b
     unit = 0.25 if rng.random() < 0.3 else 1.0
     layers = [
         (unit * rng.integers(-3, 4, (above, below)), unit * rng.integers(-4, 5, above))
-        for below, above in zip(widths[:-1], widths[1:], strict=True)
+        for below, above in pairwise(widths)
     ]
     if len(layers) == 1 and rows == 3:  # differences of scores must agree with each other
         score = np.array([[1, -1, 0], [1, 0, -1], [0, 1, -1]])

@@ -107,7 +107,8 @@ def readings(
         width = float(box.high[start] - box.low[start] + (not real))
         lowest += law.span_low[left_out]
     masses = law.mass[side]
-    slack = spread + 1e-12 * (1e-12 + abs(lowest) + abs(low) + abs(high))
+    # Sums that cancel are rounded on the scale of what they are sums of, as a form's error says.
+    slack = spread + 1e-14 * (np.abs(mean) @ np.maximum(np.abs(box.low), np.abs(box.high)) + abs(low) + abs(high))
     inner, outer = (low - lowest + slack, high - lowest - slack), (low - lowest - slack, high - lowest + slack)
     return (
         mass_inside(masses, top, step, slope, width, real, *inner),

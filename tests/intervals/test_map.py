@@ -44,6 +44,7 @@ def task_of(*axes: Axis, low: list[list[int]] | None = None, high: list[list[int
         kinds=np.array([axis.kind for axis in axes]), sizes=np.array([axis.size for axis in axes]),
         first_coordinate=whole, weights=(), biases=(), slopes=(), curves=(), rivals=whole, margin=none, strict=True,
         origin=none, moves=none, move_start=whole, simplex=whole, groups=none, group_start=whole, relaxed=False,
+        corners=np.zeros(0, dtype=np.bool_), exact=False,
         low=np.array(low, dtype=np.int64), high=np.array(high, dtype=np.int64), comparison=whole, component=whole,
         decided=decided, vacuous=0, undetermined=0, float32_error=None,
     )  # fmt: skip

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
-from fairdsl.backends.intervals import Intervals
+from fairdsl.backends.intervals import Intervals, warmup
 from fairdsl.backends.intervals.float32 import float32_error
+from fairdsl.backends.intervals.kernels import tree, trials
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.feature import Form
-from fairdsl.ir.model import Deployed, ExactArray, Feed, Layer, Model, Readout
+from fairdsl.ir.model import Curve, Deployed, ExactArray, Feed, Layer, Model, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity, Relaxation
 from fairdsl.numerics.evaluate import BatchEvaluator
@@ -78,8 +81,100 @@ def test_shares_are_those_of_enumeration(differ: tuple[int, ...], mode: Differ) 
     assert found.vacuous == expected.vacuous
     assert found.certified <= expected.certified <= 1 - found.falsified
     assert found.undecided <= Fraction(1, 100)
+    assert (found.estimate is None) == (not found.undecided)
     assert expected.falsified > 0
-    assert found.witnesses
+    assert found.regions
+    assert len(found.witnesses) == 10
+    assert len({frozenset((pair.a, pair.b)) for pair in found.witnesses}) == 10
+
+
+def test_a_finished_domain_is_counted_exactly() -> None:
+    """Nothing undecided, so the share is a number and no estimate is given beside it."""
+    small = replace_amount(PEOPLE, 5)
+    asked = problem(small, network(5, 6, seed=3, scale=SCALE), 4, quantity=SHARE)
+    expected = Enumerate().answer(asked, Facts(), Budget.of(60), Silent())
+    found = answer(asked)
+    assert isinstance(expected, Shares)
+    assert isinstance(found, Shares)
+    assert (found.certified, found.falsified, found.undecided) == (expected.certified, expected.falsified, 0)
+    assert found.falsified > 0
+    assert found.reason is None
+    assert found.estimate is None
+    assert "undecided" not in found.evidence.method
+
+
+def test_what_is_left_undecided_has_an_estimate_a_map_and_witnesses() -> None:
+    wide = domain(
+        amount=integer(0, 10**4), work=integer(0, 40), age=integer(18, 60), job=category(3, 0, 7), sex=BOOLEAN
+    )
+    asked = problem(wide, network(5, 20, 20, 20, seed=1, scale=(10.0**4, *SCALE[1:])), 4, quantity=SHARE)
+    began = time.monotonic()
+    found = answer(asked, 3.0)
+    assert time.monotonic() - began < 4.5
+    assert isinstance(found, Shares)
+    assert found.undecided > 0
+    assert found.estimate is not None
+    assert found.certified <= found.estimate.high
+    assert found.estimate.low <= 1 - found.falsified
+    heaviest = found.regions[0]
+    assert 0 < heaviest.falsified + heaviest.undecided <= found.falsified + found.undecided + Fraction(1, 1000)
+    assert 1 < len(found.witnesses) <= 10
+    assert len({pair.a for pair in found.witnesses}) == len(found.witnesses)
+    assert all(pair.replay.agrees for pair in found.witnesses)
+
+
+class Heard:
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def progress(self, stage: str, fraction: float | None, detail: str) -> None:
+        self.stages.append(stage)
+
+
+def test_compiling_is_said_once_and_costs_no_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compile_all() -> None:
+        time.sleep(1.0)
+
+    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(warmup, "_use_all", compile_all)
+    wide = replace_amount(PEOPLE, 10**6)
+    asked = problem(wide, network(5, 30, 30, 30, seed=1, scale=(10.0**6, *SCALE[1:])), 4, quantity=SHARE)
+    first, second = Heard(), Heard()
+    began = time.monotonic()
+    found = Intervals().answer(asked, Facts(), Budget.of(1.5), first)
+    assert 2.0 < time.monotonic() - began < 4.0
+    assert isinstance(found, Shares)
+    assert any("compiling the kernels" in note for note in found.evidence.notes)
+    again = Intervals().answer(asked, Facts(), Budget.of(0.5), second)
+    assert isinstance(again, Shares)
+    assert not any("compiling" in note for note in again.evidence.notes)
+    words = "compiling the kernels, once on this machine"
+    assert (first.stages.count(words), second.stages.count(words)) == (1, 0)
+
+
+def test_compiling_that_fails_is_not_taken_for_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(warmup, "_use_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        warmup.compile_kernels(Silent())
+    heard = Heard()
+    monkeypatch.setattr(warmup, "_use_all", lambda: None)
+    warmup.compile_kernels(heard)
+    assert heard.stages
+
+
+def test_the_toy_compiles_every_kernel_that_questions_use() -> None:
+    warmup._use_all()
+    kernels = (tree.expand, tree.totals, trials.try_cutting, trials.try_splitting)
+    assert all(kernel.signatures for kernel in kernels)
+    people = domain(rate=real(0, 2), job=category(1, 5, 9), sex=BOOLEAN)
+    answer(problem(people, network(3, 8, 4), 2, quantity=SHARE), 1.0)
+    assert [len(kernel.signatures) for kernel in kernels] == [1, 1, 1, 1]
 
 
 def test_relaxed_shares_enclose_those_of_enumeration() -> None:
@@ -170,7 +265,9 @@ def replace_amount(people: Domain, high: int) -> Domain:
 def deployed(rule: Model) -> Model:
     forms = tuple(Form.of(item) for item in rule.inputs)
     feed = Feed(name="x", features=tuple(range(len(forms))), dtype="float32")
-    file = Deployed(path="m.onnx", sha256="0", features=forms, feeds=(feed,), output="score", readout=Readout.SCORE)
+    file = Deployed(
+        path="m.onnx", sha256="0", features=forms, feeds=(feed,), output="score", readout=Readout.SCORE, plain=True
+    )
     return replace(rule, deployed=file)
 
 
@@ -209,10 +306,12 @@ def test_no_bound_is_known_for_files_that_compute_something_else() -> None:
     assert float32_error(network(2, 4), narrow(people)) is None
     file = plain.deployed
     assert file is not None
-    for other in (replace(file, readout=Readout.LABEL), replace(file, features=(Form(), Form()))):
-        assert float32_error(replace(plain, deployed=other), narrow(people)) is None
-    folded = replace(plain.layers[0], weight=ExactArray.from_floats(plain.layers[0].weight.floats / 3))
-    assert float32_error(replace(plain, layers=(folded, *plain.layers[1:])), narrow(people)) is None
+    twice = (file.features[0], file.features[0])
+    for change in ({"readout": Readout.LABEL}, {"features": (Form(), Form())}, {"features": twice}, {"plain": False}):
+        assert float32_error(replace(plain, deployed=replace(file, **change)), narrow(people)) is None
+    none = ExactArray.from_floats(np.zeros(4))
+    curved = replace(plain.layers[0], slope=none, curves=(Curve.TANH,) * 4)
+    assert float32_error(replace(plain, layers=(curved, *plain.layers[1:])), narrow(people)) is None
 
 
 def test_what_holds_by_less_than_float32_rounds_is_a_gap() -> None:

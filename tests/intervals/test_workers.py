@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals import clock
+from fairdsl.backends.intervals import clock, workers
 from fairdsl.backends.intervals.clock import Checkpoints, Ending
 from fairdsl.backends.intervals.pool import WorkerPool
 from fairdsl.backends.intervals.refine import Bounds, Refinement
@@ -72,10 +72,26 @@ def test_the_deadline_is_kept_and_progress_told() -> None:
     began = time.monotonic()
     ending = refine_in_parallel(refinement, jobs=2, deadline=after(4), observer=watcher)
     assert ending is Ending.DEADLINE
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 4.8
     assert refinement.nodes > 0
     assert {stage for stage, _, _ in watcher.heard} == {"refining"}
     assert "undecided" in watcher.heard[-1][2]
+
+
+def test_no_round_begins_after_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round that comes back late is the last, whatever is left open."""
+    refinement, rounds, deadline = Bisection.start(LARGE), [], after(2.5)
+    refinement.advance(2000)
+
+    def late(*arguments: object) -> bool:
+        rounds.append(arguments)
+        time.sleep(max(0.0, deadline - time.monotonic()) + 0.1)
+        return True
+
+    monkeypatch.setattr(workers, "_round", late)
+    assert refine_in_parallel(refinement, jobs=2, deadline=deadline, observer=Silent()) is Ending.DEADLINE
+    assert not refinement.finished
+    assert len(rounds) == 1
 
 
 def killing_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -108,3 +108,27 @@ def test_credit_table_is_reproducible() -> None:
     labels = module.repayment(rows, random)
     stored = np.loadtxt(EXAMPLES / "credit" / "credit.csv", delimiter=",", skiprows=1).astype(np.int64)
     assert np.array_equal(stored, np.column_stack([rows, labels]))
+
+
+def test_lending_model_is_reproducible_and_plain() -> None:
+    folder = EXAMPLES / "lending"
+    module = script(folder / "make_model.py")
+    made, accuracy = module.network()
+    assert made.SerializeToString(deterministic=True) == (folder / "lending.onnx").read_bytes()
+    assert accuracy > 0.75
+    model = load_model(declaration(str(folder / "lending.onnx")), domain(*module.COLUMNS))
+    assert model.deployed is not None
+    assert model.deployed.plain
+
+
+def test_sex_and_age_decide_about_some_loans() -> None:
+    module = script(EXAMPLES / "lending" / "make_model.py")
+    model = load_model(declaration(str(EXAMPLES / "lending" / "lending.onnx")), domain(*module.COLUMNS))
+    assert model.deployed is not None
+    runtime, people = Runtime(model.deployed), module.applicants(np.random.default_rng(1))
+    granted = runtime.decide_array(people)
+    assert 0.2 < np.mean(granted) < 0.8
+    for column in (module.COLUMNS.index("sex"), module.COLUMNS.index("age_group")):
+        others = people.copy()
+        others[:, column] = 1 - others[:, column] % 2
+        assert 0.005 < np.mean(runtime.decide_array(others) != granted) < 0.3

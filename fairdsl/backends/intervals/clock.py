@@ -21,8 +21,9 @@ _LEAVES = 64
 _LOOK = 0.3
 #: States are sent and joined so rarely that it takes at most this fraction of the time.
 OVERHEAD = 0.05
-#: Seconds between two checkpoints where nothing else is said.
-_CHECKPOINT = 5.0
+#: Seconds between two checkpoints where nothing else is said, and between two states of the parts, against their
+#: processes' death, where nothing is saved.
+_CHECKPOINT, _RESERVE = 5.0, 30.0
 #: Seconds between two messages to the observer.
 _TELL = 0.5
 
@@ -61,7 +62,7 @@ class Clock:
         self.interrupt = interrupt
         self._observer = observer
         self._save = checkpoints.save if checkpoints else None
-        self._seconds = checkpoints.seconds if checkpoints else _CHECKPOINT
+        self._seconds = checkpoints.seconds if checkpoints else _RESERVE
         self._began = self._saved = self._told = time.monotonic()
         self._pause = self._seconds
 
@@ -69,6 +70,11 @@ class Clock:
     def up(self) -> bool:
         """Whether it is time to stop."""
         return self.interrupt.requested or time.monotonic() >= self.deadline
+
+    @property
+    def saves(self) -> bool:
+        """Whether checkpoints are written."""
+        return self._save is not None
 
     @property
     def due(self) -> bool:
@@ -86,9 +92,14 @@ class Clock:
         """Between two batches of this process: whether to stop. Saves and tells in passing."""
         if self._save is not None and self.due:
             self.checkpoint(time.monotonic())
-        bounds = self._refinement.bounds
-        self.tell(self._refinement.nodes, lambda: float(bounds().violating - bounds().falsified))
+        if self.up:
+            return True
+        self.tell(self._refinement.nodes, self._undecided)
         return self.up
+
+    def _undecided(self) -> float:
+        bounds = self._refinement.bounds()
+        return float(bounds.violating - bounds.falsified)
 
     def tell(self, nodes: int, undecided: Callable[[], float]) -> None:
         """Progress to the observer, not too often."""

@@ -39,6 +39,7 @@ class Tables:
     simplex: Integers
     groups: Floats
     group_start: Integers
+    corners: NDArray[np.bool_]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -61,9 +62,10 @@ class Comparisons:
 
     def __post_init__(self) -> None:
         self._index: dict[tuple[bytes, bytes], int | None] = {}
-        self._paths: dict[bytes, tuple[ObjectArray, list[ObjectArray]]] = {}
+        self._paths: dict[bytes, tuple[ObjectArray, list[ObjectArray], bool]] = {}
         self._origins: list[ObjectArray] = []
         self._moves: list[list[ObjectArray]] = []
+        self._corners: list[bool] = []
         tables = [
             self.first.contributions(attribute, values)
             for attribute, values in zip(self.assignments.differ, self.assignments.values, strict=True)
@@ -86,46 +88,50 @@ class Comparisons:
         return self._index[key]
 
     def _added(self, joined: Integers, compared: Integers) -> int | None:
-        origin, simplices = self._path(joined)
+        origin, simplices, corners = self._path(joined)
         if not simplices:
             return None
+        self._corners.append(corners and np.array_equal(joined, compared))
         self._origins.append(origin)
         self._moves.append(simplices)
         self.members.append(tuple(compared.tolist()))
         self.entries += len(compared) * self.first.units
         return len(self._origins) - 1
 
-    def _path(self, joined: Integers) -> tuple[ObjectArray, list[ObjectArray]]:
-        """Origin and the moves of each simplex that moves at all."""
+    def _path(self, joined: Integers) -> tuple[ObjectArray, list[ObjectArray], bool]:
+        """Origin, the moves of each simplex that moves at all, and whether all corners are joined assignments."""
         key = joined.tobytes()
         if key not in self._paths:
             origin = self.base
             simplices = []
-            for vertices in (*self.ways, *self._vertices(joined)):
+            parts, corners = self._vertices(joined)
+            for vertices in (*self.ways, *parts):
                 origin = origin + vertices[0]
                 moves = _distinct(vertices[1:] - vertices[0])
                 if len(moves):
                     simplices.append(moves)
-            self._paths[key] = origin, simplices
+            self._paths[key] = origin, simplices, corners
         return self._paths[key]
 
-    def _vertices(self, joined: Integers) -> list[ObjectArray]:
-        """The simplices whose sum contains what the joined assignments contribute."""
+    def _vertices(self, joined: Integers) -> tuple[list[ObjectArray], bool]:
+        """The simplices whose sum contains what the joined assignments contribute; whether it has no other corner."""
         differ = self.assignments.differ
         everybody = len(joined) == self.assignments.count
         if everybody:
-            return [self._ends(attribute, values) for attribute, values in zip(differ, self.whole, strict=True)]
+            return [self._ends(attribute, values) for attribute, values in zip(differ, self.whole, strict=True)], True
         rows = self.assignments.positions[joined]
         met = [np.unique(rows[:, column]) for column in range(len(differ))]
-        if prod(len(positions) for positions in met) != len(joined):
+        product = prod(len(positions) for positions in met) == len(joined)
+        if not product:
             together = np.sum([table[rows[:, column]] for column, table in enumerate(self._tables)], axis=0)
             vertices = np.concatenate([together[:1], together[:1] + _distinct(together[1:] - together[0])])
             if len(vertices) <= _VERTICES:
-                return [vertices]
-        return [
+                return [vertices], True
+        ends = [
             self._ends(attribute, [values[position] for position in positions.tolist()])
             for attribute, values, positions in zip(differ, self.assignments.values, met, strict=True)
         ]
+        return ends, product
 
     def _ends(self, attribute: int, values: Sequence[int | Fraction]) -> ObjectArray:
         """The vertices of what these values contribute: two where they lie on a line."""
@@ -139,7 +145,7 @@ class Comparisons:
         if not self._origins:
             alone = self.first.floats(self.here.reshape(1, -1))
             none, one = np.zeros(2, dtype=np.int64), np.array([0, 1], dtype=np.int64)
-            return Tables(alone, np.zeros((0, units)), none, none[:0], alone, one)
+            return Tables(alone, np.zeros((0, units)), none, none[:0], alone, one, np.zeros(1, dtype=np.bool_))
         flat = [move for simplices in self._moves for moves in simplices for move in moves]
         counts = [sum(len(moves) for moves in simplices) for simplices in self._moves]
         simplex = [
@@ -153,6 +159,7 @@ class Comparisons:
             simplex=np.array(simplex, dtype=np.int64),
             groups=self._each[np.array(members, dtype=np.int64)],
             group_start=_starts([len(compared) for compared in self.members]),
+            corners=np.array(self._corners, dtype=np.bool_),
         )
 
 

@@ -4,8 +4,8 @@ Networks differ. Where bounds are nearly tight the decision boundary is what is 
 the only way; where they are loose (deep networks) cutting a box decides most of it at once. So both are tried
 on a few open boxes, drawn by what they leave undecided, each time the work done has doubled.
 
-Splitting everything once more costs twice as much as all work before, hence what counts is what is left per
-doubling: a cut that takes n analyses must beat log2(n) - 1 splits in depth.
+Splitting every box once more costs twice as much as all work before. So cutting each box, at n analyses, has to
+leave less than log2(n) - 1 splits in depth would.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["FIRST_CHOICE", "MOST_REGIONS", "choose_regions"]
 
 #: Analyses before the first choice.
 FIRST_CHOICE = 1000
-_LEVELS = (8, 32, 128, 512)
+_LEVELS = (8, 32)
 MOST_REGIONS = _LEVELS[-1]
 _BOXES = 8
 #: Trials may cost this part of what was done before.
@@ -40,17 +40,17 @@ def choose_regions(net: Net, work: Work, tree: Tree, cells: int) -> None:
     slots = _drawn_boxes(tree)
     if not len(slots):
         return
-    best = log(max(_LEAST_LEFT, _mean([try_splitting(net, work, tree, slot, cells) for slot in slots])))
-    chosen = 0
+    per_split = log(max(_LEAST_LEFT, _mean([try_splitting(net, work, tree, slot, cells) for slot in slots])))
+    best, chosen = 0.0, 0
     allowed = spent * _TRIAL_PART
     for level in _LEVELS:
         if 2 * level * len(slots) > allowed or 2 * level * _operations(net) > _MOST_OPERATIONS:
             break
         tried = [try_cutting(net, work, tree, slot, level, cells) for slot in slots]
         left, analyses = _mean([left for left, _ in tried]), _mean([spent for _, spent in tried])
-        per_doubling = log(max(_LEAST_LEFT, left)) / max(1.0, log2(analyses) - 1.0)
-        if per_doubling < best:
-            best, chosen = per_doubling, level
+        advantage = max(1.0, log2(analyses) - 1.0) * per_split - log(max(_LEAST_LEFT, left))
+        if advantage > best:
+            best, chosen = advantage, level
     tree.counts[REGIONS] = chosen
 
 

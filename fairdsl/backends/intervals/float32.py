@@ -4,8 +4,9 @@ Forward error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 
 dot product of n terms and a bias, in any order and with or without fused multiply-adds, has an error of at
 most ``gamma(n + 2) (|W||h| + |b|)``; an error e of the inputs adds ``|W| e``; a leaky unit passes errors on
 and rounds one product. Magnitudes come from interval arithmetic over the value sets. This is about a file
-that computes the layers as they are read: its weights are float32 numbers, nothing was folded into them
-and its output is the score. For all other files no bound is known.
+that computes the layers as they are read (``Deployed.plain``), fed with the attributes themselves, and whose
+output is the score. For all other files, and for curved units, whose float32 functions no standard bounds, no
+bound is known.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def float32_error(model: Model, sets: Sequence[ValueSet]) -> Floats | None:
     deployed, rule = model.deployed, model.rule
     if deployed is None or deployed.readout is not Readout.SCORE or not isinstance(rule, ByThreshold):
         return None
-    if not _as_read(model, deployed):
+    if not deployed.plain or not model.rational or not _reads_attributes(deployed):
         return None
     ranges = [_range(model, position, sets) for position in range(len(model.inputs))]
     if not all(np.isfinite(ranges).ravel()):
@@ -56,20 +57,11 @@ def float32_error(model: Model, sets: Sequence[ValueSet]) -> Floats | None:
     return (error + rounding) * _OUTWARD
 
 
-def _as_read(model: Model, deployed: Deployed) -> bool:
-    """Whether the file's own features and weights are those of the layers, as float32 numbers."""
-    plain = all(
-        len(form.terms) == 1 and form.terms[0][1] == 1 and form.constant == 0 for form in deployed.features
-    ) and len({form.terms[0][0] for form in deployed.features}) == len(deployed.features)
-    return (
-        plain
-        and all(
-            array.is_float and bool((array.floats.astype(np.float32) == array.floats).all())
-            for layer in model.layers
-            for array in (layer.weight, layer.bias, layer.slope)
-        )
-        and all(layer.rational for layer in model.layers)
-    )
+def _reads_attributes(deployed: Deployed) -> bool:
+    """Whether every number that is fed is one attribute or indicator as it is, each once: then no factor, sum or
+    offset of features was folded into the first layer."""
+    single = all(len(form.terms) == 1 and form.terms[0][1] == 1 and form.constant == 0 for form in deployed.features)
+    return single and len({form.terms[0][0] for form in deployed.features}) == len(deployed.features)
 
 
 def _range(model: Model, position: int, sets: Sequence[ValueSet]) -> tuple[float, float]:

@@ -136,6 +136,12 @@ class _Lowering:
             counted=all(isinstance(values, Finite) for values in self.roles.sets),
         )
 
+    def _exact(self) -> bool:
+        """Whether every number of the task is the model's own, not just the nearest float64."""
+        arrays = [array for layer in self.layers[1:] for array in (layer.weight, layer.bias)]
+        slopes = [layer.slope for layer in self.layers[:-1]]
+        return not self.first.rounded and all(array.is_float for array in (*arrays, *slopes))
+
     def _nothing(self) -> ObjectArray:
         return np.zeros(self.first.units, dtype=object)
 
@@ -229,6 +235,8 @@ class _Lowering:
             groups=tables.groups,
             group_start=tables.group_start,
             relaxed=not covered(self.roles),
+            corners=tables.corners,
+            exact=self._exact(),
             low=as_rows(roots.low, len(axes)),
             high=as_rows(roots.high, len(axes)),
             comparison=np.array(roots.comparison, dtype=np.int64),

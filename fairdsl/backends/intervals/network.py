@@ -78,6 +78,8 @@ class FirstLayer:
         #: The constant part.
         self.bias: ObjectArray = bias * weight_denominator
         self.units = layer.width
+        #: Whether some number that :meth:`floats` returned is not the exact one.
+        self.rounded = False
         self._direct: dict[int, ObjectArray] = {}
         self._indicators: dict[int, list[tuple[Predicate, int]]] = {}
         self._single = {
@@ -128,8 +130,17 @@ class FirstLayer:
     def floats(self, numerators: ObjectArray) -> Floats:
         """The nearest float64 of each number."""
         # Dividing Python integers rounds correctly, as does converting a Fraction.
-        flat = [self._nearest(value) for value in numerators.ravel().tolist()]
+        listed = numerators.ravel().tolist()
+        flat = [self._nearest(value) for value in listed]
+        self.rounded = self.rounded or any(
+            not self._is(value, found) for value, found in zip(listed, flat, strict=True)
+        )
         return np.array(flat, dtype=np.float64).reshape(numerators.shape)
 
     def _nearest(self, value: int | Fraction) -> float:
         return value / self._denominator if isinstance(value, int) else float(value / self._denominator)
+
+    def _is(self, value: int | Fraction, found: float) -> bool:
+        """Whether the float is the number itself."""
+        numerator, denominator = found.as_integer_ratio()
+        return value * denominator == numerator * self._denominator

@@ -1,4 +1,4 @@
-"""The procedure: lower, refine until the time is up, and say what the bounds come to.
+"""The procedure: lower, sample, refine until the time is up, and say what the bounds come to.
 
 A pair of individuals is only ever called a violation after its replay; a share needs none.
 """
@@ -6,6 +6,7 @@ A pair of individuals is only ever called a violation after its replay; a share 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import inf
@@ -19,16 +20,19 @@ from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, 
 
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.clock import Ending
+    from fairdsl.backends.intervals.estimate import Sample
     from fairdsl.backends.intervals.lowering import Lowered
-    from fairdsl.backends.intervals.refine import Bounds, Refinement
+    from fairdsl.backends.intervals.refine import Bounds, OpenBox, Refinement
     from fairdsl.backends.intervals.witnesses import Shown
 
 __all__ = ["Intervals"]
 
 #: Witnesses that a verdict carries at most, and boxes in which they are looked for.
 _SHOWN, _BOXES = 10, 40
-#: The fraction of the time, and the seconds at most, that are kept back to look for pairs.
+#: The fraction of the time, and the seconds at most, that are kept back to look for pairs and to draw the map.
 _KEPT, _SECONDS = 0.05, 2.0
+#: Units that are sampled for an estimate at most, and the fraction of the time and the seconds that it may take.
+_SAMPLED, _SAMPLING, _SAMPLING_SECONDS = 100_000, 0.1, 2.0
 #: Seconds after which pairs are first looked for where one settles the question, in this process alone; then
 #: the seconds until the next look, and each time twice as many.
 _FIRST_LOOK, _NEXT_LOOK = 0.5, 4.0
@@ -47,6 +51,17 @@ class Intervals:
         ),
     )
 
+    def __init__(self) -> None:
+        self._compiling = 0.0
+
+    def prepare(self, observer: Observer) -> float:
+        """Compile the kernels where no run on this machine did."""
+        from fairdsl.backends.intervals.warmup import compile_kernels
+
+        seconds = compile_kernels(observer)
+        self._compiling += seconds
+        return seconds
+
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses gaps of scores, conditions on several attributes in the model, unbounded reals."""
         roles = roles_of(problem)
@@ -60,6 +75,7 @@ class Intervals:
         if known and problem.quantity is Quantity.HOLDS:
             evidence = Evidence(backend=self.name, method="a pair that an earlier stage found")
             return Violated(witnesses=known, evidence=evidence)
+        budget = budget.extended(self.prepare(observer))
         # Compiled kernels: not needed to offer, and slow to load.
         from fairdsl.backends.intervals.lowering import lower
         from fairdsl.backends.intervals.refine import Refinement
@@ -67,10 +83,15 @@ class Intervals:
         observer.progress("lowering", None, "")
         lowered = lower(problem)
         run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer)
+        run.sample()
         run.refine()
+        run.look_for_pairs()
         facts.witnesses.extend(run.shown.witnesses)
         facts.gaps.extend(run.shown.gaps)
-        return run.verdict(self.name)
+        notes: tuple[str, ...] = ()
+        if self._compiling:
+            notes = (f"{self._compiling:.0f} s for compiling the kernels, once on this machine, are not counted",)
+        return run.verdict(self.name, notes)
 
 
 class _Run:
@@ -83,7 +104,23 @@ class _Run:
         self._budget = budget
         self._kept = min(_SECONDS, _KEPT * budget.remaining)
         self._ending: Ending | None = None
+        self._sample: Sample | None = None
         self.shown: Shown = Shown()
+
+    @property
+    def _asks_for_shares(self) -> bool:
+        return self._lowered.problem.quantity is not Quantity.HOLDS
+
+    def sample(self) -> None:
+        """Where a share is asked for: estimate it. First of all, as what is left of the time goes to refining."""
+        if not self._asks_for_shares:
+            return
+        from fairdsl.backends.intervals.estimate import sample_units
+
+        self._observer.progress("sampling", None, "")
+        seconds = min(_SAMPLING_SECONDS, _SAMPLING * self._budget.remaining)
+        until = time.monotonic() + seconds
+        self._sample = sample_units(self._lowered.problem, _SAMPLED, self._budget.seed, until)
 
     def refine(self) -> None:
         """Until the time is up, nothing is left, or a pair was found that breaks what should hold."""
@@ -91,32 +128,35 @@ class _Run:
         from fairdsl.backends.intervals.drive import refine_within
 
         end = self._budget.deadline - self._kept
-        holds = self._lowered.problem.quantity is Quantity.HOLDS
-        look, jobs = (_FIRST_LOOK, 1) if holds else (inf, self._budget.jobs)
+        shares = self._asks_for_shares
+        look, jobs = (inf, self._budget.jobs) if shares else (_FIRST_LOOK, 1)
         while True:
             deadline = min(end, time.monotonic() + look)
             cluster = self._budget.scheduler if jobs == self._budget.jobs else None
             budget = replace(self._budget, deadline=deadline, jobs=jobs, scheduler=cluster)
             self._ending = refine_within(self._refinement, budget, self._observer)
-            if self._ending is Ending.INTERRUPTED:
+            if self._ending in (Ending.INTERRUPTED, Ending.FINISHED) or deadline >= end:
                 return
-            self._look_for_pairs()
-            if self._ending is Ending.FINISHED or deadline >= end or (holds and self.shown.witnesses):
+            self.look_for_pairs()
+            if self.shown.witnesses and not shares:
                 return
             look, jobs = max(_NEXT_LOOK, 2 * look), self._budget.jobs
 
-    def _look_for_pairs(self) -> None:
+    def look_for_pairs(self) -> None:
+        """Among the boxes that are left and what was sampled."""
         from fairdsl.backends.intervals.witnesses import look_for_pairs
 
-        if self._refinement.bounds().violating:
-            boxes = self._refinement.open_boxes(_BOXES)
-            deadline = time.monotonic() + self._kept
-            found = look_for_pairs(self._lowered, boxes, _SHOWN, deadline, self._budget.seed)
-            if found.witnesses or found.gaps:
-                self.shown = found
+        if self.shown.witnesses or not self._refinement.bounds().violating:
+            return
+        boxes = self._refinement.open_boxes(_BOXES)
+        known = self._sample.pairs if self._sample is not None else ()
+        deadline = time.monotonic() + self._kept / 2
+        found = look_for_pairs(self._lowered, boxes, _SHOWN, deadline, self._budget.seed, known)
+        if found.witnesses or found.gaps:
+            self.shown = found
 
-    def verdict(self, backend: str) -> Verdict:
-        """What the bounds and the pairs come to."""
+    def verdict(self, backend: str, notes: tuple[str, ...]) -> Verdict:
+        """What the bounds and the pairs come to; ``notes`` are added to those on the bounds."""
         from fairdsl.backends.intervals.answer import Counted, verdict_of
         from fairdsl.backends.intervals.encoding import unit_in_words
 
@@ -125,7 +165,7 @@ class _Run:
         witnesses, gaps = tuple(self.shown.witnesses), tuple(self.shown.gaps)
         if problem.quantity is Quantity.HOLDS and witnesses:
             return Violated(witnesses=witnesses, evidence=Evidence(backend=backend, method=self._method()))
-        evidence = self._evidence(backend, bounds)
+        evidence = self._evidence(backend, bounds, notes)
         counted = Counted(
             quantity=problem.quantity,
             measure="counting" if lowered.counted else "volume",
@@ -133,17 +173,34 @@ class _Run:
             factor=lowered.factor,
             vacuous=lowered.vacuous,
         )
-        open_for = Reason.INCOMPLETE if self._refinement.finished else Reason.TIMEOUT
-        match verdict_of(lowered.task, bounds, counted, evidence, open_for):
+        match verdict_of(lowered.task, bounds, counted, evidence, self._open_for()):
             case Shares() as shares:
-                return replace(shares, witnesses=witnesses)
+                return self._illustrated(replace(shares, witnesses=witnesses))
             case Unknown() as unknown if gaps:
                 detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
                 return replace(unknown, reason=Reason.NUMERIC_GAP, detail=detail, witnesses=gaps)
             case Holds() | Unknown() as other:
                 return other
 
-    def _evidence(self, backend: str, bounds: Bounds) -> Evidence:
+    def _open_for(self) -> Reason:
+        """Why what is undecided was left so."""
+        from fairdsl.backends.intervals.clock import Ending
+
+        if self._refinement.finished:
+            return Reason.INCOMPLETE
+        return Reason.INTERRUPTED if self._ending is Ending.INTERRUPTED else Reason.TIMEOUT
+
+    def _illustrated(self, shares: Shares) -> Shares:
+        """With the map of where it fails, and, where the share is not known exactly, the estimate."""
+        from fairdsl.backends.intervals.regions_map import BOXES, violation_map
+
+        lowered = self._lowered
+        boxes = _within(self._refinement.drawn_boxes(BOXES), self._refinement.bounds())
+        regions = violation_map(boxes, lowered.axes, lowered.problem.domain, lowered.task)
+        estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
+        return replace(shares, regions=regions, estimate=estimate)
+
+    def _evidence(self, backend: str, bounds: Bounds, more: tuple[str, ...]) -> Evidence:
         task = self._lowered.task
         share = (bounds.violating - bounds.falsified + task.undetermined) / max(1, task.total)
         method = self._method()
@@ -153,27 +210,32 @@ class _Run:
             backend=backend,
             method=method,
             fidelity=Fidelity.WIDENS if task.relaxed or task.undetermined else Fidelity.EXACT,
-            notes=tuple(self._notes(bounds)),
+            notes=(*self._notes(bounds, undecided=bool(share)), *more),
             vacuous=not task.decided and not task.undetermined and not self._lowered.alike,
         )
 
     def _method(self) -> str:
         return f"{self._refinement.nodes:,} boxes bounded in float64, rounded outward"
 
-    def _notes(self, bounds: Bounds) -> list[str]:
-        from fairdsl.backends.intervals.clock import Ending
-
-        task, notes = self._lowered.task, []
-        if self._ending is Ending.INTERRUPTED:
-            notes.append("stopped by the user; what was certified until then stands")
+    def _notes(self, bounds: Bounds, *, undecided: bool) -> Iterator[str]:
+        task = self._lowered.task
         if task.relaxed and self._lowered.roles.individuals:
-            notes.append("certified for all within the relaxations, whether in the target or not")
+            yield "certified for all within the relaxations, whether in the target or not"
         if task.undetermined:
             share = Fraction(task.undetermined, task.total)
-            notes.append(f"constraints leave open whether {_percent(share)} are in the target: undecided")
+            yield f"constraints leave open whether {_percent(share)} are in the target: undecided"
+        if undecided and self._sample is not None and self._sample.estimate is None:
+            yield f"no estimate: {self._sample.why}"
         if self._lowered.problem.model.deployed is not None and bounds.violating_float32 is None:
-            notes.append("about exact arithmetic, not about float32 rounding")
-        return notes
+            yield "about exact arithmetic, not about float32 rounding"
+
+
+def _within(boxes: Sequence[OpenBox], bounds: Bounds) -> list[OpenBox]:
+    """The boxes, with no more units in all than is known: a box further up may be known better than its parts."""
+    undecided, falsified = sum(box.undecided for box in boxes), sum(box.falsified for box in boxes)
+    left = min(1.0, float(bounds.violating - bounds.falsified) / undecided) if undecided else 1.0
+    unfair = min(1.0, float(bounds.falsified) / falsified) if falsified else 1.0
+    return [replace(box, undecided=box.undecided * left, falsified=box.falsified * unfair) for box in boxes]
 
 
 def _percent(share: Fraction) -> str:

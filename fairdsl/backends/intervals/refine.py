@@ -172,17 +172,39 @@ class Refinement:
         tree = self._tree
         held = np.flatnonzero(tree.slot[: self._count] >= 0)
         heaviest = held[np.argsort(-tree.violating[held], kind="stable")[:limit]]
-        decided = self.task.decided
+        return [self._open_box(node, self.task.decided) for node in heaviest.tolist()]
+
+    def drawn_boxes(self, count: int) -> list[OpenBox]:
+        """About so many open boxes that stand for all of them: each with what it represents, in place of its own.
+
+        A systematic sample with probabilities proportional to what a box holds (Madow, Annals of Mathematical
+        Statistics 20, 1949), so that sums over it are unbiased and their total is exact.
+        """
+        tree = self._tree
+        held = np.flatnonzero(tree.slot[: self._count] >= 0)
+        mass = tree.violating[held]
+        reached = np.cumsum(mass)
+        whole = float(reached[-1]) if len(held) else 0.0
+        if whole <= 0.0:
+            return []
+        steps = (np.arange(count) + 0.5) * (whole / count)
+        chosen, often = np.unique(np.minimum(np.searchsorted(reached, steps), len(held) - 1), return_counts=True)
+        factors = often * (whole / count) / mass[chosen] * self.task.decided
         return [
-            OpenBox(
-                low=tuple(tree.low[slot].tolist()),
-                high=tuple(tree.high[slot].tolist()),
-                comparison=int(tree.comparison[slot]),
-                undecided=max(0.0, float(tree.violating[node] - tree.falsified[node])) * decided,
-                falsified=float(tree.falsified[node]) * decided,
-            )
-            for node, slot in zip(heaviest.tolist(), tree.slot[heaviest].tolist(), strict=True)
+            self._open_box(node, float(factor))
+            for node, factor in zip(held[chosen].tolist(), factors.tolist(), strict=True)
         ]
+
+    def _open_box(self, node: int, factor: float) -> OpenBox:
+        """The box of a node; ``factor`` turns its masses into units."""
+        tree, slot = self._tree, int(self._tree.slot[node])
+        return OpenBox(
+            low=tuple(tree.low[slot].tolist()),
+            high=tuple(tree.high[slot].tolist()),
+            comparison=int(tree.comparison[slot]),
+            undecided=max(0.0, float(tree.violating[node] - tree.falsified[node])) * factor,
+            falsified=float(tree.falsified[node]) * factor,
+        )
 
     def fork(self, parts: int) -> list[dict[str, NDArray[Any]]]:
         """States of ``parts`` refinements that share out the open leaves evenly by what they leave undecided."""

@@ -61,6 +61,10 @@ class Task:
     ``decided`` units lie in roots, ``vacuous`` ones have nobody to be compared with, ``undetermined`` ones may
     or may not be in the target: their sum is ``total``. Units count positions of all attributes.
 
+    ``corners`` [comparisons]: whether every vertex of the path is an assignment that is compared, so that a unit
+    with both signs on the path's vertices is treated unfairly. ``exact``: every number here is the model's own,
+    not the nearest float64.
+
     ``float32_error`` [rows] bounds how far the deployed float32 file's rows are from the exact ones; None
     where no file is deployed.
     """
@@ -82,6 +86,8 @@ class Task:
     groups: Floats
     group_start: Integers
     relaxed: bool
+    corners: NDArray[np.bool_]
+    exact: bool
     low: Integers
     high: Integers
     comparison: Integers

@@ -16,7 +16,7 @@ from fairdsl.backends.intervals.lowering import Lowered, clipped, drawn
 from fairdsl.backends.intervals.refine import OpenBox
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.evaluate import BatchEvaluator
-from fairdsl.replay import admissible, round_point, witness
+from fairdsl.replay import admissible, round_point, spread, witness
 from fairdsl.verdict import Witness
 
 __all__ = ["Shown", "look_for_pairs"]
@@ -25,8 +25,8 @@ __all__ = ["Shown", "look_for_pairs"]
 _UNITS, _ASSIGNMENTS = 16, 24
 #: Boxes of so few units are tried as a whole, and so many pairs of a unit are checked for being compared.
 _ALL_UNITS, _TRIED = 128, 64
-#: Pairs that are replayed at most.
-_REPLAYS = 100
+#: Pairs that are replayed at most, and those chosen first for lying far apart, for each that is wanted.
+_REPLAYS, _SPREAD = 100, 3
 
 
 @dataclass(slots=True)
@@ -37,11 +37,22 @@ class Shown:
     gaps: list[Witness] = field(default_factory=list)
 
 
-def look_for_pairs(lowered: Lowered, boxes: Sequence[OpenBox], most: int, deadline: float, seed: int) -> Shown:
-    """Up to ``most`` distinct violations, one a box at first; none where none is met before the deadline."""
+def look_for_pairs(
+    lowered: Lowered,
+    boxes: Sequence[OpenBox],
+    most: int,
+    deadline: float,
+    seed: int,
+    known: Sequence[tuple[Point, Point]] = (),
+) -> Shown:
+    """Up to ``most`` distinct violations, spread over the domain; none where none is met before the deadline.
+
+    Candidates come from the boxes and from ``known``, pairs that are likely to be violations.
+    """
     shown = Shown()
     met: set[frozenset[Point]] = set()
-    for a, b in _in_turn(lowered, boxes, deadline, seed):
+    candidates = [*_in_turn(lowered, boxes, deadline, seed), *known]
+    for a, b in _far_apart(candidates, lowered, most):
         if len(shown.witnesses) >= most or len(met) >= _REPLAYS or time.monotonic() >= deadline:
             break
         if frozenset((a, b)) in met:
@@ -52,6 +63,15 @@ def look_for_pairs(lowered: Lowered, boxes: Sequence[OpenBox], most: int, deadli
             (shown.witnesses if found.replay.agrees else shown.gaps).append(found)
     del shown.gaps[most:]
     return shown
+
+
+def _far_apart(candidates: Sequence[tuple[Point, Point]], lowered: Lowered, most: int) -> Iterator[tuple[Point, Point]]:
+    """First some that span the domain, then the others in their order."""
+    people = _array([a for a, _ in candidates]).reshape(len(candidates), len(lowered.roles.sets))
+    chosen = spread(people, lowered.problem.domain, _SPREAD * most)
+    yield from (candidates[row] for row in chosen)
+    others = sorted(set(range(len(candidates))) - set(chosen))
+    yield from (candidates[row] for row in others)
 
 
 def _in_turn(lowered: Lowered, boxes: Sequence[OpenBox], deadline: float, seed: int) -> Iterator[tuple[Point, Point]]:

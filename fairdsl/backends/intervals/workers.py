@@ -23,6 +23,8 @@ MEMORY = 2 << 30
 _ALONE = 0.3
 #: Seconds after which what is left of unequal parts is shared out anew, at the earliest.
 _ROUND = 1.0
+#: What is kept back to come together again, in terms of what is expected.
+_RESERVE = 1.3
 
 
 def refine_in_parallel(
@@ -61,38 +63,73 @@ def _refine_together(refinement: Refinement, jobs: int, memory: int, clock: Cloc
     with worker_pool(refinement, jobs, memory // (2 * jobs + 1)) as pool:
         if nodes is None:
             advance_until(refinement, lambda: clock.listen() or pool.ready)
-        while share_out(refinement, jobs, clock.listen, None if nodes is None else nodes - (refinement.nodes - first)):
+        reunion = _Reunion()
+        while not clock.up and share_out(
+            refinement, jobs, clock.listen, None if nodes is None else nodes - (refinement.nodes - first)
+        ):
+            if reunion.fits_only_once(refinement.nodes, clock.deadline):
+                advance_until(refinement, clock.listen)
+                return
             left = None if nodes is None else max(0, nodes - (refinement.nodes - first)) // jobs
-            if not _round(refinement, pool, jobs, clock, left) or nodes is not None:
+            if not _round(refinement, pool, jobs, clock, left, reunion) or nodes is not None:
                 return
 
 
-def _round(refinement: Refinement, pool: WorkerPool, jobs: int, clock: Clock, nodes: int | None) -> bool:
+class _Reunion:
+    """How long it takes to come together again: states are packed, sent and joined, the longer the larger they are."""
+
+    def __init__(self) -> None:
+        self._pace = 0.0  # seconds a node of the tree
+
+    def seconds(self, nodes: int) -> float:
+        """For a tree of so many nodes."""
+        return _RESERVE * self._pace * nodes
+
+    def took(self, seconds: float, nodes: int) -> None:
+        """Learn from what it took."""
+        self._pace = seconds / max(1, nodes)
+
+    def expect(self, seconds: float, nodes: int) -> None:
+        """At least so long, whatever was learned before."""
+        self._pace = max(self._pace, seconds / max(1, nodes))
+
+    def fits_only_once(self, nodes: int, deadline: float) -> bool:
+        """Whether parting and coming together would take most of the time that is left."""
+        return time.monotonic() + 3 * self.seconds(nodes) >= deadline
+
+
+def _round(
+    refinement: Refinement, pool: WorkerPool, jobs: int, clock: Clock, nodes: int | None, reunion: _Reunion
+) -> bool:
     """Fork, refine in the processes, join. False if nothing came of it."""
-    forking = time.monotonic()
+    parting = time.monotonic()
     shares = [Share(state) for state in refinement.fork(jobs)]
     before, undecided = refinement.nodes, refinement.bounds()
     at_first = float(undecided.violating - undecided.falsified)
-    forked = time.monotonic() - forking
-    # What it takes to come together again is kept back from the deadline.
-    pool.give(shares, clock.deadline - 2 * forked, nodes)
-    earliest = time.monotonic() + max(_ROUND, forked / OVERHEAD)
+    pool.give(shares, clock.deadline, nodes)
+    parted = time.monotonic() - parting
+    # To come together again is much the same work the other way, with larger states.
+    reunion.expect(3 * parted, before)
+    earliest = time.monotonic() + max(_ROUND, parted / OVERHEAD)
     asked: float | None = None
     while not all(share.ended for share in shares) and not clock.up:
         pool.listen(0.1)
-        clock.tell(
-            before + sum(share.nodes for share in shares),
-            lambda: at_first - sum(share.gained for share in shares),
-        )
+        reached = before + sum(share.nodes for share in shares)
+        clock.tell(reached, lambda: at_first - sum(share.gained for share in shares))
+        if nodes is None and time.monotonic() + reunion.seconds(reached) >= clock.deadline:
+            break
         if asked is None and clock.due:
             asked = time.monotonic()
             pool.ask()
         if asked is not None and pool.reported:
-            refinement.join([share.state for share in shares])
+            if clock.saves:
+                refinement.join([share.state for share in shares])
             clock.checkpoint(asked)
             asked = None
         if nodes is None and time.monotonic() >= earliest and any(share.exhausted for share in shares):
             break
+    stopping = time.monotonic()
     pool.stop()
     refinement.join([share.state for share in shares])
+    reunion.took(time.monotonic() - stopping, refinement.nodes)
     return any(share.kept for share in shares)

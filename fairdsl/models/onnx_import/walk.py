@@ -14,6 +14,7 @@ from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.onnx_import import activations, arithmetic, scikit, shaping
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
+from fairdsl.models.onnx_import.plain import is_plain
 from fairdsl.models.onnx_import.values import (
     Constant,
     Handler,
@@ -81,6 +82,7 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         outputs=tuple(_output(path, name, values, span) for name in raw.outputs),
         runnable=True,
         rounded=tuple(rounded),
+        plain=is_plain(raw, nodes),
     )
 
 

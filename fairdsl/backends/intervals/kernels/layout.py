@@ -68,7 +68,10 @@ class Layers(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Comparisons: where paths start, the moves they are made of, and the assignments that are compared."""
+    """Comparisons: where paths start, the moves they are made of, and the assignments that are compared.
+
+    ``corners``: whether all vertices of a path are compared assignments.
+    """
 
     origin: Floats
     moves: Floats
@@ -76,6 +79,7 @@ class Paths(NamedTuple):
     simplex: Integers
     groups: Floats
     group_start: Integers
+    corners: NDArray[np.bool_]
 
 
 class Shape(NamedTuple):

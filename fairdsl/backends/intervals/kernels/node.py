@@ -60,14 +60,26 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
         in_force,
         net.plain,
     ):
-        _shares(net, work, frontier, side, count, in_force, first_move, cells)
+        corners = net.paths.corners[comparison] and not net.relaxed
+        _shares(net, work, frontier, side, count, in_force, first_move, corners, cells)
 
 
 @exact
 def _shares(
-    net: Net, work: Work, frontier: int, side: int, count: int, in_force: int, first_move: int, cells: int
+    net: Net,
+    work: Work,
+    frontier: int,
+    side: int,
+    count: int,
+    in_force: int,
+    first_move: int,
+    corners: bool,
+    cells: int,
 ) -> None:
-    """The rows' shares together; a pair of outcomes of which one is beaten by a third decides nothing."""
+    """The rows' shares together; a pair of outcomes of which one is beaten by a third decides nothing.
+
+    ``corners``: individuals at the path's vertices are compared, so both signs there are a violation.
+    """
     rows = net.layers.widths[len(net.layers.widths) - 1]
     deployed = net.layers.error32[0] >= 0.0
     beaten = work.scratch.beaten
@@ -89,7 +101,7 @@ def _shares(
         at_most, at_least, at_most32 = _row_shares(net, work, r, frontier, side, count, in_force, first_move, cells)
         violating += at_most
         violating32 += at_most32
-        if rows == 1 and in_force == 0 and not net.relaxed:
+        if rows == 1 and in_force == 0 and corners:
             work.result[FALSIFIED] = at_least
     work.result[VIOLATING] = min(1.0, violating)
     work.result[VIOLATING32] = min(1.0, max(violating, violating32))

@@ -27,6 +27,7 @@ from fairdsl.backends.intervals.task import Task
 __all__ = ["net_of", "work_for"]
 
 _UNIT_ROUNDOFF = 2.0**-53
+_TINY = 1e-250
 
 
 def net_of(task: Task) -> Net:
@@ -66,12 +67,13 @@ def net_of(task: Task) -> Net:
         simplex=task.simplex.astype(np.int64),
         groups=groups,
         group_start=task.group_start.astype(np.int64),
+        corners=task.corners,
     )
     return Net(
         layers=layers,
         paths=paths,
         shape=Shape(task.kinds.astype(np.int64), task.sizes.astype(np.int64), task.first_coordinate.astype(np.int64)),
-        forward_error=0.0 if _evaluates_exactly(task, first, origin, groups) else float(error[-1]),
+        forward_error=0.0 if _evaluates_exactly(task, first, groups) else float(error[-1]),
         strict=task.strict,
         plain=bool((task.kinds != TABLE).all() and _single_moves(task)),
         relaxed=task.relaxed,
@@ -92,12 +94,14 @@ def _errors(task: Task, first: Floats, origin: Floats) -> tuple[Floats, Floats]:
     A coefficient is a sum of products along the network's paths (slopes of relaxations lie in [0, 1]), an
     intercept at most doubles a unit's magnitude: so the error is below gamma_N times the same sums over
     absolute values, N the number of operations along a path, in any order of summation. The constants
-    leave room for the concretisation, for weights that are nearest floats and for the multipliers.
+    leave room for the concretisation, for weights that are nearest floats and for the multipliers. Tables are
+    measured as they were, too: near values far from zero lose digits when one is taken to the origin.
     """
     reach = np.where(task.kinds == TABLE, 1.0, task.sizes)[_owners(task)]
     moved = np.abs(task.moves).sum(axis=0) if len(task.moves) else np.zeros(first.shape[0])
-    magnitude = np.abs(first) @ reach + np.abs(origin).max(axis=0) + moved
-    columns = np.hstack([np.abs(first), np.abs(task.moves).T])
+    largest = np.abs(first) + np.abs(task.weights[0])
+    magnitude = largest @ reach + np.abs(origin).max(axis=0) + np.abs(task.origin).max(axis=0) + moved
+    columns = np.hstack([largest, np.abs(task.moves).T])
     operations = first.shape[1] + task.moves.shape[0] + 64 + sum(matrix.shape[1] + 8 for matrix in task.weights)
     gamma = 16.0 * operations * _UNIT_ROUNDOFF
     errors = [0.0, gamma * float(magnitude.max(initial=0.0))]
@@ -105,20 +109,26 @@ def _errors(task: Task, first: Floats, origin: Floats) -> tuple[Floats, Floats]:
         magnitude = np.abs(matrix) @ (2.0 * magnitude + 1.0) + np.abs(bias)
         columns = np.abs(matrix) @ columns
         errors.append(gamma * float(magnitude.max()))
-    return np.maximum.accumulate(errors), gamma * columns.max(axis=0)
+    # The floor covers what underflows.
+    return np.maximum.accumulate(errors) + _TINY, gamma * columns.max(axis=0) + _TINY
 
 
-def _evaluates_exactly(task: Task, first: Floats, origin: Floats, groups: Floats) -> bool:
+def _evaluates_exactly(task: Task, first: Floats, groups: Floats) -> bool:
     """Whether float64 evaluates the network without any rounding: few bits in weights, no curves or slopes.
 
     Every intermediate value is a multiple of the product of the layers' granularities, so it is exact as
     long as its magnitude is below 2^53 times that.
     """
-    if any(curves.any() for curves in task.curves) or any(((s != 0) & (s != 1)).any() for s in task.slopes):
+    if (
+        not task.exact
+        or any(curves.any() for curves in task.curves)
+        or any(((s != 0) & (s != 1)).any() for s in task.slopes)
+    ):
         return False
     reach = np.where(task.kinds == TABLE, 1.0, task.sizes)[_owners(task)]
-    unit = _granularity(first, origin, groups)
-    magnitude = np.abs(first) @ reach + np.abs(groups).max(axis=0)
+    unit = _granularity(task.weights[0], task.origin, task.groups)
+    largest = np.abs(first) + np.abs(task.weights[0])
+    magnitude = largest @ reach + np.abs(groups).max(axis=0) + np.abs(task.groups).max(axis=0)
     if unit == 0.0 or magnitude.max() >= 2.0**52 * unit:
         return False
     for matrix, bias in zip(task.weights[1:], task.biases, strict=True):

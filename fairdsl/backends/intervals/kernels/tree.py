@@ -85,13 +85,25 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
     code = NOTHING
     if work.result[VIOLATING] > 0.0 or work.result[VIOLATING32] > 0.0:
         if not net.relaxed and units_of(net, tree, slot, small) <= small:
-            count_box(net, work, tree.low[slot], tree.high[slot], comparison)
+            _count(net, work, tree, slot, comparison)
         else:
             code = choose_split(net, work, comparison)
             copy_into(tree.phase[slot], work.units.phase[: tree.phase.shape[1]])
     tree.split[slot] = code
     tree.cut[slot] = 0
     _queue(work, tree, node, slot, most)
+
+
+@exact
+def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None:
+    """Settle a small box by evaluation; what its bounds already decided stays decided."""
+    violating = work.result[VIOLATING]
+    falsified = work.result[FALSIFIED]
+    violating32 = work.result[VIOLATING32]
+    count_box(net, work, tree.low[slot], tree.high[slot], comparison)
+    work.result[VIOLATING] = min(violating, work.result[VIOLATING])
+    work.result[FALSIFIED] = max(falsified, work.result[FALSIFIED])
+    work.result[VIOLATING32] = max(work.result[VIOLATING], min(violating32, work.result[VIOLATING32]))
 
 
 @exact

@@ -1,0 +1,74 @@
+"""Compiling the kernels: once on a machine, in one process, before any deadline counts.
+
+numba keeps the machine code of each kernel in a cache folder. That the folder is there says little: it is made
+when the kernels are imported, and a run that was ended half-way leaves some of them out. So a file in it says
+that all were compiled.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from fractions import Fraction
+
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.intervals.kernels.compiled import cache_folder
+from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
+from fairdsl.ir.expr import TRUE, Relation
+from fairdsl.ir.feature import AttributeInput
+from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, Quantity
+
+__all__ = ["compile_kernels"]
+
+_COMPLETE = "complete"
+
+
+def compile_kernels(observer: Observer) -> float:
+    """Compile all kernels unless that was done before on this machine; how many seconds it took."""
+    complete = cache_folder() / _COMPLETE
+    if complete.exists():
+        return 0.0
+    observer.progress("compiling the kernels, once on this machine", None, "about a minute")
+    began = time.monotonic()
+    _use_all()
+    with suppress(OSError):  # a cache that cannot be written to: the next run compiles again
+        complete.touch()
+    return time.monotonic() - began
+
+
+def _use_all() -> None:
+    """Kernels are compiled when they are used: refine a toy until the choice of regions was made as well."""
+    from fairdsl.backends.intervals.effort import FIRST_CHOICE
+    from fairdsl.backends.intervals.lowering import lower
+    from fairdsl.backends.intervals.refine import Refinement
+
+    refinement = Refinement.start(lower(_toy()).task)
+    refinement.bounds()
+    while refinement.nodes <= FIRST_CHOICE:
+        if not refinement.advance(FIRST_CHOICE):
+            raise RuntimeError("the toy is too small to use every kernel")
+    refinement.advance(1)
+
+
+def _toy() -> Problem:
+    """Four numbers, a protected one, three units: enough boxes to be split, units to be cut by."""
+    numbers = (Attribute(name=f"x{number}", type=Integer(low=0, high=99)) for number in range(4))
+    domain = Domain(name="Toy", attributes=(*numbers, Attribute(name="group", type=Boolean())), where=TRUE)
+    hidden = _layer([[3, -2, 1, 5, 70], [-1, 4, 2, -3, -30], [2, 3, -5, 1, 20]], [-300, -100, 30], slope=0)
+    model = Model(
+        name="toy",
+        outcomes=("no", "yes"),
+        inputs=tuple(AttributeInput(number) for number in range(5)),
+        layers=(hidden, _layer([[2, -3, 1]], [-100], slope=1)),
+        rule=ByThreshold(relation=Relation.GT, low=Fraction(0), high=Fraction(0), granted=1, otherwise=0),
+    )
+    question = Pair(differ=(4,), mode=Differ.ANY)
+    return Problem(name="toy", domain=domain, model=model, question=question, quantity=Quantity.FAIR_SHARE)
+
+
+def _layer(weight: Sequence[Sequence[int]], bias: Sequence[int], *, slope: int) -> Layer:
+    weights, biases, slopes = (ExactArray.from_floats(numbers) for numbers in (weight, bias, [slope] * len(bias)))
+    return Layer(weight=weights, bias=biases, slope=slopes)

@@ -1,0 +1,74 @@
+"""Ctrl-C during a long share: the report with the shares so far, and nothing else is begun."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from select import select
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+#: Seconds for what must come: the kernels may have to be compiled first.
+_PATIENCE = 300.0
+
+
+def wait_for(words: bytes, terminal: int) -> None:
+    """Read the terminal until the words were shown."""
+    seen, until = b"", time.monotonic() + _PATIENCE
+    while words not in seen:
+        assert time.monotonic() < until, seen[-2000:]
+        if select([terminal], [], [], 1.0)[0]:
+            seen += os.read(terminal, 65536)
+
+
+def interrupted(*options: str) -> list[dict[str, Any]]:
+    """The properties of the report after a Ctrl-C in the middle of the first one."""
+    ours, theirs = pty.openpty()
+    arguments = ["check", "examples/lending/lending.fair", "--timeout", "600", "--json", *options]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairdsl", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        cwd=ROOT,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "200"},
+    )
+    try:
+        wait_for(b"boxes", ours)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        output, _ = process.communicate(timeout=_PATIENCE)
+    finally:
+        process.kill()
+        os.close(theirs)
+        os.close(ours)
+    assert time.monotonic() - began < 30
+    assert process.returncode == 130
+    properties: list[dict[str, Any]] = json.loads(output)["properties"]
+    return properties
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_reports_the_shares_so_far(jobs: str) -> None:
+    (measured,) = interrupted("--property", "sex_and_age", "--jobs", jobs)
+    (demand,) = measured["demands"]
+    assert demand["reason"] == "interrupted"
+    assert demand["estimate"]["sampled"] > 0
+    assert 0 < measured["shares"]["certified"] < 1
+    assert measured["shares"]["undecided"] > 0
+    assert measured["shares"]["regions"]
+    assert measured["witnesses"]
+
+
+def test_after_ctrl_c_nothing_else_is_begun() -> None:
+    first, second = interrupted("--jobs", "1")
+    assert first["shares"]["certified"] > 0
+    assert [(each["verdict"], each["reason"]) for each in second["demands"]] == [("unknown", "interrupted")]
