@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from fairdsl.backends.contract import Silent
+from fairdsl.backends.intervals.warmup import compile_kernels
+
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 # `ci` is reproducible, `nightly` long; everyday runs are short.
@@ -16,6 +19,12 @@ settings.register_profile("dev", max_examples=100, deadline=None, suppress_healt
 settings.register_profile("ci", max_examples=200, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the kernels once, before any worker of pytest-xdist does: their time counts in no test."""
+    if not hasattr(config, "workerinput"):
+        compile_kernels(Silent())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
