@@ -150,7 +150,8 @@ class _Run:
             return
         boxes = self._refinement.open_boxes(_BOXES)
         known = self._sample.pairs if self._sample is not None else ()
-        deadline = time.monotonic() + self._kept / 2
+        # What refining left over may be spent here; something always may.
+        deadline = time.monotonic() + max(self._kept / 2, min(_SECONDS, self._budget.remaining))
         found = look_for_pairs(self._lowered, boxes, _SHOWN, deadline, self._budget.seed, known)
         if found.witnesses or found.gaps:
             self.shown = found
