@@ -10,7 +10,15 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
-from fairdsl.cli.options import jobs_option, json_option, memory_option, model_option, scheduler_option, spec_argument
+from fairdsl.cli.options import (
+    Seconds,
+    jobs_option,
+    json_option,
+    memory_option,
+    model_option,
+    scheduler_option,
+    spec_argument,
+)
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import DiagnosticError
@@ -33,7 +41,7 @@ __all__ = ["command"]
 @model_option
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

@@ -3,15 +3,39 @@
 from __future__ import annotations
 
 import re
+from math import isfinite
+from typing import Any
 
 import click
 
-__all__ = ["jobs_option", "json_option", "memory_option", "model_option", "scheduler_option", "spec_argument"]
+__all__ = [
+    "Seconds",
+    "jobs_option",
+    "json_option",
+    "memory_option",
+    "model_option",
+    "scheduler_option",
+    "spec_argument",
+]
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 #: Less is not enough to begin with.
 _LEAST = 64 << 20
+
+
+class Seconds(click.FloatRange):
+    """A time: a finite number above zero."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number of seconds."""
+        seconds = super().convert(value, param, ctx)
+        if not isfinite(seconds):
+            self.fail(f"{value} is no time; write a number of seconds", param, ctx)
+        return seconds
 
 
 def _by_name(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
-from fairdsl.cli.options import jobs_option, json_option, memory_option, scheduler_option
+from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
@@ -51,7 +51,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @click.option("--resume", is_flag=True, help="Go on from the earlier result.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -62,7 +62,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @scheduler_option
 @click.option(
     "--checkpoint",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(),
     default=5.0,
     show_default=True,
     metavar="SECONDS",

@@ -117,6 +117,8 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
         (("--model", "m"), "write --model NAME=PATH"),
         (("--model", "m=a", "--model", "m=b"), "the model `m` is given twice"),
         (("--timeout", "0"), "0"),
+        (("--timeout", "nan"), "nan"),
+        (("--timeout", "inf"), "inf"),
         (("--jobs", "0"), "0"),
         (("--memory", "plenty"), "write for example 2GiB"),
         (("--memory", "2GiBB"), "write for example 2GiB"),

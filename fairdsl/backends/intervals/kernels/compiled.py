@@ -7,6 +7,7 @@ callee that changed in another file. Hence one cache folder for each state of al
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -20,8 +21,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def cache_folder() -> Path:
-    """Where the machine code of these very kernels is kept."""
-    digest = sha256(numba.__version__.encode())
+    """Where the machine code of these very kernels is kept: numba tells copies of a file at other places apart."""
+    digest = sha256(f"{numba.__version__} {sys.version_info[:3]} {Path(__file__).resolve()}".encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
