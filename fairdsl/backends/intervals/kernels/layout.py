@@ -151,13 +151,12 @@ class Halves(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Vectors that kernels overwrite: two for forms on trial, the rest named after what they hold."""
+    """Vectors that kernels overwrite: named after what they hold; ``trial`` is a form on trial."""
 
     trial: Floats
-    probe: Floats
     back: Floats  # [layers + 1, widest] coefficients on their way down
     influence: Floats  # [2, widest]
-    hidden: Floats  # [layers + 1, widest]
+    hidden: Floats  # [2, widest]
     beaten: NDArray[np.int8]
     position: NDArray[np.int32]
 

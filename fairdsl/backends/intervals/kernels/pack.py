@@ -171,10 +171,9 @@ def work_for(net: Net, cells: int, regions: int) -> Work:
         halves=Halves(np.zeros((units + 1, coordinates)), np.zeros(units + 1)),
         scratch=Scratch(
             trial=np.zeros(coordinates),
-            probe=np.zeros(coordinates),
             back=np.zeros((len(layers.widths), widest)),
             influence=np.zeros((2, widest)),
-            hidden=np.zeros((max(2, len(layers.widths)), widest)),
+            hidden=np.zeros((2, widest)),
             beaten=np.zeros(int(layers.rivals.max(initial=1)) + 1, dtype=np.int8),
             position=np.zeros(len(shape.kinds), dtype=np.int32),
         ),

@@ -17,8 +17,6 @@ from fairdsl.backends.intervals.kernels.vectors import copy_into
 __all__ = ["cut_into_regions"]
 
 _MOST_HALVES = 24
-#: A box whose share is still above the second after so many analyses is given up.
-_PATIENCE = ((129, 0.98), (513, 0.92))
 
 
 @exact
@@ -86,7 +84,7 @@ def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: i
     count = 1
     while count + 1 < 2 * limit:
         chosen = _heaviest(regions, count)
-        if chosen < 0 or _hopeless(regions, count):
+        if chosen < 0:
             break
         unit = regions.split[chosen]
         regions.split[chosen] = -1
@@ -102,11 +100,3 @@ def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: i
     work.result[FALSIFIED] = falsified
     copy_into(work.units.phase, regions.phase[whole])
     return count - 1
-
-
-@exact
-def _hopeless(regions: Regions, count: int) -> bool:
-    for analyses, share in _PATIENCE:
-        if count == analyses and _total(regions, regions.share, count) > share * regions.share[0]:
-            return True
-    return False
