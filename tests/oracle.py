@@ -15,7 +15,7 @@ from functools import cache
 from itertools import product
 
 from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Who
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Curve, Model
 from fairdsl.ir.problem import Problem
@@ -145,6 +145,27 @@ def outcome(model: Model, point: Point) -> int:
     return [snapped(model, x, max(found)) for x in found].index(max(found))
 
 
+def confidence(model: Model, point: Point) -> Fraction:
+    """The probability that the model gives to the decision which it takes, within 2**-400."""
+    logits = [model.logits.scale * score for score in scores(model, point)]
+    rule, decided = model.rule, outcome(model, point)
+    if isinstance(rule, ByThreshold):
+        above = bent(Curve.SIGMOID, Fraction(0), logits[0])
+        return above if (decided == rule.granted) == (rule.relation in (Relation.GT, Relation.GE)) else 1 - above
+    return exponential(logits[decided]) / sum(exponential(logit) for logit in logits)
+
+
+def sure_enough(question: Pair, of_a: Fraction, of_b: Fraction) -> bool:
+    """Whether the model gives a and b their decisions with the probabilities that the question asks for."""
+    for sure in question.sure:
+        found = of_a if sure.who is Who.A else of_b
+        if abs(found - sure.level) < Fraction(1, 2**300):
+            found = sure.level
+        if not RELATIONS[sure.relation.value](found, sure.level):
+            return False
+    return True
+
+
 def comparable(question: Pair, domain: Domain, a: Point, b: Point) -> bool:
     """Similarity alone: who differs, who may, and everybody else equal."""
     differences = [a[index] != b[index] for index in question.differ]
@@ -173,7 +194,14 @@ def truth(problem: Problem) -> Truth:
     ]
     score = {point: scores(model, point) for point in individuals}
     decision = {point: outcome(model, point) for point in individuals}
-    pairs = [(a, b) for a in individuals for b in individuals if comparable(question, domain, a, b)]
+    confidences = {point: confidence(model, point) for point in individuals if question.sure}
+    pairs = [
+        (a, b)
+        for a in individuals
+        for b in individuals
+        if comparable(question, domain, a, b)
+        and (not question.sure or sure_enough(question, confidences[a], confidences[b]))
+    ]
 
     def breaks(a: Point, b: Point) -> bool:
         if isinstance(question.demand, SameDecision):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByHighest, ByThreshold, Curve, ExactArray, Layer, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, Curve, ExactArray, Layer, Logits, Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, SameDecision, ScoreGap
+from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, SameDecision, ScoreGap, Sure
 
 SMALL = st.integers(-3, 3).map(Fraction)
 DYADIC = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 2, 4]))
@@ -149,6 +150,34 @@ def questions(draw: st.DrawFn, domain: Domain, gap: bool) -> Pair:
         target=target,
         pair_target=pair_target,
         demand=demand,
+    )
+
+
+#: Levels of confidence: one that every decision of two outcomes meets, one that ties can meet, and high ones.
+LEVELS = [Fraction(text) for text in ("1/4", "1/3", "1/2", "3/5", "9/10", "99/100", "9999/10000")]
+
+
+@st.composite
+def sureness(draw: st.DrawFn) -> tuple[Sure, ...]:
+    """What is asked of a, of b, or of both."""
+    asked = draw(st.sampled_from([(Who.A,), (Who.B,), (Who.A, Who.B)]))
+    relations = st.sampled_from([Relation.GE, Relation.GT])
+    found = [Sure(who=who, relation=draw(relations), level=draw(st.sampled_from(LEVELS))) for who in asked]
+    if len(found) == 2 and draw(st.booleans()):
+        found[1] = replace(found[0], who=Who.B)
+    return tuple(found)
+
+
+@st.composite
+def confident_problems(draw: st.DrawFn, quantity: Quantity | None = None, **choices: object) -> Problem:
+    """A small problem that asks how sure the model is, whose scores are logits."""
+    drawn = draw(problems(quantity, **choices))  # type: ignore[arg-type]
+    halved = isinstance(drawn.model.rule, ByThreshold) and draw(st.integers(0, 3)) == 0
+    logits = Logits(scale=Fraction(1, 2) if halved else Fraction(1))
+    return replace(
+        drawn,
+        model=replace(drawn.model, logits=logits),
+        question=replace(drawn.question, sure=draw(sureness())),
     )
 
 

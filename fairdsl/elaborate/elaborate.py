@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
-from fairdsl.ir.model import Model, Readout, read_attributes
+from fairdsl.ir.declaration import InlineScore, ModelDeclaration, ModelSource, WhenScore
+from fairdsl.ir.domain import show_number
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.models.load import load_model
+from fairdsl.models.provenance import pruned_from
 from fairdsl.models.runtime import Runtime
 from fairdsl.semantics.checked import CheckedProperty, CheckedSpec, Demand
+from fairdsl.source import Span
 
 __all__ = ["Elaborated", "Elaboration", "elaborate", "load_models"]
 
@@ -63,12 +68,20 @@ def load_models(
             )
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
+                _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
             models[name] = model
         except DiagnosticError as error:
             reporter.extend(error.diagnostics)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     return models, tuple(reporter)
+
+
+def _tell_pruned(model: Model, deployed: Deployed, span: Span, reporter: Reporter) -> None:
+    """A network that was cut out of another one says so in its file."""
+    made_from = pruned_from(deployed.path)
+    if made_from is not None:
+        reporter.report(errors.pruned_network(model.name, *made_from, span))
 
 
 def elaborate(spec: CheckedSpec, overrides: Mapping[str, str]) -> Elaboration:
@@ -85,6 +98,7 @@ def elaborate(spec: CheckedSpec, overrides: Mapping[str, str]) -> Elaboration:
     for checked in spec.properties:
         if checked.model in models:
             reporter.extend(_unread(checked, models[checked.model]))
+            reporter.extend(_assumed(checked, models[checked.model]))
     demands = tuple(
         _elaborated(spec, checked, demand, models) for checked in spec.properties for demand in checked.demands
     )
@@ -106,6 +120,8 @@ def _elaborated(spec: CheckedSpec, checked: CheckedProperty, demand: Demand, mod
         span=demand.span,
     )
     refusal = _no_score(model, demand) if isinstance(question.demand, ScoreGap) else None
+    if refusal is None and question.sure and model.logits is None:
+        refusal = _no_confidence(spec.models[checked.model].declaration, question, checked.span)
     return Elaborated(property=checked, demand=demand, outcomes=outcomes, problem=problem, refusal=refusal)
 
 
@@ -118,6 +134,35 @@ def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
     for index in question.differ:
         if index not in read:
             yield errors.never_read(checked.domain.attributes[index].name, model.name, checked.span)
+
+
+def _assumed(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
+    """Raw scores that a question about confidence takes as the logits of a softmax."""
+    question = checked.demands[0].question
+    if isinstance(question, Pair) and question.sure and model.logits is not None and model.logits.assumed:
+        yield errors.softmax_assumed(model.name, question.sure[0].span or checked.span)
+
+
+def _no_confidence(declaration: ModelDeclaration, question: Pair, place: Span) -> Diagnostic:
+    """Why the model has no confidence, and what to write instead."""
+    clause, source = declaration.decision, declaration.source
+    export = "audit a file whose output is the probability, by a sigmoid or softmax"
+    if isinstance(clause, WhenScore) and _is_rule(source):
+        has, remedy = "its rule over attributes is true or false", f"leave the line out, or {export}"
+    elif isinstance(clause, WhenScore):
+        relation, outcome = clause.relation.value, declaration.outcomes[clause.outcome]
+        has = f"its rule compares a score with {show_number(clause.threshold)}, and a score is no probability"
+        remedy = f"write `{outcome} when probability {relation} 0.5` if the score is a logit, or {export}"
+        if clause.threshold:
+            remedy = export
+    else:
+        has, remedy = "its file gives a class, votes, or numbers that are no probabilities of one whole", export
+    return errors.no_confidence(declaration.name, has, remedy, question.sure[0].span or place)
+
+
+def _is_rule(source: ModelSource) -> bool:
+    """Whether the score is nothing but the indicator of a condition."""
+    return isinstance(source, InlineScore) and all(isinstance(item, IndicatorInput) for item, _ in source.form.terms)
 
 
 def _no_score(model: Model, demand: Demand) -> Diagnostic | None:

@@ -31,6 +31,28 @@ def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
     )
 
 
+def no_confidence(model: str, has: str, remedy: str, span: Span) -> Diagnostic:
+    """`when confidence(...)` about a model that gives its decisions no probability."""
+    return Diagnostic(
+        code="E0552",
+        title=f"`{model}` gives its decisions no probability",
+        primary=Label(span, has),
+        why="a score alone does not say how sure a model is, and a guessed curve would decide which pairs count",
+        help=remedy,
+    )
+
+
+def softmax_assumed(model: str, span: Span) -> Diagnostic:
+    """The confidence of a model that outputs a raw score for each outcome."""
+    return Diagnostic(
+        code="W0704",
+        title=f"the confidence of `{model}` is read from the softmax of its raw scores",
+        primary=Label(span, f"`{model}` outputs scores, no probabilities"),
+        why="scores that are no logits, as of a margin or a distance, would make other pairs count",
+        help="export the model with its softmax, or leave the line out if its scores are no logits",
+    )
+
+
 def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
     """A differing attribute that is no input of the model."""
     return Diagnostic(
@@ -39,4 +61,16 @@ def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
         primary=Label(span, f"asks what changing `{attribute}` does"),
         why="the model cannot react to what it does not read, so this says nothing about proxies that it does read",
         help="relax the attributes that stand in for it (`relax ... freely`), or ask about groups of a population",
+    )
+
+
+def pruned_network(model: str, original: str, removed: str, span: Span) -> Diagnostic:
+    """The file says of itself that units were cut out of another network to make it."""
+    return Diagnostic(
+        code="W0703",
+        title=f"`{model}` is a pruned network, not the original",
+        primary=Label(span, "verdicts are about this file alone"),
+        notes=(f"original  sha256 {original or 'unknown'}", f"removed   {removed}"),
+        why="units were removed for being seldom active; the original may decide otherwise about somebody",
+        help="audit the original before anybody relies on a proof, or deploy the pruned network itself",
     )

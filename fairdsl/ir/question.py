@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from fairdsl.ir.expr import TRUE, Predicate, Relation
+from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.source import Span
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Relaxation",
     "SameDecision",
     "ScoreGap",
+    "Sure",
     "Threshold",
 ]
 
@@ -59,12 +60,30 @@ PairDemand = SameDecision | ScoreGap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sure:
+    """``confidence(who) RELATION level`` with ``>=`` or ``>``, ``Who.A`` or ``Who.B`` and 0 < level < 1.
+
+    The confidence of an individual is the probability that the model gives to the decision which it takes.
+    """
+
+    who: Who
+    relation: Relation
+    level: Fraction
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def odds_against(self) -> Fraction:
+        """``(1 - level) / level``: the odds against the decision that are just admitted."""
+        return (1 - self.level) / self.level
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """Individual fairness. Attributes neither in ``differ`` nor in ``relax`` are equal in a and b.
 
     Both individuals lie in the domain and in ``target`` (over ``Who.EACH``); ``pair_target`` (over
-    ``Who.A`` and ``Who.B``) restricts the ordered pair. A pair in force that breaks ``demand`` is a
-    violation.
+    ``Who.A`` and ``Who.B``) restricts the ordered pair, and ``sure`` the pairs to those of whose individuals the
+    model is sure. A pair in force that breaks ``demand`` is a violation.
     """
 
     differ: tuple[int, ...]
@@ -72,13 +91,19 @@ class Pair:
     relax: tuple[Relaxation, ...] = ()
     target: Predicate = TRUE
     pair_target: Predicate = TRUE
+    sure: tuple[Sure, ...] = ()
     demand: PairDemand = SameDecision()
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
     def symmetric(self) -> bool:
         """Whether (a, b) is admissible exactly when (b, a) is."""
-        return self.pair_target == TRUE
+        of_a, of_b = ({(sure.relation, sure.level) for sure in self.sure_of(who)} for who in (Who.A, Who.B))
+        return self.pair_target == TRUE and of_a == of_b
+
+    def sure_of(self, who: Who) -> tuple[Sure, ...]:
+        """What ``sure`` asks about one of the two."""
+        return tuple(sure for sure in self.sure if sure.who is who)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,21 +6,42 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.ir.domain import Domain, Point, Real
+from fairdsl.ir.domain import Domain, Point, Real, show_number
+from fairdsl.ir.expr import Who
+from fairdsl.ir.model import Model
 from fairdsl.ir.question import Differ, Pair
+from fairdsl.numerics.confidence import is_sure
 from fairdsl.numerics.predicates import holds_for, holds_for_pair
 
 __all__ = ["admissible", "round_point"]
 
 
-def admissible(pair: Pair, domain: Domain, a: Point, b: Point) -> str | None:
-    """None if (a, b) is an admissible pair of the question; otherwise the rule that it breaks."""
+def admissible(pair: Pair, domain: Domain, a: Point, b: Point, model: Model | None = None) -> str | None:
+    """None if (a, b) is an admissible pair of the question; otherwise the rule that it breaks.
+
+    The model is needed where the question asks how sure it is (ValueError without it). Whom it may or may not be
+    sure of, as far as arithmetic tells, is not admitted.
+    """
     return (
         _outside("a", a, pair, domain)
         or _outside("b", b, pair, domain)
         or _not_comparable(pair, domain, a, b)
         or (None if holds_for_pair(pair.pair_target, a, b) else "the pair is outside the target")
+        or _not_sure(pair, model, a, b)
     )
+
+
+def _not_sure(pair: Pair, model: Model | None, a: Point, b: Point) -> str | None:
+    if not pair.sure:
+        return None
+    if model is None:
+        raise ValueError("how sure the model is cannot be told without it")
+    for sure in pair.sure:
+        answer = is_sure(model, a if sure.who is Who.A else b, (sure,))
+        if answer is not True:
+            asked = f"`confidence({sure.who.value}) {sure.relation.value} {show_number(sure.level)}`"
+            return f"{asked} is not met" if answer is False else f"{asked} stays open"
+    return None
 
 
 def _outside(name: str, point: Point, pair: Pair, domain: Domain) -> str | None:

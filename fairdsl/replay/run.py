@@ -97,7 +97,7 @@ def witness(problem: Problem, a: Point, b: Point) -> Witness | None:
     A witness whose ``replay.agrees`` is false is a violation in one arithmetic only.
     """
     pair = problem.question
-    if not isinstance(pair, Pair) or admissible(pair, problem.domain, a, b) is not None:
+    if not isinstance(pair, Pair) or admissible(pair, problem.domain, a, b, problem.model) is not None:
         return None
     result = replay(problem, a, b)
     if not result.exact and not result.float32:

@@ -93,6 +93,7 @@ class CheckedSpec:
     title: str | None
     doc: tuple[str, ...]
     domains: Mapping[str, Domain]
+    labels: Mapping[str, LabelDeclaration]
     protected: tuple[str, ...]
     models: Mapping[str, CheckedModel]
     distributions: Mapping[str, CheckedDistribution]

@@ -11,9 +11,10 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
+from fairdsl.semantics.confidence import called
 from fairdsl.semantics.metrics import ALIASES, METRICS, known_metrics
 from fairdsl.semantics.populations import population_named
-from fairdsl.semantics.thresholds import check_share, metric_comparison
+from fairdsl.semantics.thresholds import metric_comparison
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
@@ -71,21 +72,7 @@ class PairDemands:
             if isinstance(clause, tree.UnderClause):
                 population_named(clause.distribution, self.distributions, self.model, self.reporter)
                 spans.append(clause.span)
-            if isinstance(clause, tree.WhenClause):
-                self._check_confidence(clause)
-                spans.append(clause.span)
         return tuple(spans)
-
-    def _check_confidence(self, clause: tree.WhenClause) -> None:
-        """``confidence(a) >= 0.9``: the model is sure of one of the two."""
-        condition = clause.condition
-        if isinstance(condition, tree.Comparison) and isinstance(condition.right, tree.Number):
-            called = self._called(condition.left, "confidence")
-            if called in self._both and condition.relation in (">", ">="):
-                check_share("confidence", condition.relation, condition.right, self.reporter)
-                return
-        first = self.compare.first.text
-        self.reporter.report(errors.demand_not_understood(condition.span, f"write `when confidence({first}) >= 0.9`"))
 
     def _required(self, clause: tree.RequireClause, question: Pair) -> Demand | None:
         beyond = self._beyond(clause.confidence)
@@ -180,18 +167,11 @@ class PairDemands:
         if not (isinstance(node, tree.Comparison) and node.relation == "="):
             return False
         sides = (node.left, node.right)
-        return {self._called(side, self.model.declaration.name) for side in sides} == self._both
+        return {called(side, self.model.declaration.name) for side in sides} == self._both
 
     @property
     def _both(self) -> set[str | None]:
         return {self.compare.first.text, self.compare.second.text}
-
-    def _called(self, node: tree.Expression, function: str) -> str | None:
-        """The individual in ``function(a)``; None for anything else."""
-        if not (isinstance(node, tree.Call) and node.function.text == function and len(node.arguments) == 1):
-            return None
-        argument = node.arguments[0]
-        return argument.name.text if isinstance(argument, tree.Reference) and argument.owner is None else None
 
     def _score_gap(self, node: tree.Expression) -> ScoreGap | None:
         """``abs(score(a) - score(b)) <= number`` (or ``<``, or mirrored)."""
@@ -205,7 +185,7 @@ class PairDemands:
         difference = left.arguments[0]
         if not (isinstance(difference, tree.Arithmetic) and difference.operator == "-"):
             return None
-        if {self._called(side, "score") for side in (difference.left, difference.right)} != self._both:
+        if {called(side, "score") for side in (difference.left, difference.right)} != self._both:
             return None
         if relation not in ("<=", "<") or not isinstance(right, tree.Number):
             return None

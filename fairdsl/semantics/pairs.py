@@ -12,6 +12,7 @@ from fairdsl.ir.question import Differ, Pair, Relaxation
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.confidence import read_sureness
 from fairdsl.semantics.pair_demands import PairDemands
 from fairdsl.semantics.scope import ConditionScope, attribute_index
 from fairdsl.semantics.wellformed import check_pair
@@ -74,6 +75,7 @@ class PairBuilder:
             relax=relax,
             target=target,
             pair_target=pair_target,
+            sure=read_sureness(self.node.clauses, self.compare, self.model.declaration, self.reporter),
             span=self.node.name.span,
         )
         if not self.reporter.has_errors:

@@ -9,8 +9,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fairdsl.ir.domain import Domain, show_number
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who
-from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, Relaxation, SameDecision, ScoreGap, Threshold
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
+from fairdsl.ir.question import (
+    Differ,
+    GroupMetric,
+    Pair,
+    Quantity,
+    Relaxation,
+    SameDecision,
+    ScoreGap,
+    Sure,
+    Threshold,
+)
 from fairdsl.semantics.metrics import METRICS
 
 __all__ = ["clauses_in_force", "formula", "predicate_text", "sentence"]
@@ -96,6 +106,7 @@ def clauses_in_force(question: Pair | GroupMetric, domain: Domain) -> tuple[str,
         lines.append(f"target (both): {predicate_text(question.target, domain)}")
     if question.pair_target != TRUE:
         lines.append(f"target (the ordered pair): {predicate_text(question.pair_target, domain)}")
+    lines += [f"when {_sureness(sure)}" for sure in question.sure]
     return tuple(lines)
 
 
@@ -127,6 +138,8 @@ def sentence(
     pair = f"any {who} {how}"
     if question.pair_target != TRUE:
         pair += f", where {predicate_text(question.pair_target, domain)},"
+    if question.sure:
+        pair = f"{pair.removesuffix(',')}, where `{model}` gives {_how_sure(question)},"
     if quantity is Quantity.HOLDS:
         return f"{pair[0].upper()}{pair[1:]} {_demanded(question, model)}."
     share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
@@ -176,12 +189,36 @@ def formula(question: Pair | GroupMetric, domain: Domain, model: str, threshold:
         parts.append(f"T(a) and T(b) with T = [{predicate_text(question.target, domain)}]")
     if question.pair_target != TRUE:
         parts.append(f"[{predicate_text(question.pair_target, domain)}]")
+    parts += [_sureness(sure) for sure in question.sure]
     match question.demand:
         case SameDecision():
             demand = f"{model}(a) = {model}(b)"
         case ScoreGap(relation=relation, limit=limit):
             demand = f"|score(a) - score(b)| {relation.value} {show_number(limit)}"
     return f"for all a, b in {domain.name}: {' and '.join(parts)} => {demand}"
+
+
+def _sureness(sure: Sure) -> str:
+    return f"confidence({sure.who.value}) {sure.relation.value} {_level(sure)}"
+
+
+def _level(sure: Sure) -> str:
+    """``0.9``, also where float64 has no such number."""
+    text = repr(float(sure.level))
+    return text if "e" not in text and Fraction(text) == sure.level else show_number(sure.level)
+
+
+def _how_sure(question: Pair) -> str:
+    """```a` its decision with a probability of at least 0.9``, of each of the two where they are asked the same."""
+
+    def probability(sure: Sure) -> str:
+        least = "at least" if sure.relation is Relation.GE else "more than"
+        return f"with a probability of {least} {_level(sure)}"
+
+    asked = [probability(sure) for sure in question.sure]
+    if len(asked) == 2 and asked[0] == asked[1]:
+        return f"each of the two its decision {probability(question.sure[0])}"
+    return " and ".join(f"`{sure.who.value}` its decision {probability(sure)}" for sure in question.sure)
 
 
 def _differ_formula(question: Pair, domain: Domain) -> str:

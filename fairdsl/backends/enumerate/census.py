@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, ScoreGap
-from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.ir.question import Pair, ScoreGap, Sure
+from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
+from fairdsl.numerics.evaluate import BatchEvaluator, Settled, points_of
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.predicates import mask
 from fairdsl.replay import runtime_of
@@ -35,7 +38,8 @@ class Census:
     roughly. ``scores`` and ``errors`` are kept for gap demands only. ``masked`` says whether the budget
     sufficed to find out who is admissible. ``doubled`` counts the individuals whose decision took more digits
     than float64 has, ``exactly`` those that took exact arithmetic. ``deployed`` are the decisions of the
-    deployed file.
+    deployed file. ``sure`` says of each individual whether the model is as sure as the question asks of ``a`` and
+    of ``b``: 1, 0, or OPEN; there is no entry where the question asks nothing.
     """
 
     grid: Grid
@@ -49,6 +53,15 @@ class Census:
     doubled: int = 0
     exactly: int = 0
     deployed: NDArray[np.int16] | None = None
+    sure: dict[Who, NDArray[np.int8]] = field(default_factory=dict)
+
+    def surely(self, who: Who) -> NDArray[np.bool_]:
+        """Whom the model is sure enough of to be ``who``."""
+        return self.sure[who] == 1 if who in self.sure else np.ones(self.grid.shape, dtype=np.bool_)
+
+    def perhaps(self, who: Who) -> NDArray[np.bool_]:
+        """Whom the model may be sure enough of: those of whom it is, and those of whom that stays open."""
+        return self.sure[who] != 0 if who in self.sure else np.ones(self.grid.shape, dtype=np.bool_)
 
     @property
     def count(self) -> int:
@@ -77,6 +90,7 @@ def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observ
         scores=np.zeros(grid.shape) if keeps_scores else None,
         errors=np.zeros(grid.shape) if keeps_scores else None,
         masked=True,
+        sure={who: np.full(grid.shape, OPEN, dtype=np.int8) for who in (Who.A, Who.B) if pair.sure_of(who)},
     )
     wanted = conjoin(problem.domain.where, pair.target)
     for indices in grid.chunks(_ROWS):
@@ -90,12 +104,12 @@ def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observ
         if budget.exhausted:
             break
         indices = everybody[start : start + evaluator.chunk]
-        _evaluate(census, evaluator, indices)
+        _evaluate(census, pair, evaluator, indices)
         observer.progress("enumerate", census.seen / everybody.size, f"{census.seen:,} individuals")
     return census
 
 
-def _evaluate(census: Census, evaluator: BatchEvaluator, indices: NDArray[np.int64]) -> None:
+def _evaluate(census: Census, pair: Pair, evaluator: BatchEvaluator, indices: NDArray[np.int64]) -> None:
     points = census.grid.points(indices)
     settled = evaluator.settled(points)
     census.decisions.reshape(-1)[indices] = settled.decisions
@@ -106,6 +120,18 @@ def _evaluate(census: Census, evaluator: BatchEvaluator, indices: NDArray[np.int
     if census.scores is not None and census.errors is not None:
         census.scores.reshape(-1)[indices] = settled.scores[:, 0]
         census.errors.reshape(-1)[indices] = settled.errors[:, 0]
+    for who, answers in census.sure.items():
+        answers.reshape(-1)[indices] = _surely(evaluator.model, points, settled, pair.sure_of(who))
+
+
+def _surely(model: Model, points: NDArray[np.float64], settled: Settled, wanted: Sequence[Sure]) -> NDArray[np.int8]:
+    """How the model meets what is asked of each point: in float64, and exactly where that leaves a doubt."""
+    answers = sure_rows(model, settled.scores, settled.errors, settled.decisions, wanted)
+    rows = np.flatnonzero((answers == OPEN) & (settled.decisions >= 0))
+    for row, point in zip(rows.tolist(), points_of(points[rows]), strict=True):
+        answer = is_sure(model, point, wanted)
+        answers[row] = OPEN if answer is None else answer
+    return answers
 
 
 def with_deployed(census: Census, problem: Problem, budget: Budget, observer: Observer) -> str | None:

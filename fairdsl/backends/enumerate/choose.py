@@ -14,6 +14,7 @@ from fairdsl.backends.enumerate.marks import mark_by_counting
 from fairdsl.backends.enumerate.offer import visits_pairs
 from fairdsl.backends.enumerate.pairs import free_axes
 from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, SameDecision
 from fairdsl.replay import admissible, witness
@@ -53,7 +54,7 @@ def choose(problem: Problem, pair: Pair, census: Census, violating: BoolArray, b
         if frozenset((first, second)) in met:
             continue
         for ordered in ((first, second), (second, first)):
-            if admissible(pair, problem.domain, *ordered) is not None:
+            if admissible(pair, problem.domain, *ordered, problem.model) is not None:
                 continue
             found = witness(problem, *ordered)
             if found is not None:
@@ -115,6 +116,7 @@ def _partners(
     grid = census.grid
     others = grid.along(individual, free)
     others = others[census.admissible.reshape(-1)[others]]
+    others = others[_sure(pair, census, individual, others)]
     if isinstance(pair.demand, SameDecision):
         decisions = census.decisions.reshape(-1)
         others = others[(decisions[others] >= 0) & (decisions[others] != decisions[individual])]
@@ -125,6 +127,14 @@ def _partners(
     scores = census.scores.reshape(-1)
     order = np.lexsort((others, -np.abs(scores[others] - scores[individual])))
     return others[order[:_PARTNERS]]
+
+
+def _sure(pair: Pair, census: Census, individual: int, others: IntArray) -> BoolArray:
+    """With which of the others the individual makes a pair, in either order, that the model is sure enough of."""
+    if not pair.sure:
+        return np.ones(len(others), dtype=np.bool_)
+    first, second = census.surely(Who.A).reshape(-1), census.surely(Who.B).reshape(-1)
+    return np.asarray((first[individual] & second[others]) | (second[individual] & first[others]), dtype=np.bool_)
 
 
 def _near(pair: Pair, census: Census, individual: int, others: IntArray) -> BoolArray:

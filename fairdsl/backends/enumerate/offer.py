@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.numerics.grid import Grid
@@ -26,6 +27,8 @@ def offer(problem: Problem) -> Offer | Refusal:
         return Refusal(why="it answers questions about pairs of individuals", span=pair.span)
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
+    if pair.sure and problem.model.logits is None:
+        return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
     sets = narrow(problem.domain, pair.target)
     for attribute, values in zip(problem.domain.attributes, sets, strict=True):
         if not isinstance(values, Finite):
@@ -42,7 +45,7 @@ def offer(problem: Problem) -> Offer | Refusal:
 
 def visits_pairs(pair: Pair) -> bool:
     """Whether the pairs must be visited one by one: counting partners along the axes is not enough."""
-    return not pair.symmetric or not isinstance(pair.demand, SameDecision)
+    return pair.pair_target != TRUE or not isinstance(pair.demand, SameDecision)
 
 
 def _pair_count(pair: Pair, sets: Sequence[ValueSet]) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.enumerate.census import UNSEEN, Census
 from fairdsl.backends.enumerate.marks import Marks
-from fairdsl.ir.expr import Relation, Who, variables
+from fairdsl.ir.expr import TRUE, Relation, Who, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
 from fairdsl.numerics.exact import Enclosed, enclosed_scores, gap_keeps, settled_gap
@@ -45,19 +45,27 @@ def mark_by_pairs(census: Census, pair: Pair, model: Model, budget: Budget, obse
     violating, paired, undecided = (np.zeros(size, dtype=np.bool_) for _ in range(3))
     judge = _GapJudge(census, pair.demand, model) if isinstance(pair.demand, ScoreGap) else None
     named = {variable.attribute for variable in variables(pair.pair_target)}
+    surely_a, surely_b = (census.surely(who).reshape(-1) for who in (Who.A, Who.B))
+    perhaps_a, perhaps_b = (census.perhaps(who).reshape(-1) for who in (Who.A, Who.B))
     for done, a, b in _blocks(census, pair):
-        if pair.symmetric:
-            inside = np.ones(len(a), dtype=np.bool_)
-        else:
+        if pair.pair_target != TRUE:
             points = {Who.A: census.grid.points(a, named), Who.B: census.grid.points(b, named)}
             inside = mask(pair.pair_target, points)
-        a, b = a[inside], b[inside]
+            a, b = a[inside], b[inside]
+        if pair.sure:
+            inside = perhaps_a[a] & perhaps_b[b]
+            a, b = a[inside], b[inside]
         breaks, unknown = _decisions(census, a, b) if judge is None else judge.pairs(a, b, budget)
         if budget.exhausted:
             # Who has a partner at all is then not known either: everybody's demand is undecided.
             undecided[:] = True
             break
-        for marked, chosen in ((paired, slice(None)), (violating, breaks), (undecided, unknown)):
+        admitted = np.ones(len(a), dtype=np.bool_)
+        if pair.sure:
+            # Where it stays open whether the pair counts, so does what it would break.
+            admitted = surely_a[a] & surely_b[b]
+            breaks, unknown = breaks & admitted, unknown | ~admitted
+        for marked, chosen in ((paired, admitted), (violating, breaks), (undecided, unknown)):
             marked[a[chosen]] = True
             marked[b[chosen]] = True
         observer.progress("pairs", done, "")

@@ -33,7 +33,7 @@ class Enumerate:
 
     name = "enumerate"
     about = Capability(
-        questions=("pairs: same decision, score gap; any, all, relax, target, where",),
+        questions=("pairs: same decision, score gap; any, all, relax, target, when, where",),
         quantities=("holds", "fair_share", "discrimination_rate"),
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
     )

@@ -78,6 +78,8 @@ def roles_of(problem: Problem) -> Roles | Refusal:
         return Refusal(why="it answers questions about pairs of individuals", span=pair.span)
     if not isinstance(pair.demand, SameDecision):
         return Refusal(why="it compares decisions, not gaps of scores", span=pair.span)
+    if pair.sure:
+        return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
     rule = problem.model.rule
     if isinstance(rule, ByThreshold) and rule.relation in (Relation.EQ, Relation.NE):
         return Refusal(why="the decision is no half-line of the score", span=problem.model.span)

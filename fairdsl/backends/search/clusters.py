@@ -5,11 +5,13 @@ attributes - all of them, or a sample where there are many - and values of the r
 one window no wider than the relaxation, so that any two members are similar enough.
 
 How far a cluster is from being a violation is its *distance*: the least change of a score that would
-change some member's decision (or, for gaps, what the gap lacks). 0 or less: members differ.
+change some member's decision (or, for gaps, what the gap lacks). 0 or less: members differ. Where the question
+asks how sure the model is, what the surest members lack, in logits, is added.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -18,9 +20,11 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.search.sampling import Column, Sampler
 from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import Who
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, ScoreGap
+from fairdsl.ir.question import Differ, Pair, ScoreGap, Sure
+from fairdsl.numerics.confidence import approximate_log_odds
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.rounding import float_below
 
@@ -36,13 +40,17 @@ _ASSIGNMENTS, _COPIES = 24, 4
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Clusters with their members' scores; ``valid`` members are in domain and target."""
+    """Clusters with their members' scores; ``valid`` members are in domain and target.
+
+    ``lacking`` is how much surer, in logits, the model would have to be of each member for it to be a, and b.
+    """
 
     members: FloatArray  # [n, k, attributes]
     valid: BoolArray  # [n, k]
     decisions: IntArray  # [n, k]
     scores: FloatArray  # [n, k], first score
     distances: FloatArray  # [n]
+    lacking: tuple[FloatArray, FloatArray]  # [n, k] each, never negative
 
 
 class Clusters:
@@ -113,8 +121,32 @@ class Clusters:
         decisions = self._evaluator.approximate_decisions(scores).reshape(count, size)
         margins = self._evaluator.margins(scores).reshape(count, size)
         first = scores[:, 0].reshape(count, size)
+        lacking = self._lacking(scores, decisions)
         distances = self._distances(valid, decisions, margins, first)
-        return Measured(members, valid, decisions, first, distances)
+        if self._pair.sure:
+            distances = distances + self._unsure(valid, decisions, lacking)
+        return Measured(members, valid, decisions, first, distances, lacking)
+
+    def _lacking(self, scores: FloatArray, decisions: IntArray) -> tuple[FloatArray, FloatArray]:
+        if not self._pair.sure:
+            none = np.zeros(decisions.shape)
+            return none, none
+        log_odds = approximate_log_odds(self._problem.model, scores, decisions.ravel()).reshape(decisions.shape)
+        levels = (_logit(self._pair.sure_of(who)) for who in (Who.A, Who.B))
+        # A level of 1/2 or less may be met on the boundary itself, which floats only come near to.
+        of_a, of_b = (np.maximum(0.0, level * (1 - 1e-9) - 1e-9 - log_odds) for level in levels)
+        return of_a, of_b
+
+    def _unsure(self, valid: BoolArray, decisions: IntArray, lacking: tuple[FloatArray, FloatArray]) -> FloatArray:
+        """What the surest a and b of each cluster lack; where members differ, of two that are decided differently."""
+        gap = isinstance(self._pair.demand, ScoreGap)
+        best = np.full(len(valid), np.inf)
+        alike = sum(np.where(valid, of, np.inf).min(axis=1) for of in lacking)
+        for outcome in range(len(self._problem.model.outcomes)):
+            of_a = np.where(valid & (decisions == outcome), lacking[0], np.inf).min(axis=1)
+            of_b = np.where(valid & (decisions != outcome), lacking[1], np.inf).min(axis=1)
+            best = np.minimum(best, of_a + of_b)
+        return np.asarray(np.where(np.isfinite(best) & (not gap), best, alike), dtype=np.float64)
 
     def _distances(self, valid: BoolArray, decisions: IntArray, margins: FloatArray, scores: FloatArray) -> FloatArray:
         demand = self._pair.demand
@@ -141,6 +173,8 @@ class Clusters:
         else:
             decisions = found.decisions[row, keep]
             comparable &= decisions[:, None] != decisions[None, :]
+        of_a, of_b = found.lacking[0][row, keep], found.lacking[1][row, keep]
+        comparable &= (of_a[:, None] <= 0) & (of_b[None, :] <= 0)
         if not comparable.any():
             return None
         if isinstance(self._problem.model.rule, ByThreshold) and not isinstance(self._pair.demand, ScoreGap):
@@ -149,3 +183,9 @@ class Clusters:
         place = int(np.argmax(np.where(comparable, gaps, -1.0)))
         a, b = points_of(members[[place // len(keep), place % len(keep)]])
         return a, b
+
+
+def _logit(wanted: Sequence[Sure]) -> float:
+    """The logit of the highest level, roughly; of none minus infinity."""
+    with np.errstate(divide="ignore"):
+        return max((-float(np.log(float(sure.odds_against))) for sure in wanted), default=-np.inf)

@@ -41,7 +41,7 @@ class Search:
 
     name = "search"
     about = Capability(
-        questions=("pairs: same decision, score gap; any, all, relax, target, where; finds violations only",),
+        questions=("pairs: same decision, score gap; any, all, relax, target, when, where; finds violations only",),
         quantities=("holds",),
         models=("every model that can be evaluated, real attributes too",),
     )
@@ -58,6 +58,8 @@ class Search:
             return Refusal(why="it finds violations, not shares", span=pair.span)
         if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
             return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
+        if pair.sure and problem.model.logits is None:
+            return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
         return Offer(method="draws individuals near the decision boundary", decides=False)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
@@ -132,7 +134,7 @@ class _Hunt:
 
     def _replay(self, a: Point, b: Point) -> None:
         for ordered in ((a, b), (b, a)):
-            if admissible(self._pair, self._problem.domain, *ordered) is not None:
+            if admissible(self._pair, self._problem.domain, *ordered, self._problem.model) is not None:
                 continue
             result = witness(self._problem, *ordered)
             if result is not None:

@@ -10,7 +10,10 @@ some case below, scores and values satisfy the case:
 Where the question is symmetric, (a, b) is admissible iff (b, a) is, so one orientation of each is enough.
 A decision is a conjunction of linear inequalities over the scores; outcomes of ByHighest beat those of a
 lower index strictly, because ties go to the lowest index. A threshold that is known only to lie in
-[low, high] is widened: granted means that it is met for some value in there, and so does refused.
+[low, high] is widened: granted means that it is met for some value in there, and so does refused. Where the
+question asks how sure the model is of an individual, a case fixes its decision and has conditions that are
+necessary for being sure of it (:mod:`~fairdsl.backends.smt.atoms`); of a pair that a solver finds only a replay
+tells whether it counts, and :func:`refined` excludes one that does not.
 
 Each case is further split by the values of the differing attributes where these are few. All values
 take part, not only the extremes.
@@ -18,43 +21,41 @@ take part, not only the extremes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
+from fairdsl.backends.smt.atoms import Atom, decided, exactly_linear, sure_of, tangent
 from fairdsl.backends.smt.region import Region, whole_region
-from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model
+from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, ScoreGap
-from fairdsl.numerics.narrow import Finite
+from fairdsl.numerics.exact import exact_scores
+from fairdsl.numerics.narrow import Finite, ValueSet
 
-__all__ = ["Atom", "Case", "cases", "pair_of", "ways", "widened"]
+__all__ = ["Atom", "Case", "cases", "comparable_ways", "pair_of", "refined", "ways", "widened"]
 
 #: More ordered pairs of assignments than this stay symbolic; splitting then takes them apart.
 _FEW_PAIRS = 100
 
-_Row = tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Atom:
-    """``a . scores(a) + b . scores(b) + constant > 0`` (or ``>= 0`` where not strict)."""
-
-    a: _Row
-    b: _Row
-    constant: Fraction
-    strict: bool
+#: A case gets no more conditions than this.
+_MOST_ATOMS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One way to break the demand: inequalities over the scores, and the pairs it looks at."""
+    """One way to break the demand: inequalities over the scores, and the pairs it looks at.
+
+    ``outcomes`` are the decisions of a and b that the inequalities fix, None where they leave it open.
+    """
 
     title: str
     atoms: tuple[Atom, ...]
     region: Region
+    outcomes: tuple[int | None, int | None] = (None, None)
 
 
 def pair_of(problem: Problem) -> Pair:
@@ -66,7 +67,8 @@ def pair_of(problem: Problem) -> Pair:
 def widened(problem: Problem) -> bool:
     """Whether some case admits more than the question: then only a replay can tell."""
     rule = problem.model.rule
-    return isinstance(rule, ByThreshold) and rule.low != rule.high
+    enclosed = isinstance(rule, ByThreshold) and rule.low != rule.high
+    return enclosed or not exactly_linear(problem.model, pair_of(problem).sure)
 
 
 def cases(problem: Problem) -> tuple[Case, ...]:
@@ -76,74 +78,130 @@ def cases(problem: Problem) -> tuple[Case, ...]:
     if start.empty:
         return ()
     return tuple(
-        Case(title + groups, atoms, region)
-        for title, atoms in ways(problem.model, pair)
+        Case(way.title + groups, way.atoms, region, way.outcomes)
+        for way in _ways(problem.model, pair)
         for groups, region in _assignments(problem, pair, start)
     )
 
 
 def ways(model: Model, pair: Pair) -> Iterator[tuple[str, tuple[Atom, ...]]]:
     """The ways in which scores can break the demand: a title and the inequalities, one after another."""
+    return ((way.title, way.atoms) for way in _ways(model, pair))
+
+
+def comparable_ways(model: Model, pair: Pair) -> Iterator[tuple[str, tuple[Atom, ...]]]:
+    """The ways in which a pair can count at all: the decisions that the model has to be sure of."""
+    for outcomes in _outcomes(model, pair):
+        atoms = _of_outcomes(model, pair, outcomes)
+        if atoms is not None:
+            yield _titled(model, outcomes), atoms
+
+
+def refined(problem: Problem, case: Case, a: Point, b: Point) -> Case | None:
+    """The case with conditions that (a, b) does not meet, where it meets the case's and the model is not sure.
+
+    None where no such condition is left: the model is sure of both as far as linear conditions tell.
+    """
+    pair, model = pair_of(problem), problem.model
+    if len(case.atoms) >= _MOST_ATOMS or not model.rational:
+        return None
+    scores = (exact_scores(model, a), exact_scores(model, b))
+    found = []
+    for sure in pair.sure:
+        of_a = sure.who is Who.A
+        outcome = case.outcomes[0 if of_a else 1]
+        if outcome is not None:
+            atom = tangent(model, outcome, sure, scores[0 if of_a else 1], of_a=of_a)
+            if not atom.met(*scores):
+                found.append(atom)
+    return replace(case, atoms=(*case.atoms, *found)) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A title, inequalities, and the outcomes of a and b that they fix."""
+
+    title: str
+    atoms: tuple[Atom, ...]
+    outcomes: tuple[int | None, int | None]
+
+
+def _ways(model: Model, pair: Pair) -> Iterator[_Way]:
     both = not pair.symmetric
     if isinstance(pair.demand, ScoreGap):
-        yield from _gaps(pair.demand, both)
+        yield from _gaps(model, pair, pair.demand, both)
         return
-    names = model.outcomes
-    for first, second in product(range(len(names)), repeat=2):
+    for first, second in product(range(len(model.outcomes)), repeat=2):
         if first != second and (both or first > second):
-            a = _decided(model.rule, first, model.score_count, of_a=True)
-            b = _decided(model.rule, second, model.score_count, of_a=False)
+            a = decided(model.rule, first, model.score_count, of_a=True)
+            b = decided(model.rule, second, model.score_count, of_a=False)
             if a is not None and b is not None:
-                yield f"a: {names[first]}, b: {names[second]}", (*a, *b)
+                sure_a = sure_of(model, first, pair.sure_of(Who.A), of_a=True)
+                sure_b = sure_of(model, second, pair.sure_of(Who.B), of_a=False)
+                title = f"a: {model.outcomes[first]}, b: {model.outcomes[second]}"
+                yield _Way(title, (*a, *sure_a, *b, *sure_b), (first, second))
 
 
-def _gaps(demand: ScoreGap, both: bool) -> Iterator[tuple[str, tuple[Atom, ...]]]:
+def _gaps(model: Model, pair: Pair, demand: ScoreGap, both: bool) -> Iterator[_Way]:
     one, minus = (Fraction(1),), (Fraction(-1),)
     strict = demand.relation is Relation.LE
     relation = ">" if strict else ">="
-    yield f"score(a) - score(b) {relation} {demand.limit}", (Atom(one, minus, -demand.limit, strict),)
+    directions = [(f"score(a) - score(b) {relation} {demand.limit}", Atom(one, minus, -demand.limit, strict))]
     if both:
-        yield f"score(b) - score(a) {relation} {demand.limit}", (Atom(minus, one, -demand.limit, strict),)
+        directions.append((f"score(b) - score(a) {relation} {demand.limit}", Atom(minus, one, -demand.limit, strict)))
+    for (title, gap), outcomes in product(directions, list(_outcomes(model, pair))):
+        atoms = _of_outcomes(model, pair, outcomes)
+        if atoms is not None:
+            yield _Way("; ".join(filter(None, (title, _titled(model, outcomes)))), (gap, *atoms), outcomes)
 
 
-def _decided(rule: DecisionRule, outcome: int, count: int, *, of_a: bool) -> tuple[Atom, ...] | None:
-    """The inequalities of one individual's decision; None where the rule never decides so."""
-    if isinstance(rule, ByHighest):
-        rows = [
-            (tuple(Fraction((k == outcome) - (k == other)) for k in range(count)), other < outcome)
-            for other in range(count)
-            if other != outcome
-        ]
-        return tuple(_atom(row, Fraction(0), strict, of_a) for row, strict in rows)
-    if outcome not in (rule.granted, rule.otherwise):
-        return None
-    relation = rule.relation if outcome == rule.granted else rule.relation.negated
-    above = relation in (Relation.GT, Relation.GE)
-    strict = relation in (Relation.GT, Relation.LT)
-    if above:
-        return (_atom((Fraction(1),), -rule.low, strict, of_a),)
-    return (_atom((Fraction(-1),), rule.high, strict, of_a),)
+def _outcomes(model: Model, pair: Pair) -> Iterator[tuple[int | None, int | None]]:
+    """What can be decided of those whom the model has to be sure of; None of whom nothing is asked."""
+
+    def of(who: Who) -> Sequence[int | None]:
+        return range(len(model.outcomes)) if pair.sure_of(who) else (None,)
+
+    return product(of(Who.A), of(Who.B))
 
 
-def _atom(row: _Row, constant: Fraction, strict: bool, of_a: bool) -> Atom:
-    none = (Fraction(0),) * len(row)
-    return Atom(row if of_a else none, none if of_a else row, constant, strict)
+def _of_outcomes(model: Model, pair: Pair, outcomes: tuple[int | None, int | None]) -> tuple[Atom, ...] | None:
+    """The inequalities of these decisions and of being sure of them; None where the rule never decides so."""
+    atoms: list[Atom] = []
+    for who, outcome in zip((Who.A, Who.B), outcomes, strict=True):
+        if outcome is None:
+            continue
+        of_a = who is Who.A
+        decision = decided(model.rule, outcome, model.score_count, of_a=of_a)
+        if decision is None:
+            return None
+        atoms += [*decision, *sure_of(model, outcome, pair.sure_of(who), of_a=of_a)]
+    return tuple(atoms)
+
+
+def _titled(model: Model, outcomes: tuple[int | None, int | None]) -> str:
+    named = ((who, outcome) for who, outcome in zip("ab", outcomes, strict=True) if outcome is not None)
+    return ", ".join(f"{who}: {model.outcomes[outcome]}" for who, outcome in named)
 
 
 def _assignments(problem: Problem, pair: Pair, start: Region) -> Iterator[tuple[str, Region]]:
     """The regions of all comparable pairs of values of the differing attributes, or the whole region."""
-    sets = [start.a[index] for index in pair.differ]
+    # What the target asks of one of the two leaves them different values.
+    ours_left, theirs_left = ([sets[index] for index in pair.differ] for sets in (start.a, start.b))
     count = 1
-    for values in sets:
-        count *= values.count**2 if isinstance(values, Finite) else _FEW_PAIRS + 1
+    for values in (*ours_left, *theirs_left):
+        count *= values.count if isinstance(values, Finite) else _FEW_PAIRS + 1
     if count > _FEW_PAIRS:
         yield "", start
         return
-    every = list(product(*(values.values for values in sets if isinstance(values, Finite))))
-    for ours, theirs in product(every, repeat=2):
+    for ours, theirs in product(_every(ours_left), _every(theirs_left)):
         apart = [x != y for x, y in zip(ours, theirs, strict=True)]
         if all(apart) if pair.mode is Differ.ALL else any(apart):
             yield _described(problem, pair, ours, theirs), _fixed(pair, start, ours, theirs)
+
+
+def _every(sets: Sequence[ValueSet]) -> list[tuple[int | Fraction, ...]]:
+    """All assignments of finitely many values."""
+    return list(product(*(values.values for values in sets if isinstance(values, Finite))))
 
 
 def _fixed(pair: Pair, start: Region, ours: tuple[int | Fraction, ...], theirs: tuple[int | Fraction, ...]) -> Region:

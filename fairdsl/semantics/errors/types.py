@@ -24,7 +24,13 @@ def not_comparable(what: str, span: Span, why: str, help_text: str) -> Diagnosti
 
 
 def threshold_out_of_range(
-    metric: str, written: str, span: Span, suggestion: str | None, *, what: str = "outside 0 % .. 100 %"
+    metric: str,
+    written: str,
+    span: Span,
+    suggestion: str | None,
+    *,
+    what: str = "outside 0 % .. 100 %",
+    remedy: str = "write a number from 0 to 1, or a percentage",
 ) -> Diagnostic:
     """A threshold on a share or rate that is always or never met: most often one outside 0 to 100 %."""
     return Diagnostic(
@@ -32,7 +38,7 @@ def threshold_out_of_range(
         title=f"`{metric}` lies between 0 and 1, so {written} decides nothing",
         primary=Label(span, what),
         why="the requirement would be always or never met, whatever the model does",
-        help=f"did you mean `{suggestion}`?" if suggestion else "write a number from 0 to 1, or a percentage",
+        help=f"did you mean `{suggestion}`?" if suggestion else remedy,
         fix=Edit(span, suggestion) if suggestion else None,
     )
 
