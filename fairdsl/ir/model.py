@@ -37,6 +37,7 @@ __all__ = [
     "ExactArray",
     "Feed",
     "Layer",
+    "Logits",
     "Model",
     "Readout",
     "linear_layer",
@@ -194,6 +195,19 @@ DecisionRule = ByThreshold | ByHighest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Logits:
+    """How scores give probabilities: ``scale`` times the scores are logits.
+
+    One score z: the outcome above the threshold has probability ``1 / (1 + exp(-scale z))``, the one below it
+    has the rest. Several: their softmax. ``assumed``: the file does not say so, raw scores are taken as logits.
+    ``scale`` is 1, or 1/2 where the score is the difference of two logits that are each other's negative.
+    """
+
+    scale: Fraction = Fraction(1)
+    assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
     """One input tensor of the deployed graph, [1, len(features)], filled with these features."""
 
@@ -243,7 +257,10 @@ class Model:
     """A model as a function from individuals to decisions, in real arithmetic.
 
     ``layers`` map the inputs to the scores; the last layer is linear. With :class:`ByThreshold` there
-    is one score. ``favourable`` is an outcome's index where the spec names one.
+    is one score. ``favourable`` is an outcome's index where the spec names one. ``logits`` says how probable
+    the scores make each outcome; None where they are no logits. ``one_of`` are groups of positions of inputs,
+    without overlaps: for every individual of the domain exactly one indicator of a group is 1, as of the leaves
+    of a tree.
     """
 
     name: str
@@ -254,6 +271,8 @@ class Model:
     favourable: int | None = None
     deployed: Deployed | None = None
     sha256: str | None = None
+    logits: Logits | None = None
+    one_of: tuple[tuple[int, ...], ...] = ()
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property

@@ -1,7 +1,8 @@
 """Symbolic tensors: exact affine maps over *units*, the building blocks of networks.
 
-A :class:`Basis` numbers blocks of units. A block is either a graph input or what an activation node adds:
-``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a sigmoid or tanh of it. An :class:`Affine`
+A :class:`Basis` numbers blocks of units. A block is a graph input, or what an activation node adds:
+``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a sigmoid or tanh of it; or it holds the indicators
+of an encoder or of the leaves of trees, which are inputs of the layers as well. An :class:`Affine`
 is a tensor whose every element is ``bias + sum over blocks of (row of the part) . units``. Parts that only
 select and scale units (identities, permutations, normalisations) stay in the sparse form :class:`Pick`.
 """
@@ -10,16 +11,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Curve
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
 
-__all__ = ["Affine", "Basis", "Block", "Dense", "Pick", "TooLargeError", "add", "apply", "scale", "stack", "take"]
+__all__ = [
+    "Affine",
+    "Basis",
+    "Block",
+    "Comparison",
+    "Dense",
+    "Indicators",
+    "Literal",
+    "Pick",
+    "TooLargeError",
+    "Whole",
+    "add",
+    "apply",
+    "dense",
+    "scale",
+    "stack",
+    "take",
+]
 
 Indices = NDArray[np.int64]
 
@@ -70,25 +90,77 @@ class Affine:
         return cls(values.shape, {}, values.reshape(-1))
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``feature RELATION threshold``, the feature by its position."""
+
+    feature: int
+    relation: Relation
+    threshold: Fraction
+
+
+#: A test by its position, and whether it comes out true.
+Literal = tuple[int, bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Indicators:
+    """Units that are 1 where all of their literals hold and 0 elsewhere.
+
+    ``features`` is over graph inputs and earlier indicators. Of the units of a group exactly one is 1: they are
+    the leaves of one tree, and their literals the way to them from the root. ``node`` of the file, of this
+    ``operator``, is where they come from.
+    """
+
+    operator: str
+    node: str
+    features: Affine
+    tests: tuple[Comparison, ...]
+    units: tuple[tuple[Literal, ...], ...]
+    groups: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Whole:
+    """What a node reads as integers: the numbers of ``value`` must have no fraction to cut off."""
+
+    operator: str
+    node: str
+    value: Affine
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Units that enter the basis together; ``argument`` is None for a graph input."""
+    """Units that enter the basis together; without an ``argument`` they are a graph input, or ``indicators``."""
 
     width: int
     argument: Affine | None
     slope: Array
     curve: Curve = Curve.LEAKY
+    indicators: Indicators | None = None
 
 
 @dataclass(slots=True)
 class Basis:
-    """The blocks found so far."""
+    """The blocks found so far; ``whole`` is what they take for granted about the numbers of an individual."""
 
     blocks: list[Block] = field(default_factory=list)
+    whole: list[Whole] = field(default_factory=list)
 
     def input(self, shape: tuple[int, ...]) -> Affine:
         """Add a graph input; the result is its tensor."""
         return self._append(Block(prod(shape), None, exact.zeros((0,))), shape)
+
+    def indicate(self, indicators: Indicators) -> Affine:
+        """Add indicators; the result is their vector. ValueError where a feature depends on units that bend."""
+        if not self.early(indicators.features):
+            raise ValueError("indicators read inputs and earlier indicators only")
+        width = len(indicators.units)
+        return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
+
+    def early(self, value: Affine) -> bool:
+        """Whether the value depends on graph inputs and indicators only."""
+        return all(self.blocks[number].argument is None for number in value.parts)
 
     def bend(self, argument: Affine, slope: Array) -> Affine:
         """Add leaky units of ``argument`` ([size] slopes between 0 and 1); the result is their tensor."""

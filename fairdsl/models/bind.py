@@ -11,9 +11,13 @@ from fairdsl.ir.domain import Boolean, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models import errors
 from fairdsl.models.graph import GraphInput, ImportedGraph
+from fairdsl.models.indicate import form_of, unit_forms
 from fairdsl.source import Span
 
-__all__ = ["bind", "feeds_width"]
+__all__ = ["bind", "check_whole", "feeds_width"]
+
+#: Integers of a file have 32 bits or more.
+_LARGEST_INTEGER = 2**31 - 1
 
 
 def feeds_width(declaration: ModelDeclaration, domain: Domain) -> int:
@@ -39,6 +43,37 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, sp
         raise DiagnosticError(_width(declaration, domain, graph, span))
     _check_dtypes(graph, forms, domain, span)
     return forms
+
+
+def check_whole(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> None:
+    """Check that what the file reads as integers has none but integers in the domain; raises DiagnosticError.
+
+    Then a cast cuts nothing off.
+    """
+    units = unit_forms(graph.basis.blocks, forms)
+    for whole in graph.basis.whole:
+        for element in range(whole.value.size):
+            if not _is_whole(form_of(whole.value, element, units), domain):
+                reason = "it turns a number that need not be a whole one into an integer, which cuts its fraction off"
+                remedy = "declare the attribute as `integer`, or export the model without this step"
+                raise DiagnosticError(
+                    errors.node_not_exact(graph.path, whole.operator, whole.node, reason, remedy, span)
+                )
+
+
+def _is_whole(form: Form, domain: Domain) -> bool:
+    """Whether every value of the form is an integer, and none too large."""
+    reach = abs(form.constant)
+    if any(number.denominator != 1 for number in (form.constant, *(factor for _, factor in form.terms))):
+        return False
+    for item, factor in form.terms:
+        ends: tuple[Fraction | None, ...] = (Fraction(1),)
+        if isinstance(item, AttributeInput):
+            if isinstance(domain.attributes[item.attribute].type, Real):
+                return False
+            ends = domain.attributes[item.attribute].bounds
+        reach += abs(factor) * max(abs(end) for end in ends if end is not None)
+    return reach <= _LARGEST_INTEGER
 
 
 def _input_names(graph: ImportedGraph) -> tuple[str, ...] | None:

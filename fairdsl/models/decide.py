@@ -67,19 +67,12 @@ def decide(declaration: ModelDeclaration, graph: ImportedGraph, warn: Callable[[
 
 
 def _when_score(clause: WhenScore, graph: ImportedGraph) -> Decided:
-    output = _single(graph, OutputKind.SCORE) or _single(graph, OutputKind.SIGMOID)
+    output = _single(graph, OutputKind.SCORE) or _single(graph, OutputKind.PROBABILITY)
+    if output is not None:
+        return _as_it_is(clause, output, 0)
+    output = _single(graph, OutputKind.SIGMOID)
     if output is None:
         raise DiagnosticError(_no_output("the file has no single score to compare", graph, clause.span))
-    if output.kind is OutputKind.SCORE:
-        rule = _threshold(clause, clause.threshold, clause.threshold)
-        return Decided(
-            scores=output.scores,
-            rule=rule,
-            output=output.name,
-            readout=Readout.SCORE,
-            relation=clause.relation,
-            threshold=clause.threshold,
-        )
     if not 0 < clause.threshold < 1:
         condition = f"score {clause.relation.value} {show_number(clause.threshold)}"
         always = clause.relation.compares(Fraction(1, 2), clause.threshold)
@@ -95,6 +88,12 @@ def _when_probability(clause: WhenProbability, graph: ImportedGraph, warn: Calla
     pair = _of_kind(graph, OutputKind.SIGMOID, 2)
     if pair is not None:
         return _probability(clause, clause.threshold, pair, clause.outcome)
+    shares = _of_kind(graph, OutputKind.PROBABILITY, 2)
+    if shares is not None:
+        return _as_it_is(clause, shares, clause.outcome)
+    share = _single(graph, OutputKind.PROBABILITY)
+    if share is not None:
+        return _as_it_is(clause, share, 0)
     raw = _single(graph, OutputKind.SCORE)
     if raw is None:
         raise DiagnosticError(_no_output("the file has no probability of this outcome", graph, clause.span))
@@ -107,6 +106,19 @@ def _when_probability(clause: WhenProbability, graph: ImportedGraph, warn: Calla
         readout=Readout.SCORE,
         relation=clause.relation,
         threshold=(low + high) / 2,
+    )
+
+
+def _as_it_is(clause: WhenScore | WhenProbability, output: GraphOutput, channel: int) -> Decided:
+    """A number of the file that is compared itself."""
+    return Decided(
+        scores=take(output.scores, np.array([channel])),
+        rule=_threshold(clause, clause.threshold, clause.threshold),
+        output=output.name,
+        readout=Readout.SCORE if output.width == 1 else Readout.CHANNEL,
+        channel=channel,
+        relation=clause.relation,
+        threshold=clause.threshold,
     )
 
 
@@ -126,7 +138,7 @@ def _probability(clause: WhenScore | WhenProbability, q: Fraction, output: Graph
 
 def _when_class(clause: WhenClass, graph: ImportedGraph) -> Decided:
     output = _of_kind(graph, OutputKind.LABEL, 2)
-    for kind in (OutputKind.SIGMOID, OutputKind.SCORE):
+    for kind in (OutputKind.SIGMOID, OutputKind.PROBABILITY, OutputKind.SCORE):
         output = output or _of_kind(graph, kind, 2)
     if output is None:
         raise DiagnosticError(_no_output("the file does not choose between two classes", graph, clause.span))
@@ -165,7 +177,7 @@ def _when_class(clause: WhenClass, graph: ImportedGraph) -> Decided:
 def _highest(clause: Highest, outcomes: tuple[str, ...], graph: ImportedGraph) -> Decided:
     count = len(outcomes)
     output = _of_kind(graph, OutputKind.LABEL, count)
-    for kind in (OutputKind.SCORE, OutputKind.SOFTMAX, OutputKind.SIGMOID):
+    for kind in (OutputKind.SCORE, OutputKind.SOFTMAX, OutputKind.SIGMOID, OutputKind.PROBABILITY):
         output = output or _of_kind(graph, kind, count)
     if output is None or count < 2:
         title = f"the highest of {count} scores needs a file with {count} scores"
@@ -198,7 +210,7 @@ def _class_readout(output: GraphOutput) -> Readout:
             return Readout.LABEL
         case OutputKind.SCORE:
             return Readout.DIFFERENCE
-        case OutputKind.SIGMOID | OutputKind.SOFTMAX:
+        case OutputKind.SIGMOID | OutputKind.SOFTMAX | OutputKind.PROBABILITY:
             return Readout.HIGHEST
 
 
@@ -235,7 +247,7 @@ def _kind_in_words(output: GraphOutput) -> str:
     match output.kind:
         case OutputKind.SCORE:
             return f"{output.width} raw score{plural}"
-        case OutputKind.SIGMOID:
+        case OutputKind.SIGMOID | OutputKind.PROBABILITY:
             return f"{output.width} probabilit{'y' if output.width == 1 else 'ies'}"
         case OutputKind.SOFTMAX:
             return f"{output.width} probabilities that sum to 1"
@@ -249,6 +261,6 @@ def _remedy(output: GraphOutput) -> str:
         return "`when score > 0`" if output.kind is OutputKind.SCORE else "`when probability >= 0.5`"
     if output.kind is OutputKind.LABEL and output.width == 2:
         return f"`when class = {output.labels[1] if isinstance(output.labels[1], int) else 1}`"
-    if output.width == 2 and output.kind is OutputKind.SIGMOID:
+    if output.width == 2 and output.kind in (OutputKind.SIGMOID, OutputKind.PROBABILITY):
         return "`when probability >= 0.5`"
     return f"`decide by highest score` with {output.width} outcomes"

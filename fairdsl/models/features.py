@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import Who
-from fairdsl.ir.feature import AttributeInput, Form, Input
+from fairdsl.ir.expr import Predicate, Who
+from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.model import Layer
 from fairdsl.models import exact
 from fairdsl.numerics.predicates import holds_for, mask
@@ -72,14 +72,18 @@ def _column(item: Input, points: FloatArray) -> NDArray[Any]:
     return mask(item.predicate, {Who.EACH: points}).astype(np.float64)
 
 
-def fold(layer: Layer, forms: Sequence[Form]) -> tuple[tuple[Input, ...], Layer]:
+def fold(
+    layer: Layer, forms: Sequence[Form], indicators: Sequence[Predicate | bool] = ()
+) -> tuple[tuple[Input, ...], Layer]:
     """The layer over the inputs that the forms speak of, instead of over the forms themselves.
 
-    The inputs come in the order in which the forms first name them; all arithmetic is exact.
+    The layer reads the forms and then the ``indicators``. The inputs come in the order in which the forms first
+    name them, then those indicators whose truth is not known; all arithmetic is exact.
     """
     inputs = tuple(dict.fromkeys(item for form in forms for item, _ in form.terms))
-    if forms == [Form.of(item) for item in inputs]:
-        return inputs, layer
+    undecided = tuple(IndicatorInput(unit) for unit in indicators if not isinstance(unit, bool))
+    if tuple(forms) == tuple(Form.of(item) for item in inputs) and len(undecided) == len(indicators):
+        return (*inputs, *undecided), layer
     place = {item: position for position, item in enumerate(inputs)}
     weight = layer.weight.floats if layer.weight.is_float else layer.weight.exact
     columns: list[exact.Array] = [exact.zeros((layer.width,)) for _ in inputs]
@@ -90,10 +94,16 @@ def fold(layer: Layer, forms: Sequence[Form]) -> tuple[tuple[Input, ...], Layer]
             columns[place[item]] = exact.add(columns[place[item]], _times(column, factor))
         if form.constant:
             bias = exact.add(bias, _times(column, form.constant))
+    for position, unit in enumerate(indicators, start=len(forms)):
+        if unit is True:
+            bias = exact.add(bias, weight[:, position])
+        elif unit is not False:
+            columns.append(weight[:, position])
     if not all(exact.is_float(column) for column in columns):
         columns = [exact.to_fractions(column) for column in columns]
     folded = np.stack(columns, axis=1) if columns else exact.zeros((layer.width, 0))
-    return inputs, replace(layer, weight=exact.to_exact_array(folded), bias=exact.to_exact_array(bias))
+    layer = replace(layer, weight=exact.to_exact_array(folded), bias=exact.to_exact_array(bias))
+    return (*inputs, *undecided), layer
 
 
 def _times(column: exact.Array, factor: Fraction) -> exact.Array:

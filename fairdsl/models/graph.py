@@ -15,6 +15,7 @@ class OutputKind(Enum):
 
     SCORE = "raw scores"
     SIGMOID = "sigmoid"  # each column is the logistic of its score
+    PROBABILITY = "probability"  # each column is itself a probability, or stands for one: no curve lies behind it
     SOFTMAX = "softmax"  # the columns are the softmax of the scores (three columns or more)
     LABEL = "label"  # the class whose score is highest, ties to the lowest index
 

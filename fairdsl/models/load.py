@@ -8,15 +8,17 @@ from pathlib import Path
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.ir.declaration import FileSource, InlineScore, ModelDeclaration
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.feature import Form
+from fairdsl.ir.feature import Form, Input
 from fairdsl.ir.model import Deployed, Feed, Model
 from fairdsl.models import errors
-from fairdsl.models.bind import bind, feeds_width
+from fairdsl.models.bind import bind, check_whole, feeds_width
 from fairdsl.models.decide import Decided, decide
 from fairdsl.models.features import fold
 from fairdsl.models.graph import ImportedGraph
+from fairdsl.models.indicate import Bound, EntangledError, bind_indicators, one_hot_groups
 from fairdsl.models.linear_json import affine_graph, read_linear
-from fairdsl.models.schedule import lay_out
+from fairdsl.models.probabilities import logits_of
+from fairdsl.models.schedule import first_blocks, lay_out
 from fairdsl.source import Span
 
 __all__ = ["load_model"]
@@ -47,7 +49,7 @@ def load_model(
         if graph.rounded:
             warnings.report(errors.root_rounded(graph.path, graph.rounded, source.span))
     try:
-        return _assemble(declaration, graph, forms, decided)
+        return _assemble(declaration, domain, graph, forms, decided)
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
 
@@ -88,6 +90,7 @@ def _bound_and_decided(
     decided: Decided | None = None
     try:
         forms = bind(declaration, domain, graph, span)
+        check_whole(graph, forms, domain, span)
     except DiagnosticError as problem:
         found.extend(problem.diagnostics)
     try:
@@ -99,10 +102,23 @@ def _bound_and_decided(
     return forms, decided
 
 
-def _assemble(declaration: ModelDeclaration, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided) -> Model:
+def _assemble(
+    declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided
+) -> Model:
     from_file = isinstance(declaration.source, FileSource)
-    layers = lay_out(graph.basis.blocks, decided.scores)
-    inputs, first = fold(layers[0], forms)
+    blocks = graph.basis.blocks
+    logits = logits_of(declaration.decision, graph, decided)
+    layers = lay_out(blocks, decided.scores)
+    wanted = [number for number in first_blocks(blocks, decided.scores) if blocks[number].indicators is not None]
+    try:
+        bound = bind_indicators(blocks, wanted, forms, domain)
+    except EntangledError as problem:
+        remedy = "export the trees over the attributes and indicators themselves, not over sums of them"
+        span = declaration.source.span
+        raise DiagnosticError(
+            errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
+        ) from problem
+    inputs, first = fold(layers[0], forms, bound.units)
     return Model(
         name=declaration.name,
         outcomes=declaration.outcomes,
@@ -112,8 +128,19 @@ def _assemble(declaration: ModelDeclaration, graph: ImportedGraph, forms: tuple[
         favourable=declaration.favourable,
         deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
         sha256=graph.sha256 if from_file else None,
+        logits=logits,
+        one_of=_one_of(inputs, bound, domain),
         span=declaration.span,
     )
+
+
+def _one_of(inputs: tuple[Input, ...], bound: Bound, domain: Domain) -> tuple[tuple[int, ...], ...]:
+    """The groups of the bound indicators, by their positions among the inputs, and those of one-hot codes."""
+    undecided = [number for number, unit in enumerate(bound.units) if not isinstance(unit, bool)]
+    start = len(inputs) - len(undecided)
+    place = {number: start + position for position, number in enumerate(undecided)}
+    groups = [tuple(place[unit] for unit in group if unit in place) for group in bound.groups]
+    return (*one_hot_groups(inputs[:start], domain), *(group for group in groups if len(group) > 1))
 
 
 def _deployed(

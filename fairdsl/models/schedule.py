@@ -12,7 +12,7 @@ from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Block, Pick
 from fairdsl.models.exact import Array
 
-__all__ = ["lay_out"]
+__all__ = ["first_blocks", "lay_out"]
 
 Positions = dict[int, NDArray[np.int64]]
 
@@ -20,17 +20,16 @@ Positions = dict[int, NDArray[np.int64]]
 def lay_out(blocks: Sequence[Block], output: Affine) -> tuple[Layer, ...]:
     """The layers that compute ``output`` (as a vector); the last one is linear.
 
-    The first layer reads all input blocks side by side, in their order, whether used or not.
+    The first layer reads the blocks of :func:`first_blocks` side by side, in that order.
     """
     levels = _levels(blocks, output)
     depth = max((level for level in levels.values()), default=0)
     last_use = _last_uses(blocks, output, levels, depth + 1)
     positions: Positions = {}
     width = 0
-    for number, block in enumerate(blocks):
-        if block.argument is None:
-            positions[number] = np.arange(width, width + block.width)
-            width += block.width
+    for number in first_blocks(blocks, output):
+        positions[number] = np.arange(width, width + blocks[number].width)
+        width += blocks[number].width
     layers = []
     for level in range(1, depth + 1):
         own = [number for number, its in levels.items() if its == level]
@@ -40,6 +39,16 @@ def lay_out(blocks: Sequence[Block], output: Affine) -> tuple[Layer, ...]:
     weight = _rows(output, positions, width)
     layers.append(_make(weight, output.bias, np.ones(output.size), []))
     return tuple(layers)
+
+
+def first_blocks(blocks: Sequence[Block], output: Affine) -> list[int]:
+    """What the first layer reads: all graph inputs, used or not, and the indicators that the output depends on."""
+    levels = _levels(blocks, output)
+    return [
+        number
+        for number, block in enumerate(blocks)
+        if block.argument is None and (block.indicators is None or number in levels)
+    ]
 
 
 def _levels(blocks: Sequence[Block], output: Affine) -> dict[int, int]:

@@ -18,6 +18,10 @@ over the box. All such terms are added to the constant of the line, outwards, wi
 2 (n + 8) r: the 8 covers the few operations beside the sum, the factor 2 the rounding of the error terms
 themselves. ``_TINY`` covers underflow. A bound that is not finite says nothing and becomes infinite.
 
+Inputs of which exactly one is 1 (``choices``) contribute the greatest of their coefficients, not the sum of the
+positive ones: :mod:`fairdsl.numerics.choices`. A point of a box that is not such a choice is nobody, and bounds need
+not hold there.
+
 Curved units (sigmoid, tanh) have no such relaxation here, and models with them are refused.
 
 An input that is unbounded makes every unit that reads it unbounded; the others keep their bounds.
@@ -34,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.model import ExactArray, Layer, Model
+from fairdsl.numerics.choices import Choice, choices_of, most
 
 __all__ = [
     "FloatLayer",
@@ -141,16 +146,21 @@ class _Box:
         return cls(low, high, np.maximum(np.abs(low), np.abs(high)), unbounded)
 
 
-def preactivation_bounds(layers: Sequence[FloatLayer], lower: FloatArray, upper: FloatArray) -> tuple[LayerBounds, ...]:
-    """Enclosures of all pre-activations for the inputs in each box; ``lower``, ``upper``: [boxes, inputs]."""
+def preactivation_bounds(
+    layers: Sequence[FloatLayer], lower: FloatArray, upper: FloatArray, choices: Sequence[Choice] = ()
+) -> tuple[LayerBounds, ...]:
+    """Enclosures of all pre-activations for the inputs in each box; ``lower``, ``upper``: [boxes, inputs].
+
+    ``choices`` are groups of inputs of which exactly one is 1; without overlaps.
+    """
     inputs = _Box.of(lower, upper)
     boxes = [inputs]  # of the inputs, then of each layer's outputs
     found: list[LayerBounds] = []
     with np.errstate(all="ignore"):
         for depth, layer in enumerate(layers):
-            bounds = _interval(layer, boxes[-1])
+            bounds = _interval(layer, boxes[-1], () if depth else choices)
             if depth:
-                bounds = _meet(bounds, _substituted(layers[: depth + 1], found, boxes))
+                bounds = _meet(bounds, _substituted(layers[: depth + 1], found, boxes, choices))
             reads = (layer.weight != 0).astype(np.float64)
             unbounded = boxes[-1].unbounded.astype(np.float64) @ reads.T > 0
             bounds = LayerBounds(
@@ -164,7 +174,7 @@ def preactivation_bounds(layers: Sequence[FloatLayer], lower: FloatArray, upper:
 
 def score_bounds(model: Model, lower: FloatArray, upper: FloatArray) -> LayerBounds:
     """Enclosures of the model's scores for the inputs in each box."""
-    return preactivation_bounds(float_layers(model), lower, upper)[-1]
+    return preactivation_bounds(float_layers(model), lower, upper, choices_of(model))[-1]
 
 
 def upper_lines(
@@ -189,17 +199,19 @@ def upper_lines(
     return Lines(lines.coefficients, np.where(loose, inf, lines.constants))
 
 
-def greatest(lines: Lines, lower: FloatArray, upper: FloatArray) -> FloatArray:
-    """An upper bound of each line over its box, [boxes, targets]."""
+def greatest(lines: Lines, lower: FloatArray, upper: FloatArray, choices: Sequence[Choice] = ()) -> FloatArray:
+    """An upper bound of each line over its box, [boxes, targets]; ``choices`` are among the columns."""
     box = _Box.of(lower, upper)
     with np.errstate(all="ignore"):
-        value = _concretised(lines, box)
+        value = _concretised(lines, box, choices)
         loose = (np.abs(lines.coefficients) @ box.unbounded.astype(np.float64)[:, :, None])[..., 0] > 0
     return np.where(loose | ~np.isfinite(value), inf, value)
 
 
-def _interval(layer: FloatLayer, box: _Box) -> LayerBounds:
-    """Interval arithmetic on one layer; each end takes one end of every input."""
+def _interval(layer: FloatLayer, box: _Box, choices: Sequence[Choice]) -> LayerBounds:
+    """Interval arithmetic on one layer; each end takes one end of every input, and one entry of every choice."""
+    if choices:
+        return _chosen(layer, box, choices)
     weight = layer.weight.T
     positive, negative = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
 
@@ -213,6 +225,16 @@ def _interval(layer: FloatLayer, box: _Box) -> LayerBounds:
     low, low_error = end(box.low, box.high)
     high, high_error = end(box.high, box.low)
     return LayerBounds(low - low_error, high + high_error)
+
+
+def _chosen(layer: FloatLayer, box: _Box, choices: Sequence[Choice]) -> LayerBounds:
+    """The same with choices: the layer's rows and their negations are lines over the inputs."""
+    rows, bias = np.vstack([layer.weight, -layer.weight]), np.concatenate([layer.bias, -layer.bias])
+    # The weights and the bias are rounded: a relative error of 2^-53 each, on what they multiply.
+    slack = _rounding(0) * (box.magnitude @ np.abs(rows).T + np.abs(bias))
+    lines = Lines(np.broadcast_to(rows, (len(box.low), *rows.shape)), bias + slack)
+    value, width = _concretised(lines, box, choices), len(layer.bias)
+    return LayerBounds(-value[:, width:], value[:, :width])
 
 
 def _meet(first: LayerBounds, second: LayerBounds) -> LayerBounds:
@@ -232,7 +254,9 @@ def _outputs(layer: FloatLayer, bounds: LayerBounds) -> _Box:
     return _Box(activated(box.low, -1.0), activated(box.high, 1.0), box.magnitude, box.unbounded)
 
 
-def _substituted(layers: Sequence[FloatLayer], found: Sequence[LayerBounds], boxes: Sequence[_Box]) -> LayerBounds:
+def _substituted(
+    layers: Sequence[FloatLayer], found: Sequence[LayerBounds], boxes: Sequence[_Box], choices: Sequence[Choice]
+) -> LayerBounds:
     """Bounds of the last layer's pre-activations by backward substitution down to the inputs."""
     last = layers[-1]
     width = len(last.bias)
@@ -243,7 +267,7 @@ def _substituted(layers: Sequence[FloatLayer], found: Sequence[LayerBounds], box
     slack = _rounding(0) * (np.abs(rows) @ boxes[-1].magnitude[:, :, None] + np.abs(bias)[:, None])[..., 0]
     start = Lines(np.broadcast_to(rows, (count, *rows.shape)), bias + slack)
     lines = _backward_outputs(layers[:-1], found, boxes, start)
-    value = _concretised(lines, boxes[0])
+    value = _concretised(lines, boxes[0], choices)
     return LayerBounds(-value[:, width:], value[:, :width])
 
 
@@ -302,12 +326,19 @@ def _through_weights(layer: FloatLayer, box: _Box, lines: Lines) -> Lines:
     return Lines(coefficients, constants + error)
 
 
-def _concretised(lines: Lines, box: _Box) -> FloatArray:
+def _concretised(lines: Lines, box: _Box, choices: Sequence[Choice]) -> FloatArray:
     """The greatest value of each line over the box."""
-    positive, negative = np.maximum(lines.coefficients, 0.0), np.minimum(lines.coefficients, 0.0)
+    coefficients, others = lines.coefficients, lines.coefficients
+    if choices:
+        others = coefficients.copy()
+        others[..., np.concatenate([choice.columns for choice in choices])] = 0.0
+    positive, negative = np.maximum(others, 0.0), np.minimum(others, 0.0)
     high, low = box.high[:, :, None], box.low[:, :, None]
     value = (positive @ high + negative @ low)[..., 0] + lines.constants
     size = (positive @ np.abs(high) - negative @ np.abs(low))[..., 0] + np.abs(lines.constants)
-    touched = (lines.coefficients != 0).sum(axis=-1)
-    bound: FloatArray = value + _rounding(lines.coefficients.shape[-1]) * size + _TINY * touched
+    if choices:
+        chosen, sizes = most(coefficients, box.high > 0, choices)
+        value, size = value + chosen, size + sizes
+    touched = (coefficients != 0).sum(axis=-1)
+    bound: FloatArray = value + _rounding(coefficients.shape[-1]) * size + _TINY * touched
     return bound

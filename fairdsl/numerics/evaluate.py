@@ -16,7 +16,8 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.numerics.forward import Forward
+from fairdsl.numerics.forward import Forward, Read
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.settle import settle
@@ -56,32 +57,43 @@ class BatchEvaluator:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self._forward = Forward(model.layers)
+        self._leaves = Leaves.of(model)
+        self._forward = Forward(model.layers, self._leaves)
         self.chunk = self._forward.chunk
         self._attributes: list[tuple[int, int]] = []
         self._indicators: list[tuple[int, Predicate]] = []
-        for position, item in enumerate(model.inputs):
-            match item:
+        for column, position in enumerate(self._leaves.others.tolist()):
+            match model.inputs[position]:
                 case AttributeInput(attribute):
-                    self._attributes.append((position, attribute))
+                    self._attributes.append((column, attribute))
                 case IndicatorInput(predicate):
-                    self._indicators.append((position, predicate))
+                    self._indicators.append((column, predicate))
 
     def inputs(self, points: FloatArray) -> FloatArray:
         """What the first layer reads: exact, since attributes are copied and indicators are 0 or 1."""
-        read = np.empty((points.shape[0], len(self.model.inputs)), order="F")
-        for position, attribute in self._attributes:
-            read[:, position] = points[:, attribute]
-        for position, predicate in self._indicators:
-            read[:, position] = mask(predicate, {Who.EACH: points})
-        return read
+        read = self._read(points)
+        if not self._leaves.trees:
+            return read.numbers
+        inputs = np.zeros((points.shape[0], len(self.model.inputs)), order="F")
+        inputs[:, self._leaves.others] = read.numbers
+        np.put_along_axis(inputs, read.leaves, 1.0, axis=1)
+        return inputs
+
+    def _read(self, points: FloatArray) -> Read:
+        """What the first layer reads, of each tree the one leaf that is reached."""
+        numbers = np.empty((points.shape[0], len(self._leaves.others)), order="F")
+        for column, attribute in self._attributes:
+            numbers[:, column] = points[:, attribute]
+        for column, predicate in self._indicators:
+            numbers[:, column] = mask(predicate, {Who.EACH: points})
+        return Read(numbers, self._leaves.reached(points))
 
     def approximate(self, points: FloatArray) -> FloatArray:
         """Scores [n, k] in plain float64, without an error bound: for searching, never for deciding."""
         found = np.empty((points.shape[0], self.model.score_count))
         for start in range(0, points.shape[0], self.chunk):
             part = slice(start, start + self.chunk)
-            found[part] = self._forward.plain(self.inputs(points[part]))
+            found[part] = self._forward.plain(self._read(points[part]))
         return found
 
     def scores(self, points: FloatArray, *, by_row: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -94,7 +106,7 @@ class BatchEvaluator:
         errors = np.empty_like(scores)
         for start in range(0, points.shape[0], self.chunk):
             part = slice(start, start + self.chunk)
-            scores[part], errors[part] = self._forward.bounded(self.inputs(points[part]), by_row=by_row)
+            scores[part], errors[part] = self._forward.bounded(self._read(points[part]), by_row=by_row)
         return scores, errors
 
     def decisions(self, points: FloatArray) -> tuple[IntArray, BoolArray]:

@@ -22,6 +22,7 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByHighest, ByThreshold, Curve, DecisionRule, Layer, Model
 from fairdsl.numerics.curves import SLOPE, value_near
 from fairdsl.numerics.fixed_point import FixedPoint
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.predicates import holds_for
 from fairdsl.numerics.rounding import float_below
 
@@ -70,12 +71,15 @@ class _Balls:
 
 def exact_inputs(model: Model, point: Point) -> tuple[Fraction, ...]:
     """The numbers that the model's first layer reads at a point."""
-    return tuple(
-        Fraction(point[item.attribute])
-        if isinstance(item, AttributeInput)
-        else Fraction(holds_for(item.predicate, point))
-        for item in model.inputs
-    )
+    leaves = Leaves.of(model)
+    inputs = [Fraction(0)] * len(model.inputs)
+    for position in leaves.others.tolist():
+        item = model.inputs[position]
+        number = point[item.attribute] if isinstance(item, AttributeInput) else holds_for(item.predicate, point)
+        inputs[position] = Fraction(number)
+    for position in leaves.reached_exactly(point):
+        inputs[position] = Fraction(1)
+    return tuple(inputs)
 
 
 def exact_scores(model: Model, point: Point) -> tuple[Fraction, ...]:

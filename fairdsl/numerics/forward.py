@@ -28,6 +28,7 @@ the threshold stay ties.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -36,10 +37,11 @@ from numpy.typing import NDArray
 from fairdsl.ir.model import Curve, Layer
 from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend
 from fairdsl.numerics.derived import derived
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.rounding import quantum_exponent
 from fairdsl.numerics.spectral import spectral_norm
 
-__all__ = ["Forward"]
+__all__ = ["Forward", "Read"]
 
 FloatArray = NDArray[np.float64]
 
@@ -101,6 +103,10 @@ class _PlainLayer:
         """The layer's outputs, rounded."""
         before = hidden @ self.weight
         before += self.bias
+        return self.bent(before)
+
+    def bent(self, before: FloatArray) -> FloatArray:
+        """The outputs of pre-activations, which may be overwritten."""
         if self.linear:
             return before
         if self.rectifying:
@@ -111,43 +117,88 @@ class _PlainLayer:
         return hidden
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """What the first layer reads of n individuals: ``numbers`` [n, others], and the position [n, trees] of the
+    leaf that each reaches in each tree, whose indicator is 1 where those of the tree's other leaves are 0.
+    """
+
+    numbers: FloatArray
+    leaves: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, numbers: FloatArray) -> Read:
+        """Numbers alone."""
+        return cls(numbers, np.zeros((len(numbers), 0), dtype=np.int64))
+
+
+class _FirstLayer:
+    """The first layer over numbers and leaves: leaves that are not reached are products with 0, and left out.
+
+    The sum of the others errs by no more than the whole one may. In a tree one leaf at most is reached, so the
+    largest of its weights bounds what the tree contributes to ``|W||h|``.
+    """
+
+    def __init__(self, layer: _PlainLayer, leaves: Leaves | None) -> None:
+        self.layer = layer
+        if leaves is None or not leaves.trees:
+            self.weight, self.reach = layer.weight, np.zeros(layer.weight.shape[1])
+            return
+        self.weight = layer.weight[leaves.others]
+        sizes = np.abs(layer.weight)
+        self.reach = np.sum([sizes[list(group)].max(axis=0) for group in leaves.groups], axis=0)
+
+    def before(self, read: Read) -> FloatArray:
+        """The pre-activations, rounded."""
+        before = read.numbers @ self.weight
+        before += self.layer.bias
+        for tree in range(read.leaves.shape[1]):
+            before += self.layer.weight.take(read.leaves[:, tree], axis=0)
+        return before
+
+
 class Forward:
     """The layers of one model; rows of inputs are taken as exact numbers."""
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
+    def __init__(self, layers: Sequence[Layer], leaves: Leaves | None = None) -> None:
         self._layers = [derived(layer, _PlainLayer, _PREPARED) for layer in layers]
-        widest = max(max(layer.weight.shape) for layer in self._layers)
+        self._first = _FirstLayer(self._layers[0], leaves)
+        trees = leaves.trees if leaves is not None else 0
+        first = (len(self._first.weight) + 4 * trees, layers[0].width)
+        widest = max(max(shape) for shape in (first, *(layer.weight.shape for layer in self._layers[1:])))
         #: Rows that are best evaluated at once.
         self.chunk = max(_LEAST_ROWS, min(16384, _CHUNK // max(1, widest)))
 
-    def plain(self, inputs: FloatArray) -> FloatArray:
+    def plain(self, read: Read) -> FloatArray:
         """The outputs [n, k] without an error bound."""
         with np.errstate(all="ignore"):
-            for layer in self._layers:
-                inputs = layer.apply(inputs)
-        return inputs
+            hidden = self._layers[0].bent(self._first.before(read))
+            for layer in self._layers[1:]:
+                hidden = layer.apply(hidden)
+        return hidden
 
-    def bounded(self, inputs: FloatArray, *, by_row: bool) -> tuple[FloatArray, FloatArray]:
+    def bounded(self, read: Read, *, by_row: bool) -> tuple[FloatArray, FloatArray]:
         """The outputs [n, k] and error bounds [n, k]; infinite or nan where nothing is known.
 
         One bound for all rows, from their largest activations, costs next to nothing; ``by_row`` takes
         one for each row, at somewhat more than twice the cost of the outputs.
         """
-        hidden = inputs
+        hidden = read.numbers
         if not len(hidden):
-            return self.plain(hidden), self.plain(hidden)
+            return self.plain(read), self.plain(read)
         error = np.zeros((1, hidden.shape[1]))
         norm = np.zeros((1, 1))
         # The activations are multiples of 2**-exponent; None as soon as exactness is lost.
         exponent: int | None = 0 if bool(np.all(np.floor(hidden) == hidden)) else None
         with np.errstate(all="ignore"):
-            for layer in self._layers:
+            for depth, layer in enumerate(self._layers):
                 reach = np.abs(hidden) if by_row else _largest(hidden)
                 # Taken again every time: it costs less than keeping a second matrix in memory does.
-                magnitude = np.abs(layer.weight)
+                magnitude = np.abs(layer.weight if depth else self._first.weight)
                 total = reach @ magnitude + layer.bias_magnitude
+                total = total if depth else total + self._first.reach
                 exponent = _still_exact(exponent, layer, float(total.max(initial=0.0)))
-                hidden = layer.apply(hidden)
+                hidden = layer.apply(hidden) if depth else layer.bent(self._first.before(read))
                 if exponent is not None:
                     error = np.zeros((1, hidden.shape[1]))
                     continue

@@ -118,7 +118,11 @@ def test_every_unknown_operator_is_named(tmp_path: Path) -> None:
         [node("Div", ["c", "x"], ["y"])],
         [node("Div", ["x", "zero"], ["y"])],
         [node("ArgMax", ["x"], ["a"], axis=1), node("Cast", ["a"], ["b"], to=1), node("Mul", ["b", "c"], ["y"])],
-        [node("Cast", ["x"], ["i"], to=TensorProto.INT64), node("Cast", ["i"], ["y"], to=1)],
+        [
+            node("Relu", ["x"], ["r"]),
+            node("Cast", ["r"], ["i"], to=TensorProto.INT64),
+            node("Cast", ["i"], ["y"], to=1),
+        ],
     ],
 )
 def test_uses_without_exact_meaning(nodes: list[Any], tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from fairdsl.numerics.exact import (
     settled_gap,
     settled_scores,
 )
-from fairdsl.numerics.forward import Forward
+from fairdsl.numerics.forward import Forward, Read
 from tests.builders import layer, model
 from tests.oracle import bent, outcome, scores
 
@@ -123,7 +123,7 @@ def test_the_rounding_of_a_curve_is_in_the_bound(curve: Curve) -> None:
     layers = [curved([[1]], [0], curve)]
     rows = np.random.default_rng(4).standard_normal((300, 1)) * 1e-9
     for by_row in (False, True):
-        found, errors = Forward(layers).bounded(rows, by_row=by_row)
+        found, errors = Forward(layers).bounded(Read.of(rows), by_row=by_row)
         for (z,), (value,), (error,) in zip(rows.tolist(), found.tolist(), errors.tolist(), strict=True):
             assert abs(F(value) - bent(curve, F(0), F(z))) <= F(error)
 

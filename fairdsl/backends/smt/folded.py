@@ -21,6 +21,7 @@ from math import floor, gcd, isfinite, lcm, log2
 import numpy as np
 
 from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.forest import Forest, grown
 from fairdsl.backends.smt.individuals import Individuals
 from fairdsl.backends.smt.plain import input_term
 from fairdsl.backends.smt.region import constant, indicator
@@ -88,10 +89,12 @@ def fold(
     bounds: Sequence[tuple[FloatArray, FloatArray]],
 ) -> Folded:
     """One copy of the model over the product of ``sets``, with its pre-activation bounds there."""
-    current = _inputs(model.inputs, people, who, sets)
+    forest = grown(model, people, who, sets)
+    others = [position for position in range(len(model.inputs)) if position not in forest.positions]
+    current = _inputs([model.inputs[position] for position in others], people, who, sets)
     kept: list[_Unit] = []
     for depth, (layer, (low, high)) in enumerate(zip(model.layers, bounds, strict=True), start=1):
-        current = _weighted(layer, current)
+        current = _weighted(layer, current) if depth > 1 else _planted(_weighted(layer, current, others), forest)
         if depth < len(model.layers):
             units, current = _bent(layer, current, low, high, f"{who}.{depth}")
             kept.extend(units)
@@ -102,7 +105,8 @@ def fold(
         if unit.name in needed:
             live.append(unit)
             needed |= unit.reads
-    lines = [line for unit in reversed(live) for line in _definition(unit)]
+    lines = [line for name, its in forest.lines.items() if name in needed for line in its]
+    lines += [line for unit in reversed(live) for line in _definition(unit)]
     return Folded(tuple(lines), scores, len(live))
 
 
@@ -128,14 +132,29 @@ def _known(item: Input, sets: Sequence[ValueSet]) -> Fraction | None:
     return None if decided is None else Fraction(decided)
 
 
-def _weighted(layer: Layer, inputs: _Affine) -> _Affine:
+def _weighted(layer: Layer, inputs: _Affine, positions: Sequence[int] | None = None) -> _Affine:
+    """The layer's sums over the inputs, or over those at the given positions."""
     weight, weight_denominator = layer.weight.scaled
+    weight = weight if positions is None else weight[:, list(positions)]
     bias, bias_denominator = layer.bias.scaled
     below = weight_denominator * inputs.denominator
     denominator = lcm(below, bias_denominator)
     rows = (weight @ inputs.rows) * (denominator // below)
     rows[:, -1] += bias * (denominator // bias_denominator)
     return _Affine(inputs.columns, rows, denominator)
+
+
+def _planted(sums: _Affine, forest: Forest) -> _Affine:
+    """The sums with what the trees contribute to them."""
+    columns = [column for own in forest.columns for column in own]
+    denominator = lcm(sums.denominator, *(constant.denominator for constant in forest.constants))
+    rows = sums.rows * (denominator // sums.denominator)
+    rows[:, -1] += np.array([int(constant * denominator) for constant in forest.constants], dtype=object)
+    place = {column: index for index, column in enumerate(columns)}
+    trees = np.zeros((len(rows), len(columns)), dtype=object)
+    for unit, own in enumerate(forest.columns):
+        trees[unit, [place[column] for column in own]] = denominator
+    return _Affine((*sums.columns, *columns), np.hstack([rows[:, :-1], trees, rows[:, -1:]]), denominator)
 
 
 def _bent(layer: Layer, before: _Affine, low: FloatArray, high: FloatArray, prefix: str) -> tuple[list[_Unit], _Affine]:

@@ -10,18 +10,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import Predicate, variables
+from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, Who, rename, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
-from fairdsl.ir.question import Pair
+from fairdsl.ir.model import Model
+from fairdsl.ir.question import Pair, Relaxation
 from fairdsl.numerics.bounds import outward
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow, possible, without_not
 
-__all__ = ["Region", "input_box", "reads_only", "whole_region"]
+__all__ = [
+    "Region",
+    "column_ends",
+    "constant",
+    "halved",
+    "indicator",
+    "input_box",
+    "input_boxes",
+    "reads_only",
+    "whole_region",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +63,7 @@ class Region:
         """Every way to cut one attribute's values into two."""
         for attribute, shared in enumerate(self.shared):
             for who in ("a",) if shared else ("a", "b"):
-                parts = _halved((self.a if who == "a" else self.b)[attribute])
+                parts = halved((self.a if who == "a" else self.b)[attribute])
                 if parts is not None:
                     yield (
                         self.with_values(who, attribute, parts[0]),
@@ -59,13 +72,49 @@ class Region:
 
 
 def whole_region(domain: Domain, pair: Pair) -> Region:
-    """Everyone whom the domain and the target admit."""
-    sets = narrow(domain, pair.target)
+    """Everyone whom the domain and the target admit, and b no further from a than a relaxation allows."""
     apart = {*pair.differ, *(relaxation.attribute for relaxation in pair.relax)}
-    return Region(sets, sets, tuple(index not in apart for index in range(len(sets))))
+    shared = tuple(index not in apart for index in range(len(domain.attributes)))
+    a = narrow(domain, pair.target, *_about(pair.pair_target, Who.A))
+    reach = [part for relaxation in pair.relax for part in _within_reach(relaxation, a[relaxation.attribute])]
+    b = narrow(domain, pair.target, *_about(pair.pair_target, Who.B), *reach)
+    for sets in (a, b):
+        if any(values.count == 0 for values in sets):
+            return Region(sets, sets, shared)
+    # Both sets hold of what is shared; the smaller is as good as their intersection, for it only ever bounds.
+    common = (min(one, other, key=_extent) if same else one for one, other, same in zip(a, b, shared, strict=True))
+    kept = tuple(common)
+    return Region(kept, tuple(x if same else y for x, y, same in zip(kept, b, shared, strict=True)), shared)
 
 
-def _halved(values: ValueSet) -> tuple[ValueSet, ValueSet] | None:
+def _about(predicate: Predicate, who: Who) -> Iterator[Predicate]:
+    """The conjuncts that speak of one of the two only, as predicates about an individual."""
+    parts = predicate.parts if isinstance(predicate, And) else (predicate,)
+    for part in parts:
+        if all(variable.who is who for variable in variables(part)):
+            yield rename(part, {who: Who.EACH})
+
+
+def _within_reach(relaxation: Relaxation, values: ValueSet) -> Iterator[Predicate]:
+    """What the other's value satisfies where one's value lies in the set."""
+    if relaxation.by is None:
+        return
+    other = {Variable(relaxation.attribute): Fraction(1)}
+    if values.low is not None:
+        yield Compare(left=Linear.of(other, relaxation.by - values.low), relation=Relation.GE)
+    if values.high is not None:
+        yield Compare(left=Linear.of(other, -relaxation.by - values.high), relation=Relation.LE)
+
+
+def _extent(values: ValueSet) -> Fraction | float:
+    """A size to prefer the smaller of two sets by."""
+    if isinstance(values, Finite):
+        return values.count
+    return inf if values.low is None or values.high is None else values.high - values.low
+
+
+def halved(values: ValueSet) -> tuple[ValueSet, ValueSet] | None:
+    """Both halves of a set; None where it cannot be cut."""
     if isinstance(values, Finite):
         middle = values.count // 2
         return (Finite(values.values[:middle]), Finite(values.values[middle:])) if middle else None
@@ -90,6 +139,38 @@ def input_box(inputs: Sequence[Input], sets: Sequence[ValueSet]) -> tuple[NDArra
     """Float bounds of what the model reads; an indicator that the sets decide is a constant."""
     ends = [_input_ends(item, sets) for item in inputs]
     return np.array([low for low, _ in ends], dtype=np.float64), np.array([high for _, high in ends])
+
+
+def input_boxes(
+    model: Model, products: Sequence[Sequence[ValueSet]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Float bounds [products, inputs] of what the model reads on each product of value sets.
+
+    What :func:`input_box` says of one, but trees are gone down from their roots: leaves in no reach are 0.
+    """
+    leaves = Leaves.of(model)
+    low, high = np.zeros((2, len(products), len(model.inputs)))
+    for row, sets in enumerate(products):
+        ends = [_input_ends(model.inputs[position], sets) for position in leaves.others.tolist()]
+        low[row, leaves.others], high[row, leaves.others] = zip(*ends, strict=True) if ends else ((), ())
+    if leaves.trees and products:
+        columns = np.array([[column_ends(leaves.tests, sets)] for sets in products])[:, 0]
+        reachable = leaves.reachable(columns[:, 0], columns[:, 1])
+        ends_ = np.flatnonzero(leaves.positions >= 0)
+        high[:, leaves.positions[ends_]] = reachable[:, ends_]
+        for group in leaves.groups:
+            members = list(group)
+            alone = high[:, members].sum(axis=1, keepdims=True) == 1
+            low[:, members] = np.where(alone, high[:, members], 0.0)
+    return low, high
+
+
+def column_ends(tests: Sequence[Predicate], sets: Sequence[ValueSet]) -> tuple[list[float], list[float]]:
+    """Ends of the columns of :class:`Leaves`: the truth of its tests, and the attributes."""
+    truths = [indicator(test, sets) for test in tests]
+    ends = [(0.0, 1.0) if truth is None else (float(truth), float(truth)) for truth in truths]
+    ends += [outward(values.low, values.high) for values in sets]
+    return [low for low, _ in ends], [high for _, high in ends]
 
 
 def _input_ends(item: Input, sets: Sequence[ValueSet]) -> tuple[float, float]:

@@ -4,7 +4,8 @@ A case needs each of its atoms to hold somewhere in the region, and any two of t
 u, v >= 0 (not both zero) the two can only hold together where u * first + v * second >= 0 (> 0 where the
 weighted ones include a strict one). So one upper bound below zero settles the region. The upper bounds
 are lines over the inputs; an input that both individuals share is one variable, so that what the two
-copies of the model have in common cancels.
+copies of the model have in common cancels. Of a tree a's and b's leaf are chosen together, among those pairs that
+two individuals who share these attributes can reach.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import Atom, Case
-from fairdsl.backends.smt.region import Region, input_box, reads_only
+from fairdsl.backends.smt.region import Region, input_boxes, reads_only
 from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import (
     FloatLayer,
@@ -30,6 +31,7 @@ from fairdsl.numerics.bounds import (
     preactivation_bounds,
     upper_lines,
 )
+from fairdsl.numerics.choices import choices_of, pair_choices
 
 __all__ = ["Bounded", "Bounder"]
 
@@ -63,7 +65,8 @@ class Bounder:
     """Bounds the regions of one case, many at a time."""
 
     def __init__(self, model: Model, case: Case) -> None:
-        self._inputs = model.inputs
+        self._model = model
+        self._choices, self._pair_choices = choices_of(model), pair_choices(model, case.region.shared)
         self._layers: tuple[FloatLayer, ...] = float_layers(model)
         self._shared = np.array([reads_only(item, case.region.shared) for item in model.inputs], dtype=np.bool_)
         self._rows = (_rows([atom.a for atom in case.atoms]), _rows([atom.b for atom in case.atoms]))
@@ -72,9 +75,8 @@ class Bounder:
 
     def bound(self, regions: Sequence[Region]) -> list[Bounded]:
         """The regions' bounds, in order."""
-        boxes = [input_box(self._inputs, sets) for region in regions for sets in (region.a, region.b)]
-        lower, upper = np.array([low for low, _ in boxes]), np.array([high for _, high in boxes])
-        found = preactivation_bounds(self._layers, lower, upper)
+        lower, upper = input_boxes(self._model, [sets for region in regions for sets in (region.a, region.b)])
+        found = preactivation_bounds(self._layers, lower, upper, self._choices)
         tops = self._tops(found, lower, upper)
         strict = np.array([mixture.strict for mixture in self._mixtures])
         settled = ((tops < 0) | ((tops <= 0) & strict)).any(axis=1)
@@ -108,7 +110,7 @@ class Bounder:
             size = (sizes @ reach[:, :, None])[..., 0] + np.abs(constants)
             size = size + np.abs(self._constants) + np.abs(ours.constants) + np.abs(theirs.constants)
             error = 2.0**-48 * _weighted(weights, size) + 2.0**-1000 * (size > 0).any(axis=1)[:, None]
-        tops = greatest(mixed, low, high) + error
+        tops = greatest(mixed, low, high, self._pair_choices) + error
         return np.where(np.isfinite(tops), tops, np.inf)
 
 
@@ -136,7 +138,7 @@ def _weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def _rows(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
-    """The atoms' coefficients, which are -1, 0 or 1."""
+    """The atoms' coefficients, which are short numbers: float64 holds them exactly."""
     return np.array([[float(value) for value in row] for row in rows])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from fairdsl.models import exact
@@ -19,7 +21,7 @@ from fairdsl.models.onnx_import.values import (
     rearrange,
 )
 
-__all__ = ["HANDLERS", "linear_classifier"]
+__all__ = ["HANDLERS", "above", "linear_classifier", "squashed"]
 
 _ML = "ai.onnx.ml"
 
@@ -49,7 +51,8 @@ def _linear_scores(call: NodeCall, rows: int) -> Affine:
     return plus(call, scores, Affine.constant(intercepts[None, :])) if intercepts.size else scores
 
 
-def _squashed(call: NodeCall, scores: Affine) -> Value:
+def squashed(call: NodeCall, scores: Affine) -> Value:
+    """The scores after the node's `post_transform`."""
     transform = call.attribute("post_transform", "NONE")
     if transform == "NONE":
         return scores
@@ -61,7 +64,7 @@ def _squashed(call: NodeCall, scores: Affine) -> Value:
 
 
 def _linear_regressor(call: NodeCall) -> Value:
-    return _squashed(call, _linear_scores(call, int(call.attribute("targets", 1))))
+    return squashed(call, _linear_scores(call, int(call.attribute("targets", 1))))
 
 
 def linear_classifier(call: NodeCall) -> list[Value]:
@@ -77,13 +80,18 @@ def linear_classifier(call: NodeCall) -> list[Value]:
     if rows == 1 and len(labels) == 2:
         if call.attribute("post_transform", "NONE") == "SOFTMAX":
             raise UnreadableError("it takes the softmax of a single score")
-        pair = take(scores, np.zeros((1, 2), dtype=np.int64))
-        compared = Labelled(scale(pair, np.array([0.0, 1.0])), tuple(labels), (1,))
-        both = scale(pair, np.array([-1.0, 1.0]))
-        return [compared, _squashed(call, both)]
+        both = scale(take(scores, np.zeros((1, 2), dtype=np.int64)), np.array([-1.0, 1.0]))
+        return [above(call, scores, Fraction(0), tuple(labels)), squashed(call, both)]
     if rows != len(labels) or rows < 2:
         raise UnreadableError(f"it has {rows} rows of coefficients for {len(labels)} classes")
-    return [Labelled(scores, tuple(labels), (1,)), _squashed(call, scores)]
+    return [Labelled(scores, tuple(labels), (1,)), squashed(call, scores)]
+
+
+def above(call: NodeCall, score: Affine, threshold: Fraction, labels: tuple[int | str, ...]) -> Labelled:
+    """The second class where the single score exceeds the threshold, else the first."""
+    shifted = plus(call, score, Affine.constant(exact.from_rationals(np.array([-threshold], dtype=object))))
+    pair = take(shifted, np.zeros((1, 2), dtype=np.int64))
+    return Labelled(scale(pair, np.array([0.0, 1.0])), labels, (1,))
 
 
 def _array_feature_extractor(call: NodeCall) -> Value:
@@ -101,20 +109,9 @@ def _zip_map(call: NodeCall) -> Value:
     return call.value(0)
 
 
-def _binarizer(call: NodeCall) -> Value:
-    """``1 where x > threshold`` as the class of an output; inside a network it is no piecewise linear map."""
-    value = call.affine(0)
-    if value.size != 1:
-        raise UnreadableError("it thresholds more than one number of an individual")
-    shifted = plus(call, value, Affine.constant(np.array([-float(call.attribute("threshold", 0.0))])))
-    pair = take(shifted, np.zeros((1, 2), dtype=np.int64))
-    return Labelled(scale(pair, np.array([0.0, 1.0])), (0, 1), value.shape)
-
-
 HANDLERS: Handlers = {
     (_ML, "Scaler"): _scaler,
     (_ML, "LinearRegressor"): _linear_regressor,
     (_ML, "ArrayFeatureExtractor"): _array_feature_extractor,
     (_ML, "ZipMap"): _zip_map,
-    (_ML, "Binarizer"): _binarizer,
 }

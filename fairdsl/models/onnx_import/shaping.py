@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.models.basis import Affine, stack, take
+from fairdsl.models.basis import Affine, Whole, stack, take
 from fairdsl.models.onnx_import.file import numpy_dtype
 from fairdsl.models.onnx_import.values import (
     Constant,
@@ -17,13 +17,14 @@ from fairdsl.models.onnx_import.values import (
     Labelled,
     Logistic,
     NodeCall,
+    Probabilities,
     UnreadableError,
     Value,
     as_affine,
     rearrange,
 )
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "joined"]
 
 Positions = NDArray[np.int64]
 _SIZE_LIMIT = 1 << 22
@@ -83,7 +84,16 @@ def _cast(call: NodeCall) -> Value:
             return Constant(value.numbers.astype(np.float64).astype(dtype))
         return Constant(value.array.astype(dtype))
     if dtype.kind in "iub":
+        return _whole(call, value, dtype)
+    return value
+
+
+def _whole(call: NodeCall, value: Value, dtype: np.dtype[Any]) -> Value:
+    """What an individual fills in may be read as integers where it is known to be one: binding checks that."""
+    wide = dtype.name in ("int32", "int64")
+    if not wide or not isinstance(value, Affine) or not call.basis.early(value):
         raise UnreadableError("it turns a computed number into an integer, which cuts its fraction off")
+    call.basis.whole.append(Whole(call.node.operator, call.node.where, value))
     return value
 
 
@@ -193,13 +203,16 @@ def _concat(call: NodeCall) -> Value:
     if all(isinstance(value, Constant) for value in values):
         constants = [value for value in values if isinstance(value, Constant)]
         return Constant(np.concatenate([c.array for c in constants], axis=axis), constants[0].text)
+    if all(isinstance(value, Probabilities) for value in values):
+        return Probabilities(joined(call, [as_affine(value) for value in values], axis))
     if all(isinstance(value, Logistic) for value in values):
-        logits = _joined(call, [v.logits for v in values if isinstance(v, Logistic)], axis)
-        return Logistic(logits, _joined(call, [as_affine(value) for value in values], axis))
-    return _joined(call, [as_affine(value) for value in values], axis)
+        logits = joined(call, [v.logits for v in values if isinstance(v, Logistic)], axis)
+        return Logistic(logits, joined(call, [as_affine(value) for value in values], axis))
+    return joined(call, [as_affine(value) for value in values], axis)
 
 
-def _joined(call: NodeCall, values: list[Affine], axis: int) -> Affine:
+def joined(call: NodeCall, values: list[Affine], axis: int) -> Affine:
+    """The values one after the other along an axis."""
     positions, start = [], 0
     for value in values:
         positions.append(np.arange(start, start + value.size, dtype=np.int64).reshape(value.shape))

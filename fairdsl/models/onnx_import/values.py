@@ -22,6 +22,7 @@ __all__ = [
     "Labelled",
     "Logistic",
     "NodeCall",
+    "Probabilities",
     "Softmaxed",
     "UnreadableError",
     "Value",
@@ -93,6 +94,18 @@ class Logistic:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Probabilities:
+    """Numbers that are probabilities themselves, as the votes of a forest; whoever computes takes the numbers."""
+
+    shares: Affine
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.shares.shape
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Softmaxed:
     """The softmax over all (three or more) elements."""
 
@@ -113,7 +126,7 @@ class Labelled:
     shape: tuple[int, ...]
 
 
-Value = Affine | Constant | Logistic | Softmaxed | Labelled
+Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Labelled
 
 
 @dataclass(slots=True)
@@ -173,6 +186,8 @@ def as_affine(value: Value) -> Affine:
             return Affine.constant(value.numbers)
         case Logistic(units=units):
             return units
+        case Probabilities(shares):
+            return shares
         case Softmaxed():
             raise UnreadableError(
                 "it computes with the probabilities of a softmax, which no layer of units has",
@@ -192,6 +207,8 @@ def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64
             return Constant(array.reshape(-1)[positions], text)
         case Logistic(logits, units):
             return Logistic(take(logits, positions), take(units, positions))
+        case Probabilities(shares):
+            return Probabilities(take(shares, positions))
         case Softmaxed(logits):
             if not np.array_equal(positions.reshape(-1), np.arange(logits.size)):
                 raise UnreadableError("it takes some of the probabilities of a softmax")

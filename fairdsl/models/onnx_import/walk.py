@@ -12,7 +12,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
 from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
-from fairdsl.models.onnx_import import activations, arithmetic, scikit, shaping
+from fairdsl.models.onnx_import import activations, arithmetic, encoders, scikit, shaping, trees
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
 from fairdsl.models.onnx_import.plain import is_plain
 from fairdsl.models.onnx_import.values import (
@@ -21,6 +21,7 @@ from fairdsl.models.onnx_import.values import (
     Labelled,
     Logistic,
     NodeCall,
+    Probabilities,
     Softmaxed,
     UnreadableError,
     Value,
@@ -34,9 +35,15 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     **shaping.HANDLERS,
     **activations.HANDLERS,
     **scikit.HANDLERS,
+    **encoders.HANDLERS,
+    **trees.HANDLERS,
 }
 #: Operators with several outputs that are read.
-SEVERAL = {("", "Split"): shaping.split, ("ai.onnx.ml", "LinearClassifier"): scikit.linear_classifier}
+SEVERAL = {
+    ("", "Split"): shaping.split,
+    ("ai.onnx.ml", "LinearClassifier"): scikit.linear_classifier,
+    ("ai.onnx.ml", "TreeEnsembleClassifier"): trees.tree_classifier,
+}
 
 
 #: More numbers than this are no individual.
@@ -201,6 +208,8 @@ def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -
             return GraphOutput(name=name, kind=OutputKind.SCORE, scores=scores)
         case Logistic(logits=logits):
             return GraphOutput(name=name, kind=OutputKind.SIGMOID, scores=logits)
+        case Probabilities(shares):
+            return GraphOutput(name=name, kind=OutputKind.PROBABILITY, scores=shares)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
         case Labelled(scores, labels, _):

@@ -1,0 +1,134 @@
+"""Operators of ai.onnx.ml that prepare features: codes, thresholds and tables as indicators of what is filled in.
+
+They are not continuous, so they are read where they stand before all units of a network: over graph inputs, and
+what is affine in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from fairdsl.ir.expr import Relation
+from fairdsl.models import exact
+from fairdsl.models.basis import Affine, Comparison, Indicators, apply, take
+from fairdsl.models.onnx_import.arithmetic import plus
+from fairdsl.models.onnx_import.scikit import above
+from fairdsl.models.onnx_import.shaping import joined
+from fairdsl.models.onnx_import.values import Handlers, Labelled, NodeCall, Softmaxed, UnreadableError, Value
+
+__all__ = ["HANDLERS"]
+
+_ML = "ai.onnx.ml"
+
+
+def _binarizer(call: NodeCall) -> Value:
+    """``1 where x > threshold``: of one score the class of an output, of several numbers an indicator each."""
+    value = call.affine(0)
+    threshold = Fraction(float(call.attribute("threshold", 0.0)))
+    if value.size == 1:
+        chosen = above(call, value, threshold, (0, 1))
+        return Labelled(chosen.scores, chosen.labels, value.shape)
+    tests = [Comparison(i, Relation.GT, threshold) for i in range(value.size)]
+    return _indicators(call, _early(call), tests, value.shape)
+
+
+def _one_hot_encoder(call: NodeCall) -> Value:
+    """One indicator a category, along a new last axis; an unknown category has none."""
+    value = _early(call)
+    categories = call.attribute("cats_int64s", None)
+    if categories is None:
+        raise UnreadableError("its categories are text", "write `reads one_hot(...)` and export the model without it")
+    if not call.attribute("zeros", 1):
+        raise UnreadableError("it fails for unknown categories (`zeros` is 0)")
+    tests = [Comparison(i, Relation.EQ, Fraction(code)) for i in range(value.size) for code in categories]
+    return _indicators(call, value, tests, (*value.shape, len(categories)))
+
+
+def _label_encoder(call: NodeCall) -> Value:
+    """A table of numbers: the value of the key that was filled in, a default for all others."""
+    keys, values, default = _table(call)
+    chosen = call.value(0)
+    if isinstance(chosen, Labelled):
+        table = dict(zip(keys, values, strict=True))
+        labels = [table.get(label, default) for label in chosen.labels]
+        if any(not isinstance(label, str) and int(label) != label for label in labels):
+            raise UnreadableError("its table holds classes that are no whole numbers")
+        return Labelled(chosen.scores, tuple(x if isinstance(x, str) else int(x) for x in labels), chosen.shape)
+    value = _early(call)
+    if any(isinstance(entry, str) for entry in (*keys, *values, default)):
+        raise UnreadableError("its table holds text")
+    if len(set(keys)) != len(keys):
+        raise UnreadableError("its table has a key twice")
+    codes = [Fraction(key) for key in keys]
+    tests = [Comparison(i, Relation.EQ, code) for i in range(value.size) for code in codes]
+    units = _indicators(call, value, tests, (value.size * len(codes),))
+    steps = [Fraction(entry) - Fraction(default) for entry in values]
+    matrix = np.full((value.size, units.size), Fraction(0), dtype=object)
+    for row in range(value.size):
+        matrix[row, row * len(codes) : (row + 1) * len(codes)] = steps
+    found = apply(exact.from_rationals(matrix), units, value.shape, call.basis)
+    return plus(call, found, Affine.constant(exact.from_rationals(np.array([Fraction(default)], dtype=object))))
+
+
+def _table(call: NodeCall) -> tuple[Sequence[int | float | str], Sequence[int | float | str], int | float | str]:
+    """Keys, values and default of a LabelEncoder."""
+    kinds = (("int64s", "int64", -1), ("floats", "float", 0.0), ("strings", "string", "_Unused"))
+    keys = next((found for kind, _, _ in kinds if (found := call.attribute(f"keys_{kind}", None)) is not None), None)
+    for kind, single, usual in kinds:
+        values = call.attribute(f"values_{kind}", None)
+        if values is not None and keys is not None:
+            return keys, values, call.attribute(f"default_{single}", usual)
+    raise UnreadableError("its table is not given by lists of keys and values")
+
+
+def _feature_vectorizer(call: NodeCall) -> Value:
+    """All inputs side by side."""
+    values = [call.affine(i) for i in range(len(call.inputs))]
+    rows = [take(value, np.arange(value.size, dtype=np.int64)[None, :]) for value in values]
+    return joined(call, rows, 1)
+
+
+def _imputer(call: NodeCall) -> Value:
+    """Nothing of an individual is missing, so an imputer that replaces NaN changes nothing."""
+    replaced = call.attribute("replaced_value_float", None)
+    if replaced is None or not np.isnan(replaced):
+        raise UnreadableError("it replaces a number by another one", "declare the attribute without this number")
+    return call.value(0)
+
+
+def _normalizer(call: NodeCall) -> Value:
+    """Probabilities that sum to 1 stay what they are when divided by their sum."""
+    value = call.value(0)
+    if isinstance(value, Softmaxed) and call.attribute("norm", "MAX") == "L1":
+        return value
+    raise UnreadableError(
+        "it divides by a norm of the individual's own numbers",
+        "train on features that are scaled one by one, with StandardScaler or MinMaxScaler",
+    )
+
+
+def _early(call: NodeCall) -> Affine:
+    value = call.affine(0)
+    if not call.basis.early(value):
+        raise UnreadableError("it encodes a number that units of a network compute")
+    return value
+
+
+def _indicators(call: NodeCall, value: Affine, tests: Sequence[Comparison], shape: tuple[int, ...]) -> Affine:
+    """An indicator a test."""
+    units = tuple(((number, True),) for number in range(len(tests)))
+    found = call.basis.indicate(Indicators(call.node.operator, call.node.where, value, tuple(tests), units))
+    return take(found, np.arange(len(tests), dtype=np.int64).reshape(shape))
+
+
+HANDLERS: Handlers = {
+    (_ML, "Binarizer"): _binarizer,
+    (_ML, "OneHotEncoder"): _one_hot_encoder,
+    (_ML, "LabelEncoder"): _label_encoder,
+    (_ML, "FeatureVectorizer"): _feature_vectorizer,
+    (_ML, "Imputer"): _imputer,
+    (_ML, "Normalizer"): _normalizer,
+}
