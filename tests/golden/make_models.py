@@ -80,6 +80,27 @@ def one_input_a_column() -> onnx.ModelProto:
     return model(nodes, [tensor("w", [[1.0], [1.0]]), tensor("b", [-30.0])], inputs={"sex": 1, "years": 1})
 
 
+def hidden(operator: str = "Relu") -> onnx.ModelProto:
+    """Two hidden units: one active for everybody over 30, one for women of 90 alone."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["z"], name="first"),
+        helper.make_node(operator, ["z", "low", "high"] if operator == "Clip" else ["z"], ["h"], name="bend"),
+        helper.make_node("Gemm", ["h", "w2", "b2"], ["y"], name="second"),
+    ]
+    weights = [tensor("w1", [[0.0, 1.0], [1.0, 1.0]]), tensor("b1", [-30.0, -90.0])]
+    weights += [tensor("w2", [[1.0], [-100.0]]), tensor("b2", [0.0])]
+    weights += [tensor("low", 0.0), tensor("high", 6.0)] if operator == "Clip" else []
+    return model(nodes, weights)
+
+
+def pruned() -> onnx.ModelProto:
+    """A network that says that it was cut out of another one."""
+    made = hidden()
+    made.metadata_props.add(key="fairdsl.pruned_from_sha256", value="ab" * 32)
+    made.metadata_props.add(key="fairdsl.removed_units", value="layer 1: 14")
+    return made
+
+
 MODELS = {
     "E0503-unknown-operator": then("Sin"),
     "E0504-no-straight-pieces": then("Mul", "h"),
@@ -91,9 +112,16 @@ MODELS = {
     "E0511-one-score-of-two": gemm(outputs=2),
     "E0512-probability-against-zero": then("Sigmoid"),
     "E0514-cannot-run": then("Relu"),
+    "E0530-cells-left-over": hidden(),
+    "E0531-column-missing": hidden(),
+    "E0532-value-outside": hidden(),
+    "E0533-row-excluded": hidden(),
     "E0551-score-gap-of-several-scores": gemm(outputs=3),
+    "E0560-clipped-units": hidden("Clip"),
+    "E0562-no-label": hidden(),
     "W0701-square-root": batch_normalisation(),
     "W0702-raw-score-as-logit": gemm(),
+    "W0703-pruned-network": pruned(),
 }
 
 

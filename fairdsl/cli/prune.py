@@ -1,0 +1,217 @@
+"""``fairdsl prune``: a smaller network, and what it does otherwise than the original."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.guard import SPEC_ERROR
+from fairdsl.cli.options import json_option, model_option, spec_argument
+from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.diagnostics.text import render
+
+if TYPE_CHECKING:
+    from fairdsl.pruning.run import LayerCount, Pruned
+
+__all__ = ["command"]
+
+
+def _share(_: click.Context, __: click.Parameter, text: str) -> Fraction:
+    """``1%``, ``0.01`` or ``1/100``, as a number from 0 to 1."""
+    try:
+        number = Fraction(text.strip().removesuffix("%").strip())
+    except (ValueError, ZeroDivisionError) as error:
+        raise click.BadParameter(f"`{text}` is no share; write for example 1% or 0.01") from error
+    share = number / 100 if text.strip().endswith("%") else number
+    if not 0 <= share <= 1:
+        raise click.BadParameter(f"`{text}` is no share; it lies between 0% and 100%")
+    return share
+
+
+@click.command(
+    "prune",
+    epilog="The written file is another network: verdicts on it prove nothing about the original. "
+    "Exit codes: 0 written; 2 errors in the spec, the data or the command line, or a file that cannot be cut exactly.",
+)
+@spec_argument
+@click.option("--model-name", "model", metavar="NAME", help="The model to prune, where the spec has several.")
+@click.option(
+    "--tolerance",
+    callback=_share,
+    default="1%",
+    show_default=True,
+    metavar="SHARE",
+    help="A unit goes if it is active for at most this share of the individuals drawn.",
+)
+@click.option(
+    "--points",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Individuals to draw, uniform over the domain.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the draws.")
+@click.option(
+    "--data",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.csv",
+    help="Measure accuracy on this table, with the spec's columns and its label.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE.onnx",
+    help="The file to write.",
+)
+@model_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, /, spec: str, as_json: bool, models: Mapping[str, str], **options: Any) -> None:
+    """Write a network without the units that are seldom active.
+
+    Units are profiled on random individuals of the domain. Pruning is a heuristic: `fairdsl check` on the
+    written file verifies that file, not the original.
+    """
+    try:
+        pruned = fairdsl.prune(spec, models=models, **options)
+    except DiagnosticError as error:
+        if not as_json:
+            raise
+        _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
+        ctx.exit(SPEC_ERROR)
+    if as_json:
+        _print_json(_as_json(pruned) | {"diagnostics": diagnostics_to_json(pruned.warnings)})
+        return
+    if pruned.warnings:
+        style = error_style()
+        text = render(pruned.warnings, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True)
+    _print(spec, pruned)
+
+
+def _print_json(written: dict[str, Any]) -> None:
+    head = {"schema": "fairdsl.pruned/1", "fairdsl": fairdsl.__version__}
+    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))
+
+
+def _as_json(pruned: Pruned) -> dict[str, Any]:
+    from fairdsl.report.numbers import above, below, nearest, ratio
+
+    measured, sampled = pruned.accuracy, pruned.disagreement
+    return {
+        "model": pruned.model,
+        "original": {"path": pruned.original, "sha256": pruned.original_sha256},
+        "pruned": {"path": pruned.file, "sha256": pruned.sha256},
+        "about": "verdicts on the pruned file are about the pruned network, not about the original",
+        "tolerance": ratio(pruned.tolerance),
+        "profiled": pruned.profiled,
+        "seed": pruned.seed,
+        "layers": [
+            {"units": layer.units, "removed": layer.removed, "silenced": layer.silenced} for layer in pruned.layers
+        ],
+        "accuracy": None
+        if measured is None
+        else {
+            "data": {"path": measured.path, "sha256": measured.sha256},
+            "label": measured.label,
+            "rows": measured.rows,
+            "correct_before": measured.before,
+            "correct_after": measured.after,
+            "decisions_changed": measured.changed,
+        },
+        "disagreement": None
+        if sampled is None
+        else {
+            "drawn": sampled.drawn,
+            "decisions_changed": sampled.changed,
+            "low": below(sampled.low),
+            "high": above(sampled.high),
+            "confidence": nearest(sampled.confidence),
+        },
+    }
+
+
+def _print(spec: str, pruned: Pruned) -> None:
+    """What was removed, what that did to decisions, and what the file is good for."""
+    style = output_style()
+    for line in (
+        f"{pruned.model}   {pruned.original} -> {pruned.file}",
+        _row("tolerance", _rule(pruned)),
+        _row("removed", _removed(pruned)),
+        *(_row("silenced", line) for line in _silenced(pruned)),
+        *(_row("accuracy", line) for line in _accuracy(pruned)),
+        _row("decisions", _decisions(pruned)),
+        _row("meaning", f"verdicts on `{pruned.file}` are about the pruned network, and prove nothing about"),
+        _row("", f"`{pruned.original}`"),
+        *(_row("pinned", line) for line in _pinned(pruned)),
+        _row("check it", f"fairdsl check {shlex.quote(spec)} --model {shlex.quote(f'{pruned.model}={pruned.file}')}"),
+    ):
+        click.echo(style.shown(line))
+
+
+def _row(name: str, text: str) -> str:
+    return f"    {name:<11}{text}"
+
+
+def _rule(pruned: Pruned) -> str:
+    from fairdsl.report.numbers import shown
+
+    share = shown(pruned.tolerance, percent=True)
+    return f"units active for at most {share} of {pruned.profiled:,} random individuals (seed {pruned.seed})"
+
+
+def _removed(pruned: Pruned) -> str:
+    if not pruned.removed:
+        return f"none of {pruned.units:,} hidden units: the file holds the same network"
+    counted = (f"{_count(layer)} in layer {number}" for number, layer in enumerate(pruned.layers, start=1))
+    return f"{pruned.removed:,} of {pruned.units:,} hidden units: {', '.join(counted)}"
+
+
+def _count(layer: LayerCount) -> str:
+    return f"{layer.removed:,} of {layer.units:,}"
+
+
+def _silenced(pruned: Pruned) -> list[str]:
+    silenced = sum(layer.silenced for layer in pruned.layers)
+    return [f"{silenced:,} of these are still in the file, with weights and bias 0"] if silenced else []
+
+
+def _accuracy(pruned: Pruned) -> list[str]:
+    from fairdsl.report.numbers import shown
+
+    measured = pruned.accuracy
+    if measured is None:
+        return []
+    before, after = (shown(Fraction(count, measured.rows), percent=True) for count in (measured.before, measured.after))
+    changed = f"{measured.changed:,} decision{'' if measured.changed == 1 else 's'}"
+    return [f"{before} before, {after} after, on {measured.rows:,} rows of `{measured.path}`; {changed} changed"]
+
+
+def _decisions(pruned: Pruned) -> str:
+    from fairdsl.report.numbers import Towards, shown
+
+    sampled = pruned.disagreement
+    if sampled is None:
+        return "no estimate of how many change: no individual of the domain can be drawn uniformly"
+    share = shown(Fraction(sampled.changed, sampled.drawn), percent=True)
+    low = shown(sampled.low, percent=True, towards=Towards.DOWN)
+    high = shown(sampled.high, percent=True, towards=Towards.UP)
+    confidence = shown(sampled.confidence, percent=True)
+    return f"{share} of {sampled.drawn:,} other individuals are decided differently ({confidence}: {low} .. {high})"
+
+
+def _pinned(pruned: Pruned) -> list[str]:
+    if not pruned.pinned:
+        return []
+    return ["the spec names the original by its digest; to check this file write there", f'sha256 "{pruned.sha256}"']

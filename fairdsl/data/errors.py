@@ -1,0 +1,81 @@
+"""What can be wrong with a data file: one constructor a code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.source import Span
+
+__all__ = ["column_not_found", "file_not_read", "row_excluded", "value_not_in_domain"]
+
+#: So many names are listed at most.
+_LISTED = 12
+
+
+def _listing(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
+
+
+def _file_name(path: str) -> str:
+    return path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
+
+
+def file_not_read(path: str, reason: str, span: Span | None, help_text: str) -> Diagnostic:
+    """E0530: no table can be had from the file."""
+    return Diagnostic(
+        code="E0530",
+        title=f"the data file `{_file_name(path)}` cannot be read",
+        primary=Label(span, reason) if span else None,
+        notes=() if span else (reason,),
+        why="a count over half a table would look like one over the whole",
+        help=help_text,
+    )
+
+
+def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *, twice: bool = False) -> Diagnostic:
+    """E0531: attributes without a column of their name, or (``twice``) with two."""
+    first = names[0]
+    guess = None if twice else nearest(first, header)
+    several = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return Diagnostic(
+        code="E0531",
+        title=f"the data has {'two columns' if twice else 'no column'} `{first[:30]}`{several}",
+        primary=Label(span, f"needed: {_listing(names)}" if not twice else "which one is meant cannot be told"),
+        notes=() if twice else (f"the file's columns: {_listing(header)}",),
+        why="a column that is guessed or filled in makes every row another individual",
+        help="keep one of the two columns"
+        if twice
+        else (f"did you mean `{guess}`? " if guess else "") + 'give the attribute the file\'s name with `column "..."`',
+    )
+
+
+def value_not_in_domain(
+    text: str, attribute: str, values: str, span: Span, declared: Span | None, more: int
+) -> Diagnostic:
+    """E0532: a cell that is no value of its attribute; ``more`` cells of the column are none either."""
+    shown = text if len(text) <= 30 else f"{text[:27]}..."
+    title = f"`{shown}` is no value of `{attribute}`" if text else f"`{attribute}` has an empty cell"
+    counted = f"{more:,} more cell{'s' if more != 1 else ''} of this column are no values either"
+    return Diagnostic(
+        code="E0532",
+        title=title,
+        primary=Label(span, f"its values are {values}"),
+        secondary=(Label(declared, "declared here"),) if declared else (),
+        notes=(counted,) if more else (),
+        why="individuals outside the domain are not what the audit is about, and no row is dropped silently",
+        help="correct or remove the row, or widen the domain if such individuals exist",
+    )
+
+
+def row_excluded(domain: str, span: Span, more: int) -> Diagnostic:
+    """E0533: a row that the domain's ``where`` says cannot exist; ``more`` rows like it follow."""
+    return Diagnostic(
+        code="E0533",
+        title=f"a row describes nobody of `{domain}`: its `where` excludes it",
+        primary=Label(span, "excluded"),
+        notes=(f"so {'are' if more != 1 else 'is'} {more:,} more row{'s' if more != 1 else ''}",) if more else (),
+        why="either the data or the `where` is wrong about who exists",
+        help="correct or remove the row, or loosen the `where`",
+    )

@@ -1,0 +1,124 @@
+"""The records of a CSV text, and where in the text each cell stands.
+
+Records and cells follow RFC 4180: separated by commas, in double quotes where they hold a comma, a quote
+(doubled) or a line break. Blanks after a comma are no part of a cell, blank lines are no records.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fairdsl.data import errors
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.source import SourceFile, Span
+
+__all__ = ["Records", "read_records"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Records:
+    """A header and the rows below it, all of the header's length.
+
+    ``ends[i]`` is the number (from 1) of the line on which row i ends, ``starts[i]`` of that where it begins.
+    """
+
+    source: SourceFile
+    header: tuple[str, ...]
+    header_line: int
+    rows: Sequence[Sequence[str]]
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def header_span(self) -> Span:
+        """The place of the header."""
+        return _lines(self.source, self.header_line, self.header_line)
+
+    def row_span(self, row: int) -> Span:
+        """The place of a row."""
+        return _lines(self.source, self.starts[row], self.ends[row])
+
+    def cell_span(self, row: int, column: int) -> Span:
+        """The place of a cell; of an empty one, that of its row."""
+        whole = self.row_span(row)
+        start, end = _cell(whole.text, column)
+        return Span(self.source, whole.start + start, whole.start + end) if end > start else whole
+
+
+def read_records(source: SourceFile) -> Records:
+    """Split the text; raises DiagnosticError (E0530) where it is no table with rows."""
+    lines = _split(source.text)
+    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    before = 0
+    try:
+        for row in reader:
+            if row:
+                rows.append(row)
+                starts.append(before + 1)
+                ends.append(reader.line_num)
+            before = reader.line_num
+    except csv.Error as problem:
+        span = _lines(source, before + 1, before + 1) if before < len(lines) else None
+        help_text = "write cells with quotes in double quotes, and each quote inside twice"
+        raise DiagnosticError(errors.file_not_read(source.path, str(problem), span, help_text)) from problem
+    if len(rows) < 2:
+        what = "there is no row below the header" if rows else "the file is empty"
+        help_text = "the first line names the columns, each further one is an individual"
+        raise DiagnosticError(errors.file_not_read(source.path, what, None, help_text))
+    records = Records(
+        source=source,
+        header=tuple(name.strip() for name in rows[0]),
+        header_line=ends[0],
+        rows=rows[1:],
+        starts=starts[1:],
+        ends=ends[1:],
+    )
+    _check_lengths(records)
+    return records
+
+
+def _check_lengths(records: Records) -> None:
+    """Every row has as many cells as the header."""
+    width = len(records.header)
+    for number, row in enumerate(records.rows):
+        if len(row) != width:
+            reason = f"{len(row)} cells here, {width} in the header"
+            help_text = "separate cells by commas, and put those that hold a comma into double quotes"
+            span = records.row_span(number)
+            raise DiagnosticError(errors.file_not_read(records.source.path, reason, span, help_text))
+
+
+def _split(text: str) -> list[str]:
+    """The lines with their breaks; only line feeds and carriage returns break lines, as in files."""
+    return list(io.StringIO(text, newline=""))
+
+
+def _lines(source: SourceFile, first: int, last: int) -> Span:
+    """The lines from ``first`` to ``last``, without the last one's line break."""
+    lines = _split(source.text)
+    start = sum(len(line) for line in lines[: first - 1])
+    covered = "".join(lines[first - 1 : last])
+    return Span(source, start, start + len(covered.rstrip("\r\n")))
+
+
+def _cell(record: str, column: int) -> tuple[int, int]:
+    """Where in a record's text the cell of that number (from 0) stands, with its quotes."""
+    start, number, quoted = 0, 0, False
+    for place, character in enumerate(record):
+        if character == '"':
+            quoted = not quoted
+        elif character == "," and not quoted:
+            if number == column:
+                return _without_blanks(record, start, place)
+            start, number = place + 1, number + 1
+    return _without_blanks(record, start, len(record))
+
+
+def _without_blanks(record: str, start: int, end: int) -> tuple[int, int]:
+    cell = record[start:end]
+    return start + len(cell) - len(cell.lstrip()), end - len(cell) + len(cell.rstrip())

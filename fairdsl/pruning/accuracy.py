@@ -1,0 +1,134 @@
+"""What pruning did to the decisions: on a table with the true outcomes, and on random individuals.
+
+Decisions are those of the models' exact arithmetic. On random individuals the share of changed decisions is
+an estimate with the interval of Clopper and Pearson, about the uniform law on the domain and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.data.table import Table, read_table
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
+from fairdsl.ir.model import Model
+from fairdsl.numerics.binomial import clopper_pearson
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.narrow import narrow
+from fairdsl.pruning import errors
+from fairdsl.pruning.draws import draw, is_uniform
+from fairdsl.semantics.checked import CheckedSpec, LabelDeclaration
+
+__all__ = ["Accuracy", "Disagreement", "accuracy", "disagreement"]
+
+_CONFIDENCE = Fraction(95, 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Counts of rows: all, those decided as the label says before and after, those decided differently."""
+
+    path: str
+    sha256: str
+    label: str
+    rows: int
+    before: int
+    after: int
+    changed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """Of ``drawn`` individuals ``changed`` are decided differently.
+
+    The share of the domain that is lies in [low, high], with the probability ``confidence`` at least.
+    """
+
+    drawn: int
+    changed: int
+    low: Fraction
+    high: Fraction
+    confidence: Fraction
+
+
+def accuracy(spec: CheckedSpec, domain: Domain, before: Model, after: Model, path: str) -> Accuracy:
+    """How many rows of the CSV file both models decide as the spec's label says.
+
+    Raises DiagnosticError where the spec has no one label whose values stand for the model's outcomes (E0562),
+    or the file is no table of the domain (E0530 to E0533).
+    """
+    label = _label(spec)
+    outcome_of = _outcomes_by_value(label, before)
+    column = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
+    table = read_table(path, domain, column)
+    right = _outcomes(table, outcome_of)
+    decided_before, decided_after = _decisions(before, table.values), _decisions(after, table.values)
+    return Accuracy(
+        path=path,
+        sha256=table.sha256,
+        label=label.name,
+        rows=table.rows,
+        before=int(np.count_nonzero(decided_before == right)),
+        after=int(np.count_nonzero(decided_after == right)),
+        changed=int(np.count_nonzero(decided_before != decided_after)),
+    )
+
+
+def disagreement(domain: Domain, before: Model, after: Model, points: int, seed: int) -> Disagreement | None:
+    """How often the models decide differently, for individuals that are uniform over the domain.
+
+    None where no law is uniform, for a real attribute is unbounded, and where no individual was drawn.
+    """
+    sets = narrow(domain)
+    if not is_uniform(sets):
+        return None
+    individuals = draw(domain, sets, points, np.random.default_rng(seed))
+    if not len(individuals):
+        return None
+    changed = int(np.count_nonzero(_decisions(before, individuals) != _decisions(after, individuals)))
+    low, high = clopper_pearson(changed, len(individuals), float(_CONFIDENCE))
+    return Disagreement(drawn=len(individuals), changed=changed, low=low, high=high, confidence=_CONFIDENCE)
+
+
+def _decisions(model: Model, individuals: NDArray[np.float64]) -> NDArray[np.int64]:
+    return BatchEvaluator(model).settled(individuals).decisions
+
+
+def _label(spec: CheckedSpec) -> LabelDeclaration:
+    labels = list(spec.labels.values())
+    if len(labels) == 1:
+        return labels[0]
+    declared = ", ".join(f"`{label.name}`" for label in labels)
+    reason = f"the spec declares the labels {declared}" if labels else "the spec declares no label"
+    help_text = 'declare one, as in `label repaid : boolean column "repaid"`'
+    span = labels[1].span if labels else None
+    raise DiagnosticError(errors.label_not_compared(reason, span, help_text))
+
+
+def _outcomes_by_value(label: LabelDeclaration, model: Model) -> Mapping[float, int]:
+    """Which outcome each value of the label says was right.
+
+    A category names outcomes; of a boolean, true stands for the favourable one of two. Nothing else is guessed.
+    """
+    outcomes = model.outcomes
+    match label.type:
+        case Category(values=values) if all(value.name in outcomes for value in values):
+            return {float(value.code): outcomes.index(value.name) for value in values}
+        case Boolean() if len(outcomes) == 2 and model.favourable is not None:
+            return {1.0: model.favourable, 0.0: 1 - model.favourable}
+    listed = ", ".join(outcomes)
+    reason = f"its values do not say which of `{'`, `'.join(outcomes)}` was right"
+    help_text = f"declare the label as `category {{ {listed} }}`"
+    if len(outcomes) == 2:
+        help_text += ", or as `boolean` (true: the outcome that the model calls `favourable`)"
+    raise DiagnosticError(errors.label_not_compared(reason, label.span, help_text))
+
+
+def _outcomes(table: Table, outcome_of: Mapping[float, int]) -> NDArray[np.int64]:
+    assert table.labels is not None, "the table was read with the label"
+    return np.array([outcome_of[value] for value in table.labels.tolist()], dtype=np.int64)

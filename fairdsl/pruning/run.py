@@ -1,0 +1,168 @@
+"""``prune``: from a spec to the file of a pruned network, with what the pruning did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.elaborate import load_models
+from fairdsl.ir.declaration import FileSource, InlineScore, ModelSource
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.model import Curve, Model
+from fairdsl.models.load import load_model
+from fairdsl.numerics.narrow import narrow
+from fairdsl.pruning import errors
+from fairdsl.pruning.accuracy import Accuracy, Disagreement, accuracy, disagreement
+from fairdsl.pruning.onnx_file import Written, write_onnx
+from fairdsl.pruning.profile import candidates, profile
+from fairdsl.pruning.remove import remove
+from fairdsl.semantics import CheckedSpec, front_end
+
+__all__ = ["LayerCount", "Pruned", "prune_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerCount:
+    """A hidden layer: its units that bend, those removed, and those of them that the file keeps with weight 0."""
+
+    units: int
+    removed: int
+    silenced: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """The file that was written and how it differs from the original.
+
+    ``tolerance`` is the share of ``profiled`` individuals for which a removed unit may have been active.
+    ``pinned``: the spec names the original by its digest and will not take the new file as it stands.
+    ``accuracy`` is None where no data were given; ``disagreement`` where no uniform individual can be drawn.
+    ``warnings`` are about the original's file.
+    """
+
+    model: str
+    original: str
+    original_sha256: str | None
+    file: str
+    sha256: str | None
+    tolerance: Fraction
+    profiled: int
+    seed: int
+    layers: tuple[LayerCount, ...]
+    accuracy: Accuracy | None
+    disagreement: Disagreement | None
+    pinned: bool
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def units(self) -> int:
+        """How many hidden units the original has."""
+        return sum(layer.units for layer in self.layers)
+
+    @property
+    def removed(self) -> int:
+        """How many of them the pruned network does without."""
+        return sum(layer.removed for layer in self.layers)
+
+
+def prune_spec(
+    path: str,
+    *,
+    model: str | None,
+    models: Mapping[str, str],
+    tolerance: Fraction,
+    points: int,
+    seed: int,
+    data: str | None,
+    output: str,
+) -> Pruned:
+    """Profile, prune and write a model of the spec at ``path``; ``model`` names it where there are several.
+
+    Raises DiagnosticError for mistakes in the spec, its files and the data.
+    """
+    spec, _ = front_end(path)
+    name = _chosen(spec, model)
+    loaded, about_models = load_models(spec, models, only=frozenset({name}))
+    original, domain = loaded[name], spec.models[name].domain
+    source = spec.models[name].declaration.source
+    file = _network_file(source, original, tuple(spec.models))
+    found = profile(original, domain, narrow(domain), points, seed)
+    units = candidates(found, tolerance)
+    # The data come first: what is wrong with them is said before any file is written.
+    measured = None if data is None else accuracy(spec, domain, original, remove(original, units), data)
+    written = write_onnx(
+        file,
+        original,
+        units,
+        output,
+        lambda path: _imported(spec, name, path),
+        source.span,
+    )
+    return Pruned(
+        model=name,
+        original=file,
+        original_sha256=original.sha256,
+        file=output,
+        sha256=written.model.sha256,
+        tolerance=tolerance,
+        profiled=found.points,
+        seed=seed,
+        layers=_counts(original, written),
+        accuracy=measured,
+        disagreement=_disagreement(domain, original, written, points, seed),
+        pinned=isinstance(source, FileSource) and source.sha256 is not None,
+        warnings=about_models,
+    )
+
+
+def _chosen(spec: CheckedSpec, model: str | None) -> str:
+    names = tuple(spec.models)
+    if model is None and len(names) == 1:
+        return names[0]
+    if model is not None and model in names:
+        return model
+    several = f"the spec declares {len(names)} models" if names else "the spec declares no model"
+    reason = several if model is None else f"no model of the spec is called `{model}`"
+    raise DiagnosticError(errors.model_not_pruned(model, names, reason, None))
+
+
+def _network_file(source: ModelSource, original: Model, known: Sequence[str]) -> str:
+    """The path of the model's file; raises DiagnosticError (E0561) where no units could be taken out of it."""
+    hidden = original.layers[:-1]
+    if original.deployed is None:
+        reason = "it is written in the spec" if isinstance(source, InlineScore) else "it is a linear model"
+    elif not any(bool(np.any((layer.slope.floats == 0) & (layer.curve_codes == Curve.LEAKY))) for layer in hidden):
+        reason = "it has no hidden `Relu` units"
+    else:
+        return original.deployed.path
+    raise DiagnosticError(errors.model_not_pruned(original.name, known, reason, source.span))
+
+
+def _imported(spec: CheckedSpec, name: str, path: str) -> Model:
+    """The file read as the spec declares the model; the digest that it pins is the original's."""
+    declaration = spec.models[name].declaration
+    assert isinstance(declaration.source, FileSource), "the model was read from a file"
+    unpinned = replace(declaration, source=replace(declaration.source, sha256=None))
+    return load_model(unpinned, spec.models[name].domain, override_path=path)
+
+
+def _counts(original: Model, written: Written) -> tuple[LayerCount, ...]:
+    removed = dict(written.pruned.removed)
+    return tuple(
+        LayerCount(
+            units=int(np.count_nonzero(~layer.linear)),
+            removed=len(removed.get(number, ())),
+            silenced=len(written.silenced.get(number, ())),
+        )
+        for number, layer in enumerate(original.layers[:-1])
+    )
+
+
+def _disagreement(domain: Domain, original: Model, written: Written, points: int, seed: int) -> Disagreement | None:
+    """On other individuals than those that chose the units, which would flatter the pruning."""
+    other = int(np.random.SeedSequence(seed).spawn(1)[0].generate_state(1)[0])
+    return disagreement(domain, original, written.pruned, points, other)
