@@ -1,0 +1,1 @@
+"""Mixed-integer programs as fast deciders, with certificates that do not rest on a solver's tolerances."""

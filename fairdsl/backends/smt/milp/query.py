@@ -1,0 +1,194 @@
+"""Queries: can linear conditions on the scores of one or two copies of a network be met together?
+
+The *variables* are the attributes of the individuals (one variable where both share an attribute), then the
+indicators that the network reads. A query keeps, of what restricts them, boxes, tables and linear
+inequalities; everything else is left out. So a query over-approximates its case: what is refuted here is
+refuted there, and a point found here is still to be checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.smt.cases import Case, pair_of
+from fairdsl.backends.smt.milp.conditions import order_rows, pair_rows
+from fairdsl.backends.smt.region import Region, reads_only
+from fairdsl.ir.expr import Predicate, holds, variables
+from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
+from fairdsl.ir.problem import Problem
+from fairdsl.numerics.bounds import FloatLayer, float_layers, outward
+from fairdsl.numerics.dual import Targets
+from fairdsl.numerics.narrow import Finite, Interval
+
+__all__ = ["Listing", "Query", "network_query", "pair_query"]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.intp]
+
+#: Attributes with at most so many values are listed value by value where indicators depend on them.
+_LISTED = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The values of one attribute of one individual, and what its variables are at each of them.
+
+    ``table`` is [values, columns] and ``columns`` says which variables these are: the attribute itself,
+    then its indicators.
+    """
+
+    who: str
+    attribute: int
+    values: tuple[Fraction, ...]
+    columns: IntArray
+    table: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """The copies of a network, what is asked of their scores, and what their variables satisfy.
+
+    ``attributes`` are the variables that are attributes, (individual, attribute); ``indicators`` those after
+    them, (individual, position among the inputs). ``inputs[copy]`` is where the copy's inputs stand.
+    ``always`` marks the rows that hold everywhere; the rows of ``orders[attribute]`` say a < b and b < a.
+    """
+
+    layers: tuple[FloatLayer, ...]
+    reads: tuple[Input, ...]
+    copies: tuple[str, ...]
+    attributes: tuple[tuple[str, int], ...]
+    indicators: tuple[tuple[str, int], ...]
+    inputs: tuple[IntArray, ...]
+    whole: BoolArray
+    targets: Targets
+    strict: BoolArray
+    rows: FloatArray
+    limits: FloatArray
+    always: BoolArray
+    orders: Mapping[int, tuple[int, int]]
+    listings: tuple[Listing, ...]
+
+    @property
+    def width(self) -> int:
+        """How many variables there are."""
+        return len(self.attributes) + len(self.indicators)
+
+
+def pair_query(problem: Problem, case: Case) -> Query:
+    """The case as a query, for all regions inside the case's."""
+    pair, region = pair_of(problem), case.region
+    query = network_query(float_layers(problem.model), problem.model.inputs, region, ("a", "b"))
+    index = {owned: column for column, owned in enumerate(query.attributes)}
+    whole = [_is_whole(region, attribute) for attribute in range(len(region.a))]
+    rows = pair_rows(problem, pair, region, whole, index)
+    always = len(rows)
+    orders: dict[int, tuple[int, int]] = {}
+    for attribute, (less, more) in order_rows(pair, whole, index).items():
+        orders[attribute] = (len(rows), len(rows) + 1)
+        rows += [less, more]
+    matrix = np.zeros((len(rows), query.width))
+    for number, row in enumerate(rows):
+        for column, factor in row.coefficients.items():
+            matrix[number, column] = float(factor)
+    targets = Targets(
+        (_matrix(atom.a for atom in case.atoms), _matrix(atom.b for atom in case.atoms)),
+        np.array([outward(atom.constant, atom.constant)[1] for atom in case.atoms]),
+    )
+    return replace(
+        query,
+        targets=targets,
+        strict=np.array([atom.strict for atom in case.atoms], dtype=np.bool_),
+        rows=matrix,
+        limits=np.array([outward(row.limit, row.limit)[1] for row in rows], dtype=np.float64),
+        always=np.arange(len(rows)) < always,
+        orders=orders,
+    )
+
+
+def network_query(
+    layers: Sequence[FloatLayer], reads: Sequence[Input], region: Region, copies: tuple[str, ...]
+) -> Query:
+    """Copies of a network on a region; asked is whether the first score can be >= 0."""
+    attributes = tuple(
+        (who, attribute)
+        for attribute, shared in enumerate(region.shared)
+        for who in copies
+        if who == copies[0] or not shared
+    )
+    column = {who_attribute: number for number, who_attribute in enumerate(attributes)}
+    indicators: list[tuple[str, int]] = []
+    inputs: list[IntArray] = []
+    for who in copies:
+        found: list[int] = []
+        for position, item in enumerate(reads):
+            shared = who == copies[0] or reads_only(item, region.shared)
+            owner = copies[0] if shared else who
+            if isinstance(item, AttributeInput):
+                found.append(column[owner, item.attribute])
+                continue
+            if (owner, position) not in indicators:
+                indicators.append((owner, position))
+            found.append(len(attributes) + indicators.index((owner, position)))
+        inputs.append(np.array(found, dtype=np.intp))
+    width = len(attributes) + len(indicators)
+    whole = [_is_whole(region, attribute) for _, attribute in attributes] + [True] * len(indicators)
+    first = np.zeros((1, len(layers[-1].bias)))
+    first[0, 0] = 1.0
+    return Query(
+        layers=tuple(layers),
+        reads=tuple(reads),
+        copies=copies,
+        attributes=attributes,
+        indicators=tuple(indicators),
+        inputs=tuple(inputs),
+        whole=np.array(whole, dtype=np.bool_),
+        targets=Targets(tuple(first if who == copies[0] else 0.0 * first for who in copies), np.zeros(1)),
+        strict=np.zeros(1, dtype=np.bool_),
+        rows=np.zeros((0, width)),
+        limits=np.zeros(0),
+        always=np.zeros(0, dtype=np.bool_),
+        orders={},
+        listings=tuple(_listings(reads, region, attributes, indicators)),
+    )
+
+
+def _is_whole(region: Region, attribute: int) -> bool:
+    """Whether the attribute takes whole numbers only."""
+    return all(
+        isinstance(values, Finite)
+        and (isinstance(values.values, range) or all(Fraction(v).denominator == 1 for v in values.values))
+        for values in (region.a[attribute], region.b[attribute])
+    )
+
+
+def _listings(
+    reads: Sequence[Input], region: Region, attributes: Sequence[tuple[str, int]], indicators: Sequence[tuple[str, int]]
+) -> Iterator[Listing]:
+    for column, (who, attribute) in enumerate(attributes):
+        values = (region.a if who == "a" else region.b)[attribute]
+        if isinstance(values, Interval) or not 0 < values.count <= _LISTED:
+            continue
+        columns, table = [column], [[float(value) for value in values.values]]
+        for number, (owner, position) in enumerate(indicators):
+            item = reads[position]
+            assert isinstance(item, IndicatorInput)
+            if owner == who and {variable.attribute for variable in variables(item.predicate)} == {attribute}:
+                columns.append(len(attributes) + number)
+                table.append([float(_true_at(item.predicate, value)) for value in values.values])
+        if len(columns) > 1:
+            exact = tuple(Fraction(value) for value in values.values)
+            yield Listing(who, attribute, exact, np.array(columns, dtype=np.intp), np.array(table).T)
+
+
+def _true_at(predicate: Predicate, value: int | Fraction) -> bool:
+    return holds(predicate, lambda _: Fraction(value))
+
+
+def _matrix(rows: Iterable[Sequence[Fraction]]) -> FloatArray:
+    return np.array([[float(value) for value in row] for row in rows], dtype=np.float64)
