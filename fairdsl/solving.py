@@ -1,9 +1,9 @@
-"""``solve``: an interval job, or a shard of it, refined as far as the budget goes, with checkpoints.
+"""``solve``: an interval job refined as far as the budget goes, or an SMT-LIB script answered by the embedded solver.
 
     job file --seed_of--> seed --fork--> this shard's part --refine_within--> result file
 
 The result file is always whole: each checkpoint replaces it in one step, so a run that is killed at any
-moment goes on from the last one.
+moment goes on from the last one. A script's answer is what another solver would print, in a file beside it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.errors import cannot_write, nothing_to_resume, result_exists
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.clock import Checkpoints, Ending
 from fairdsl.backends.intervals.cluster import check_cluster
@@ -29,7 +30,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.resources import version
 from fairdsl.verdict import Holds, Shares, Unknown
 
-__all__ = ["Solved", "solve_job"]
+__all__ = ["Answered", "Solved", "solve_job", "solve_script"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,59 @@ class Solved:
     seconds: float
     standing: Shares
     verdict: Holds | Unknown | Shares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What the embedded solver said about a script: ``sat``, ``unsat``, ``unknown`` or ``crashed``, and why.
+
+    ``answer`` is the file with its answer, ``solver`` its name and version.
+    """
+
+    script: Path
+    answer: Path
+    status: str
+    detail: str
+    seconds: float
+    solver: str
+
+
+def solve_script(path: Path, *, resume: bool, budget: Budget, output: Path | None) -> Answered:
+    """Answer a script and write the answer as solvers print it: the status, and behind `sat` the values.
+
+    With ``resume`` an earlier answer that decides stands. Raises DiagnosticError for an earlier answer
+    without ``resume``, for ``resume`` without one, and where nothing can be written.
+    """
+    from fairdsl.backends.smt.engine import Z3, solver_name
+    from fairdsl.backends.smt.recover import answer_text, parse_answer
+
+    target = output if output is not None else path.with_name(f"{path.name}.answer")
+    if resume and not target.exists():
+        raise DiagnosticError(nothing_to_resume(str(target)))
+    if target.exists():
+        if not resume:
+            raise DiagnosticError(result_exists(str(target)))
+        earlier = parse_answer(target.read_text(encoding="utf-8", errors="replace"))
+        if earlier.status in ("sat", "unsat"):
+            return Answered(
+                script=path, answer=target, status=earlier.status, detail="", seconds=0.0, solver="an earlier run"
+            )
+    began = time.monotonic()
+    found = Z3().solve(path.read_text(encoding="utf-8"), budget)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(answer_text(found), encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        raise DiagnosticError(cannot_write(str(target.parent), error.strerror or str(error))) from error
+    return Answered(
+        script=path,
+        answer=target,
+        status=found.status,
+        detail=found.detail,
+        seconds=time.monotonic() - began,
+        solver=solver_name(),
+    )
 
 
 def solve_job(
@@ -78,7 +132,7 @@ def solve_job(
         start = _earlier(job, target, shard, shards)
     else:
         if target.exists():
-            raise DiagnosticError(errors.result_exists(str(target)))
+            raise DiagnosticError(result_exists(str(target)))
         start = _first(job, shard, shards, budget.memory)
         write_result(target, start, version())
     refinement = Refinement.resume(job.task, start.state, memory=budget.memory)
@@ -135,13 +189,13 @@ def _first(job: Job, shard: int, shards: int, memory: int) -> Result:
 def _earlier(job: Job, path: Path, shard: int, shards: int) -> Result:
     """The result to go on from; DiagnosticError where it is not one of this shard."""
     if not path.exists():
-        raise DiagnosticError(errors.nothing_to_resume(str(path)))
+        raise DiagnosticError(nothing_to_resume(str(path)))
     result = read_result(path)
     if result.job != job.sha256:
-        raise DiagnosticError(errors.unfitting(str(path), "it is a result of another job"))
+        raise DiagnosticError(errors.unfitting_part(str(path), "it is a result of another job"))
     if (result.shard, result.shards) != (shard, shards):
         reason = f"it is of shard {result.shard}/{result.shards}, and {shard}/{shards} is to be resumed"
-        raise DiagnosticError(errors.unfitting(str(path), reason))
+        raise DiagnosticError(errors.unfitting_part(str(path), reason))
     return result
 
 

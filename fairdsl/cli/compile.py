@@ -21,7 +21,7 @@ __all__ = ["command"]
     "requirement that the format cannot express.",
 )
 @spec_argument
-@click.option("--to", "form", required=True, metavar="FORMAT", help="The file format: smtlib or interval-job.")
+@click.option("--to", "form", required=True, metavar="FORMAT", help="The file format: smtlib, vnnlib or interval-job.")
 @click.option(
     "-o",
     "--output",
@@ -32,12 +32,44 @@ __all__ = ["command"]
     help="Folder to write into.",
 )
 @model_option
+@click.option(
+    "--partition",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Files for every part of the domain: attributes of more than N values are cut into chunks of N.",
+)
+@click.option(
+    "--first", type=click.IntRange(min=1), metavar="COUNT", help="Write only so many partitions, drawn by the seed."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the order of partitions.")
 @click.pass_context
-def command(ctx: click.Context, spec: str, form: str, directory: str, models: Mapping[str, str]) -> None:
-    """Write the properties of SPEC as solver files, with a manifest that names them."""
-    compiled = fairdsl.compile(spec, to=form, directory=directory, models=models)
-    for path in (*compiled.files, compiled.manifest):
-        click.echo(path)
+def command(
+    ctx: click.Context,
+    spec: str,
+    form: str,
+    directory: str,
+    models: Mapping[str, str],
+    partition: int | None,
+    first: int | None,
+    seed: int,
+) -> None:
+    """Write the properties of SPEC as solver files, with a manifest that names them.
+
+    `fairdsl recover DIR` turns the answers to them into a report.
+    """
+    if first is not None and partition is None:
+        raise click.UsageError("--first counts partitions; write --partition N beside it")
+    compiled = fairdsl.compile(
+        spec, to=form, directory=directory, models=models, partition=partition, first=first, seed=seed
+    )
+    if partition is None:
+        for path in compiled.files:
+            click.echo(path)
+    for question in compiled.questions if partition is not None else ():
+        assert question.cut is not None
+        of = f"{len(question.parts):,} of {question.cut.count:,} partitions"
+        click.echo(f"{question.property}: {of} of `{' '.join(question.demand.split())}` in {directory}")
+    click.echo(compiled.manifest)
     for line in compiled.left_out:
         click.echo(line, err=True)
     if compiled.refused:

@@ -1,11 +1,13 @@
-"""``fairdsl recover``: the report on interval jobs, from their results."""
+"""``fairdsl recover``: the report on solver files or interval jobs, from their answers or results."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import click
 
 import fairdsl
-from fairdsl.cli.options import json_option, memory_option
+from fairdsl.cli.options import json_option, memory_option, model_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.json import write
@@ -18,21 +20,47 @@ __all__ = ["command"]
 @click.command(
     "recover",
     epilog="Exit codes are those of check: 0 everything required holds (or is only measured); 1 violated; "
-    "2 errors, or results that do not belong together; 3 unknown.",
+    "2 errors, or files that do not belong together; 3 unknown.",
 )
 @click.argument("paths", metavar="DIR|RESULT...", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option(
+    "--answers",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="An answer, or a table of answers (.jsonl, .csv), instead of those in DIR; may be repeated.",
+)
+@click.option(
+    "--spec",
+    metavar="SPEC",
+    type=click.Path(exists=True, dir_okay=False),
+    help="The spec that the solver files were written from, where it is not where it was.",
+)
+@model_option
 @memory_option
 @json_option
 @click.pass_context
-def command(ctx: click.Context, paths: tuple[str, ...], memory: int, as_json: bool) -> None:
-    """Join the results of interval jobs into one report.
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    answers: tuple[str, ...],
+    spec: str | None,
+    models: Mapping[str, str],
+    memory: int,
+    as_json: bool,
+) -> None:
+    """Turn answers to solver files, or results of interval jobs, into one report.
 
-    A folder stands for the jobs and results in it; the job of a result that is named by itself is looked for
-    in the result's folder. Shards without a result count as undecided; of several results of one shard the
-    better is taken.
+    Of solver files (smtlib, vnnlib) DIR is the folder that `compile` wrote. A solver's output for NAME.smt2 is
+    looked for in NAME.smt2.answer, .out and .txt. A pair that a solver found counts once it is replayed on the
+    model; a file without an answer is unknown.
+
+    Of interval jobs a folder stands for the jobs and results in it; the job of a result that is named by itself is
+    looked for in the result's folder. Shards without a result count as undecided; of several results of one shard
+    the better is taken.
     """
     try:
-        report = fairdsl.recover(*paths, memory=memory)
+        report = fairdsl.recover(*paths, answers=answers, spec=spec, models=models, memory=memory)
     except DiagnosticError as error:
         if not as_json:
             raise

@@ -1,4 +1,4 @@
-"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes."""
+"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes; or an SMT-LIB script."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
@@ -17,7 +18,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.json import diagnostics_to_json
 
 if TYPE_CHECKING:
-    from fairdsl.solving import Solved
+    from fairdsl.solving import Answered, Solved
 
 __all__ = ["command"]
 
@@ -80,11 +81,16 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 def command(
     ctx: click.Context, /, job: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
 ) -> None:
-    """Refine an interval job, or a shard of it.
+    """Refine an interval job, or a shard of it; or answer an SMT-LIB script.
 
     JOB is a file that `fairdsl compile SPEC --to interval-job -o DIR` wrote. What is certified is saved every
     few seconds in a result file; `fairdsl recover` joins results into a report.
+
+    A file of the format smtlib (NAME.smt2) is answered by the embedded solver, into NAME.smt2.answer.
     """
+    if job.endswith(".smt2"):
+        _script(ctx, job, as_json=as_json, output=output or None, timeout=options["timeout"], resume=options["resume"])
+        return
     number, shards = shard
     with watching() as observer:
         try:
@@ -102,6 +108,41 @@ def command(
         _print(solved)
     if solved.ending.value == "interrupted":
         ctx.exit(INTERRUPTED)
+
+
+#: What says something about refinements only.
+_OF_JOBS = ("shard", "jobs", "memory", "scheduler", "checkpoint")
+
+
+def _script(ctx: click.Context, path: str, *, as_json: bool, output: str | None, timeout: float, resume: bool) -> None:
+    """Answer a script, and say what came out."""
+    given = [name for name in _OF_JOBS if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if given:
+        raise click.UsageError(f"--{given[0]} is about interval jobs; a script is answered as a whole")
+    try:
+        answered = fairdsl.solve_script(path, timeout=timeout, resume=resume, output=output)
+    except DiagnosticError as error:
+        if not as_json:
+            raise
+        _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
+        ctx.exit(SPEC_ERROR)
+    if as_json:
+        _print_json(_answer_as_json(answered) | {"diagnostics": []})
+        return
+    said = f" ({answered.detail})" if answered.detail else ""
+    click.echo(f"{answered.script}   {answered.status}{said} by {answered.solver} in {answered.seconds:.1f} s")
+    click.echo(f"    {'answer':<11}{answered.answer}")
+
+
+def _answer_as_json(answered: Answered) -> dict[str, Any]:
+    return {
+        "script": str(answered.script),
+        "answer": str(answered.answer),
+        "status": answered.status,
+        "detail": answered.detail,
+        "solver": answered.solver,
+        "seconds": round(answered.seconds, 3),
+    }
 
 
 def _print_json(written: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ class IntervalJob:
 
     name = "interval-job"
     format = INTERVAL_JOB
+    partitions = False
     meaning: Mapping[str, str] = MappingProxyType(
         {
             "solved by": "fairdsl solve FILE, or in shards: fairdsl solve FILE --shard 1/2 and --shard 2/2",
@@ -50,12 +51,21 @@ class IntervalJob:
             vacuous=lowered.vacuous,
             attributes=[_shared(axis, problem.domain) for axis in lowered.axes],
         )
-        return Lowered(files={f"{problem.name}.{INTERVAL_JOB.extension}": content}, recover=None)
+        name = f"{problem.name}.{INTERVAL_JOB.extension}"
+        return Lowered(files={name: content}, settled_by=((name,),), described={name: {"role": "job"}})
+
+    def evidence(self, problem: Problem) -> Evidence:
+        """What a verdict rests on where no result was joined."""
+        return Evidence(backend=self.name, method="no result was joined")
+
+    def answer(self, output: str) -> Answer:
+        """Results are files, never words."""
+        return Answer(status="malformed", detail="`fairdsl recover` joins results")
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """Results are files with shares, not answers in words: ``fairdsl recover`` joins them."""
-        evidence = Evidence(backend=self.name, method="no result was joined")
-        return Unknown(reason=Reason.INCOMPLETE, detail="`fairdsl recover` joins results", evidence=evidence)
+        detail = "`fairdsl recover` joins results"
+        return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=self.evidence(problem))
 
 
 def unit_in_words(problem: Problem) -> str:

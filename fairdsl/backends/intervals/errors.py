@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairdsl.backends.errors import unfitting
 from fairdsl.diagnostics import Diagnostic
 
 _EVIDENCE = "job and result files are evidence: what was altered or cut off would vouch for something else"
@@ -41,36 +42,10 @@ def damaged(path: str, what: str) -> Diagnostic:
     )
 
 
-def nothing_to_resume(path: str) -> Diagnostic:
-    """``--resume`` without a result to go on from."""
-    return Diagnostic(
-        code="E0610",
-        title="there is nothing to resume",
-        notes=(f"`{path}` does not exist",),
-        why="starting from nothing in silence would hide that an earlier run's work is missing",
-        help="leave out `--resume` for a first run, or name the earlier result with `-o RESULT`",
-    )
-
-
-def result_exists(path: str) -> Diagnostic:
-    """A first run that would replace an earlier result."""
-    return Diagnostic(
-        code="E0611",
-        title=f"`{path}` exists already",
-        why="what an earlier run certified would be lost",
-        help="go on from it with `--resume`, or write elsewhere with `-o RESULT`",
-    )
-
-
-def unfitting(path: str, reason: str) -> Diagnostic:
+def unfitting_part(path: str, reason: str) -> Diagnostic:
     """A result that belongs to another job, shard, or way of sharing out."""
-    return Diagnostic(
-        code="E0612",
-        title=f"`{path}` does not fit",
-        notes=(reason,),
-        why="shares of different questions, or of parts that overlap, cannot be added up",
-        help="give the results of one job, all made with the same `--shard .../n`",
-    )
+    why = "shares of different questions, or of parts that overlap, cannot be added up"
+    return unfitting(path, reason, why, "give the results of one job, all made with the same `--shard .../n`")
 
 
 def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:

@@ -46,7 +46,7 @@ def usable(job: Job, found: Sequence[Found]) -> dict[int, Found]:
     for one in found:
         reason = _unlike(one.result, found[0].result, job)
         if reason is not None:
-            raise DiagnosticError(errors.unfitting(str(one.path), reason.format(first=found[0].path)))
+            raise DiagnosticError(errors.unfitting_part(str(one.path), reason.format(first=found[0].path)))
         before = best.get(one.result.shard)
         if before is None or one.result.undecided < before.result.undecided:
             best[one.result.shard] = one
@@ -107,7 +107,7 @@ def _refinement(job: Job, found: Mapping[int, Found], memory: int) -> Refinement
     for shard, part in found.items():
         if digest(parts[shard - 1]) != part.result.part:
             reason = "its part of the seed is not the one that comes out here"
-            raise DiagnosticError(errors.unfitting(str(part.path), reason))
+            raise DiagnosticError(errors.unfitting_part(str(part.path), reason))
         parts[shard - 1] = part.result.state
     whole.join(parts)
     return whole

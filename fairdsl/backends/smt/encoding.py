@@ -5,17 +5,18 @@ Nothing is folded, so that a second solver also checks what the procedure's boun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from fairdsl.backends.contract import Answer, Asked, Lowered, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
-from fairdsl.backends.smt.engine import SMTLIB, reason_of
+from fairdsl.backends.smt.engine import SMTLIB
 from fairdsl.backends.smt.procedure import refusal
-from fairdsl.backends.smt.recover import checked, is_violation, pair_in
+from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
 from fairdsl.backends.smt.script import whole_script
+from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
-from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated
+from fairdsl.verdict import Evidence, Fidelity, Verdict
 
 __all__ = ["SmtLib"]
 
@@ -25,6 +26,7 @@ class SmtLib:
 
     name = "smtlib"
     format = SMTLIB
+    partitions = True
     meaning: Mapping[str, str] = MappingProxyType(
         {
             "holds": "every file is unsat",
@@ -38,36 +40,28 @@ class SmtLib:
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """One file, named after the property. All that leads back is in the problem itself."""
-        script = whole_script(problem).encode()
-        return Lowered(files={f"{problem.name}.{SMTLIB.extension}": script}, recover=None)
+        name = f"{problem.name}.{SMTLIB.extension}"
+        return Lowered(
+            files={name: whole_script(problem).encode()},
+            settled_by=((name,),),
+            described={name: {"role": "question"}},
+        )
+
+    def evidence(self, problem: Problem) -> Evidence:
+        """What a verdict from answers rests on."""
+        fidelity = Fidelity.WIDENS if widened(problem) else Fidelity.EXACT
+        return Evidence(backend=self.name, method="answers of an external solver", fidelity=fidelity)
+
+    def answer(self, output: str) -> Answer:
+        """A status alone on its line, and behind `sat` the values."""
+        return parse_answer(output)
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """All files unsat: holds. Sat: violated, once replayed. Anything else: unknown."""
-        fidelity = Fidelity.WIDENS if widened(problem) else Fidelity.EXACT
-        evidence = Evidence(backend=self.name, method="an external solver's answers", fidelity=fidelity)
-        verdicts = [_one(problem, answers.get(file), evidence) for file in lowered.files]
-        for kind in (Violated, Unknown):
-            for verdict in verdicts:
-                if isinstance(verdict, kind):
-                    return verdict
-        return Holds(evidence=evidence)
 
+        def pairs(_: str, answer: Answer) -> Iterator[tuple[Point, Point]]:
+            pair = pair_in(problem, answer.values)
+            if pair is not None:
+                yield pair
 
-def _one(problem: Problem, answer: Answer | None, evidence: Evidence) -> Verdict:
-    if answer is None:
-        return Unknown(reason=Reason.INCOMPLETE, detail="a file has no answer", evidence=evidence)
-    if answer.status == "unsat":
-        return Holds(evidence=evidence)
-    if answer.status != "sat":
-        return Unknown(reason=reason_of(answer), detail=answer.detail, evidence=evidence)
-    points = pair_in(problem, answer.values)
-    if points is None:
-        return Unknown(reason=Reason.MALFORMED, detail="the values are no numbers", evidence=evidence)
-    found = checked(problem, *points)
-    if found is None:
-        detail = "the solver's pair breaks nothing when replayed"
-        return Unknown(reason=Reason.REPLAY_FAILED, detail=detail, evidence=evidence)
-    if not is_violation(problem, found):
-        detail = "the pair breaks the demand in exact arithmetic but not in the deployed file's"
-        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=(found,))
-    return Violated(witnesses=(found,), evidence=evidence)
+        return recovered(problem, lowered, answers, pairs, self.evidence(problem))

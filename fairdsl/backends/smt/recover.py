@@ -3,47 +3,81 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from fairdsl.backends.contract import Answer
+from fairdsl.backends.contract import Answer, Lowered
 from fairdsl.backends.smt.cases import pair_of
+from fairdsl.backends.smt.engine import reason_of
 from fairdsl.backends.smt.individuals import Individuals
+from fairdsl.backends.smt.terms import symbol
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import round_point, witness
-from fairdsl.verdict import Witness
+from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated, Witness
 
-__all__ = ["checked", "number", "pair_in", "parse_answer"]
+__all__ = ["answer_text", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered", "worst"]
 
 _TOKEN = re.compile(r';[^\n]*|[()]|\|[^|]*\||"(?:[^"]|"")*"|[^\s();|"]+')
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
 _PLAIN = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
 
+#: What a solver may say; `timeout` is z3's word for a deadline.
+_STATUSES = frozenset({"sat", "unsat", "unknown", "timeout"})
+#: Deeper nesting than this is no answer to a script of ours.
+_DEEPEST = 100
+
 Expression = str | list["Expression"]
+
+#: The pairs to try for an answer to a file, the most promising first.
+Pairs = Callable[[str, Answer], Iterable[tuple[Point, Point]]]
 
 
 def parse_answer(output: str) -> Answer:
-    """What an SMT-LIB solver printed for a script of ours; total."""
+    """What an SMT-LIB solver printed for a script of ours; total.
+
+    The status stands alone on its line; two that differ are no answer. Behind `sat` come the values, as
+    ``get-value`` prints them, or ``get-model``.
+    """
+    lines = output.splitlines()
+    stated = [(place, word) for place, line in enumerate(lines) if (word := line.strip()) in _STATUSES]
+    if len({word for _, word in stated}) > 1:
+        return Answer(status="malformed", detail="the output has answers that contradict each other")
+    if not stated:
+        return Answer(status="malformed", detail="the output has neither sat, unsat nor unknown")
+    place, status = stated[0]
+    if status == "timeout":
+        return Answer(status="unknown", detail="timeout")
+    if status != "sat":
+        return Answer(status=status)
     try:
-        expressions = list(_read(iter(_TOKEN.findall(output))))
+        expressions = list(_read(iter(_TOKEN.findall("\n".join(lines[place + 1 :])))))
     except ValueError:
         return Answer(status="malformed", detail="the parentheses do not match")
-    for position, expression in enumerate(expressions):
-        if expression in ("unsat", "unknown"):
-            return Answer(status=str(expression))
-        if expression == "sat":
-            values = {
-                str(pair[0]): _shown(pair[1])
-                for entry in expressions[position + 1 :]
-                if isinstance(entry, list)
-                for pair in entry
-                if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)
-            }
-            return Answer(status="sat", values=values)
-        if expression == "timeout":
-            return Answer(status="unknown", detail="timeout")
-    return Answer(status="malformed", detail="the output has neither sat, unsat nor unknown")
+    return Answer(status="sat", values=dict(_values(expressions)))
+
+
+def answer_text(answer: Answer) -> str:
+    """An answer as solvers print it, for :func:`parse_answer`; what decides nothing is `unknown` and a comment."""
+    if answer.status not in ("sat", "unsat"):
+        detail = " ".join(answer.detail.split())
+        return "timeout\n" if detail == "timeout" else f"unknown\n; {answer.status}: {detail}\n"
+    values = "\n ".join(f"({symbol(name.strip('|'))} {value})" for name, value in answer.values.items())
+    return f"{answer.status}\n" + (f"({values})\n" if values else "")
+
+
+def _values(expressions: Iterable[Expression]) -> Iterator[tuple[str, str]]:
+    """``((name value) ...)`` of get-value, ``((define-fun name () Sort value) ...)`` of get-model."""
+    for entry in expressions:
+        if isinstance(entry, str):
+            continue
+        for pair in (entry, *entry):
+            match pair:
+                case ["define-fun", str(name), [], str(), value]:
+                    yield name, _shown(value)
+                case [str(name), value] if pair is not entry:
+                    yield name, _shown(value)
 
 
 def number(text: str) -> Fraction:
@@ -107,6 +141,79 @@ def is_violation(problem: Problem, found: Witness) -> bool:
     return found.replay.agrees and (representable or problem.model.deployed is None)
 
 
+def recovered(
+    problem: Problem, lowered: Lowered, answers: Mapping[str, Answer], pairs: Pairs, evidence: Evidence
+) -> Verdict:
+    """What the answers, one a file, come to.
+
+    Violated where a pair of some `sat` replays; holds where every file of one alternative of ``settled_by`` is
+    `unsat`; otherwise unknown, for the reason that tells most.
+    """
+    files = dict.fromkeys(file for alternative in lowered.settled_by for file in alternative)
+    undecided: list[Unknown] = []
+    for file in files:
+        verdict = _one(problem, file, answers.get(file), pairs, evidence)
+        if isinstance(verdict, Violated):
+            return verdict
+        if isinstance(verdict, Unknown):
+            undecided.append(verdict)
+    proved = {file for file, answer in answers.items() if answer.status == "unsat"}
+    for alternative in lowered.settled_by:
+        if proved.issuperset(alternative):
+            return Holds(evidence=replace(evidence, method=f"{evidence.method}{_to(alternative)}"))
+    if not undecided:  # no file, and nothing that settles it
+        return Unknown(reason=Reason.INCOMPLETE, detail="there is no file to answer", evidence=evidence)
+    return worst(undecided)
+
+
+def _to(files: Sequence[str]) -> str:
+    """The files that were answered, the first ones by name."""
+    named = ", ".join(f"`{file}`" for file in files[:3])
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    return f" to {named}{more}" if files else ": nobody is left to compare, so none is needed"
+
+
+def worst(undecided: Iterable[Unknown]) -> Unknown:
+    """The one whose reason tells most: what points at a fault comes before what more time would mend."""
+    return min(undecided, key=lambda verdict: _WORST.index(verdict.reason) if verdict.reason in _WORST else len(_WORST))
+
+
+_WORST = (
+    Reason.NUMERIC_GAP,
+    Reason.REPLAY_FAILED,
+    Reason.MALFORMED,
+    Reason.ENGINE_CRASHED,
+    Reason.MEMORY_OUT,
+    Reason.TIMEOUT,
+    Reason.INCOMPLETE,
+)
+
+
+def _one(problem: Problem, file: str, answer: Answer | None, pairs: Pairs, evidence: Evidence) -> Verdict | None:
+    """What one answer says; None for `unsat`, which says something together with the others only."""
+    if answer is None:
+        return Unknown(reason=Reason.INCOMPLETE, detail=f"`{file}` has no answer", evidence=evidence)
+    if answer.status == "unsat":
+        return None
+    if answer.status != "sat":
+        said = f": {answer.detail}" if answer.detail else ""
+        return Unknown(reason=reason_of(answer), detail=f"no verdict on `{file}`{said}", evidence=evidence)
+    if not answer.values:
+        detail = f"`{file}` is sat, but the answer gives no values to replay"
+        return Unknown(reason=Reason.REPLAY_FAILED, detail=detail, evidence=evidence)
+    gap: Witness | None = None
+    for pair in pairs(file, answer):
+        found = checked(problem, *pair)
+        if found is not None and is_violation(problem, found):
+            return Violated(witnesses=(found,), evidence=evidence)
+        gap = gap or found
+    if gap is not None:
+        detail = "the pair breaks the demand in exact arithmetic but not in the deployed file's"
+        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=(gap,))
+    detail = f"`{file}` is sat, but its values break nothing when replayed on the model"
+    return Unknown(reason=Reason.REPLAY_FAILED, detail=detail, evidence=evidence)
+
+
 def _read(tokens: Iterator[str]) -> Iterator[Expression]:
     """The expressions in the tokens; ValueError where the parentheses do not match."""
     stack: list[list[Expression]] = [[]]
@@ -115,6 +222,8 @@ def _read(tokens: Iterator[str]) -> Iterator[Expression]:
             continue
         if token == "(":
             stack.append([])
+            if len(stack) > _DEEPEST:
+                raise ValueError("nested too deeply")
         elif token == ")":
             if len(stack) == 1:
                 raise ValueError("unmatched parenthesis")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.backends.smt import terms
-from fairdsl.backends.smt.cases import Atom, Case, pair_of, ways, widened
+from fairdsl.backends.smt.cases import Atom, Case, comparable_ways, pair_of, ways, widened
 from fairdsl.backends.smt.folded import fold
 from fairdsl.backends.smt.individuals import Individuals, commented, declared, place
 from fairdsl.backends.smt.plain import scores, whole_model
@@ -30,7 +30,10 @@ def whole_script(problem: Problem) -> str:
     pair, model = pair_of(problem), problem.model
     people = Individuals(problem.domain, pair)
     lines = [f"; {commented(problem.name)}: is there a pair that breaks the demand? unsat: the property holds."]
-    if widened(problem):
+    if pair.sure:
+        lines.append("; What is asked of the scores is necessary for the model to be as sure as the question asks;")
+        lines.append("; it need not be sufficient, so sat must be confirmed by a replay.")
+    elif widened(problem):
         lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
     lines += _HEADER
     lines += ["", "; the individuals: x is what both share", *people.declarations()]
@@ -50,10 +53,19 @@ def whole_script(problem: Problem) -> str:
 
 
 def admissible_script(problem: Problem) -> str:
-    """Whether there is any pair to compare, whatever the model: unsat iff the question is about nobody."""
-    people = Individuals(problem.domain, pair_of(problem))
+    """Whether there is any pair to compare: unsat only if the question is about nobody.
+
+    The model plays no part unless the question asks how sure it is. Without that, sat means that there is a pair.
+    """
+    pair, model = pair_of(problem), problem.model
+    people = Individuals(problem.domain, pair)
     lines = [*_HEADER, *(line for line in people.declarations() if not line.startswith(";"))]
     lines.extend(_asserted(*_values(problem, people), *people.membership(), *people.comparable()))
+    if pair.sure:
+        for who in "ab":
+            lines.extend(line for line in whole_model(model, people, who) if not line.startswith(";"))
+        met = (_met(atoms, scores(model, "a"), scores(model, "b")) for _, atoms in comparable_ways(model, pair))
+        lines.extend(_asserted(terms.disjunction(met)))
     return "\n".join([*lines, "(check-sat)"]) + "\n"
 
 

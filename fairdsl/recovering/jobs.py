@@ -1,4 +1,4 @@
-"""``recover``: the results of interval jobs become the report that ``check`` would give.
+"""The results of interval jobs become the report that ``check`` would give.
 
 results, by job --usable--> the best of each shard --join_results--> verdicts --demand_report--> report
 """
@@ -86,7 +86,7 @@ def _of_one_spec(jobs: Mapping[str, Job], paths: Mapping[str, Path]) -> None:
     for sha256, job in jobs.items():
         if job.asked.spec_sha256 != first.spec_sha256:
             reason = f"it is about `{job.asked.spec}`, and others about another `{first.spec}`"
-            raise DiagnosticError(errors.unfitting(str(paths[sha256]), reason))
+            raise DiagnosticError(errors.unfitting_part(str(paths[sha256]), reason))
 
 
 def _demand(job: Job, found: Sequence[Found], memory: int) -> DemandReport:

@@ -1,0 +1,40 @@
+"""What every backend that keeps results in files says about them."""
+
+from __future__ import annotations
+
+from fairdsl.diagnostics import Diagnostic
+
+__all__ = ["cannot_write", "nothing_to_resume", "result_exists", "unfitting"]
+
+_ANOTHER_FOLDER = "name a folder that can be written, with `-o DIR`"
+
+
+def cannot_write(path: str, reason: str, instead: str = _ANOTHER_FOLDER) -> Diagnostic:
+    """A file or folder cannot be made or written to."""
+    return Diagnostic(code="E0605", title=f"cannot write into `{path}`", notes=(reason.lower(),), help=instead)
+
+
+def nothing_to_resume(path: str, option: str = "-o RESULT") -> Diagnostic:
+    """``--resume`` without a result to go on from."""
+    return Diagnostic(
+        code="E0610",
+        title="there is nothing to resume",
+        notes=(f"`{path}` does not exist",),
+        why="starting from nothing in silence would hide that an earlier run's work is missing",
+        help=f"leave out `--resume` for a first run, or name the earlier result with `{option}`",
+    )
+
+
+def result_exists(path: str, option: str = "-o RESULT") -> Diagnostic:
+    """A first run that would replace an earlier result."""
+    return Diagnostic(
+        code="E0611",
+        title=f"`{path}` exists already",
+        why="what an earlier run certified would be lost",
+        help=f"go on from it with `--resume`, or write elsewhere with `{option}`",
+    )
+
+
+def unfitting(path: str, reason: str, why: str, instead: str) -> Diagnostic:
+    """A result that belongs to something else than what is asked."""
+    return Diagnostic(code="E0612", title=f"`{path}` does not fit", notes=(reason,), why=why, help=instead)

@@ -1,0 +1,187 @@
+"""The encoding for ``compile --to vnnlib``: networks as ONNX, questions as VNN-LIB 2.0 and 1.0.
+
+Of each question two versions that stand alone:
+
+* ``NAME.vnnlib``, VNN-LIB 2.0: the question over two copies of one network (``pair``);
+* ``NAME.case1.vnnlib``, ...: VNN-LIB 1.0, one file a case (``cases``), each over a product network (``product``).
+
+Both are about real inputs. Integers and sets with gaps became the intervals around them, strict inequalities
+their closure, and numbers that the files do not store were rounded outwards, so they admit all pairs of the
+question and more: `unsat` means that the property holds (of the 1.0 files all must be), `sat` needs a replay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.smt.cases import Case, cases
+from fairdsl.backends.smt.procedure import refusal
+from fairdsl.backends.smt.recover import recovered
+from fairdsl.backends.smt.vnnlib.answers import pairs_in, parse_answer
+from fairdsl.backends.smt.vnnlib.chain import Chain
+from fairdsl.backends.smt.vnnlib.pair import greatest, network_of, pair_query
+from fairdsl.backends.smt.vnnlib.product import Product, product_of
+from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
+from fairdsl.ir.domain import Point
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.problem import Problem
+from fairdsl.verdict import Evidence, Fidelity, Verdict
+
+__all__ = ["VnnLib"]
+
+VNNLIB = Format(name="vnnlib", extension="vnnlib", comment=";")
+
+#: More indicators than this would be more conditions than any reader of the format branches over.
+_MOST_INDICATORS = 512
+
+
+class VnnLib:
+    """VNN-LIB 2.0 and 1.0 with ONNX networks."""
+
+    name = "vnnlib"
+    format = VNNLIB
+    partitions = True
+    meaning: Mapping[str, str] = MappingProxyType(
+        {
+            "holds": "every file of one list of `settled_by` is unsat, for every part",
+            "violated": "some file is sat and its point, moved to the nearest individuals, breaks the demand when "
+            "replayed on the original model",
+        }
+    )
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Questions about pairs whose network is piecewise linear and can be stored."""
+        refused = refusal(problem)
+        if refused is not None:
+            return refused
+        model = problem.model
+        count = sum(isinstance(item, IndicatorInput) for item in model.inputs)
+        if count > _MOST_INDICATORS:
+            why = f"`{model.name}` reads {count} indicators, each of them a case; {_MOST_INDICATORS} is the limit"
+            return Refusal(why=why, span=model.span)
+        if not np.isfinite(network_of(problem).errors(_declared(problem))).all():
+            why = (
+                f"`{model.name}` has numbers that no float64 stores, and an unbounded attribute would magnify the rest"
+            )
+            return Refusal(why=why, span=model.span)
+        return Offer(method="VNN-LIB 2.0 and 1.0, with ONNX networks", decides=True)
+
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
+        """The files of a question; none of version 1.0 for cases that leave nobody."""
+        writing = _Writing(problem)
+        pair, split = writing.pair(), writing.cases()
+        # Where nobody is left to compare, nothing needs an answer.
+        settled_by = ((pair,), split) if pair is not None else ((),)
+        return Lowered(files=writing.files, settled_by=settled_by, described=writing.described)
+
+    def evidence(self, problem: Problem) -> Evidence:
+        """What a verdict from answers rests on: files that admit more than the question."""
+        return Evidence(
+            backend=self.name,
+            method="answers of an external solver",
+            fidelity=Fidelity.WIDENS,
+            notes=("as reliable as that solver's own arithmetic, which in verifiers of networks is often rounded",),
+        )
+
+    def answer(self, output: str) -> Answer:
+        """A line with the status, and behind `sat` the inputs."""
+        return parse_answer(output)
+
+    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
+        """Holds where every file of an alternative is unsat; violated where a point becomes a pair that replays."""
+
+        def pairs(file: str, answer: Answer) -> Iterator[tuple[Point, Point]]:
+            return pairs_in(problem, lowered.described, file, answer)
+
+        return recovered(problem, lowered, answers, pairs, self.evidence(problem))
+
+
+class _Writing:
+    """Collects the files of one question; a network that several files use is written once."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self.files: dict[str, bytes] = {}
+        self.described: dict[str, dict[str, Any]] = {}
+
+    def pair(self) -> str | None:
+        """The file of version 2.0; None where nobody is left to compare."""
+        problem = self._problem
+        chain = network_of(problem)
+        query = pair_query(problem, chain)
+        if query is None:
+            return None
+        count = len(problem.domain.attributes)
+        flags = sum(isinstance(item, IndicatorInput) for item in problem.model.inputs)
+        inputs = [
+            {"name": f"{letter}[0,{index}]", "role": "flag"}
+            if index >= count
+            else {"name": f"{letter}[0,{index}]", "role": who} | _attribute(problem, index)
+            for who, letter in (("a", "X"), ("b", "X2"))
+            for index in range(count + flags)
+        ]
+        network = self._network(chain, inputs)
+        name = f"{problem.name}.{VNNLIB.extension}"
+        self.files[name] = pair_text(problem, chain, query, network).encode()
+        self.described[name] = {"role": "pair", "version": "2.0", "network": network}
+        return name
+
+    def cases(self) -> tuple[str, ...]:
+        """The files of version 1.0."""
+        return tuple(
+            self._case(number, case, product)
+            for number, case in enumerate(cases(self._problem), start=1)
+            if (product := product_of(self._problem, case)) is not None
+        )
+
+    def _case(self, number: int, case: Case, product: Product) -> str:
+        inputs = [
+            {"name": f"X_{index}", "role": column.role}
+            | ({} if column.attribute is None else _attribute(self._problem, column.attribute))
+            for index, column in enumerate(product.columns)
+        ]
+        network = self._network(product.chain, inputs)
+        name = f"{self._problem.name}.case{number}.{VNNLIB.extension}"
+        self.files[name] = case_text(self._problem, case, product, network).encode()
+        self.described[name] = {
+            "role": "case",
+            "version": "1.0",
+            "network": network,
+            "case": case.title,
+            "fixed": {
+                who: {
+                    self._problem.domain.attributes[index].name: str(value)
+                    for (own, index), value in product.fixed.items()
+                    if own == who
+                }
+                for who in "ab"
+            },
+        }
+        return name
+
+    def _network(self, chain: Chain, inputs: list[dict[str, str]]) -> str:
+        """The network's file, named after its content and what its inputs mean."""
+        digest = sha256(chain.file + repr(inputs).encode()).hexdigest()[:12]
+        name = f"{self._problem.name.split('.')[0]}-{digest}.onnx"
+        self.files[name] = chain.file
+        self.described[name] = {"role": "network", "inputs": inputs}
+        return name
+
+
+def _attribute(problem: Problem, index: int) -> dict[str, str]:
+    return {"attribute": problem.domain.attributes[index].name}
+
+
+def _declared(problem: Problem) -> NDArray[np.float64]:
+    """How large each input of one copy can be."""
+    ends = [attribute.bounds for attribute in problem.domain.attributes]
+    flags = [(Fraction(0), Fraction(1)) for item in problem.model.inputs if isinstance(item, IndicatorInput)]
+    return greatest([*ends, *flags])

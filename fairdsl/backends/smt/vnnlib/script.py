@@ -1,0 +1,115 @@
+"""The text of VNN-LIB files: declarations, what each input is in the spec's words, and the assertions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from fairdsl.backends.smt.cases import Case
+from fairdsl.backends.smt.individuals import commented, place
+from fairdsl.backends.smt.vnnlib.chain import Chain
+from fairdsl.backends.smt.vnnlib.clipping import Column
+from fairdsl.backends.smt.vnnlib.constraints import Line, above, all_of
+from fairdsl.backends.smt.vnnlib.pair import PairQuery, greatest
+from fairdsl.backends.smt.vnnlib.product import Product
+from fairdsl.backends.smt.vnnlib.text import asserted, decimal
+from fairdsl.ir.domain import Attribute, Category
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.problem import Problem
+
+__all__ = ["case_text", "pair_text"]
+
+_WIDER = (
+    "; Over the reals: integers and sets became the intervals around them, strict inequalities closed ones.",
+    "; So unsat proves that no pair {}, and sat must be confirmed by a replay on the original model.",
+)
+
+
+def pair_text(problem: Problem, chain: Chain, query: PairQuery, network: str) -> str:
+    """The question over two copies of the network in ``network``, VNN-LIB 2.0."""
+    attributes = problem.domain.attributes
+    indicators = sum(isinstance(item, IndicatorInput) for item in problem.model.inputs)
+    kind = "float32" if chain.single else "float64"
+    shapes = [f"{kind} [1,{width}]" for width in (len(attributes) + indicators, problem.model.score_count)]
+    lines = [
+        f"; {commented(problem.name)}: is there a pair that breaks the demand?",
+        _WIDER[0],
+        _WIDER[1].format("breaks the demand"),
+        f"; f, g: {network}",
+        "(vnnlib-version <2.0>)",
+        f"(declare-network f (declare-input X {shapes[0]}) (declare-output Y {shapes[1]}))",
+        f"(declare-network g (equal-to f) (declare-input X2 {shapes[0]}) (declare-output Y2 {shapes[1]}))",
+        "; X is a, X2 is b:",
+        *(f";   [0,{index}] {_described(attribute)}" for index, attribute in enumerate(attributes)),
+        *(f";   [0,{len(attributes) + index}] indicator {index + 1} of the model" for index in range(indicators)),
+        "; what both share",
+        *(f"(assert (== {one} {other}))" for one, other in query.equal),
+        "; their values, and which pairs are comparable",
+        *asserted(all_of(query.conditions)),
+        "; the demand, negated",
+        *asserted(query.broken),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def case_text(problem: Problem, case: Case, product: Product, network: str) -> str:
+    """One case over its product network in ``network``, VNN-LIB 1.0."""
+    lines = [
+        f"; {commented(problem.name)}: {commented(case.title)}",
+        _WIDER[0],
+        _WIDER[1].format("does this"),
+        f"; network: {network}",
+        *(f";   {who}.{_fixed(problem, index, value)}" for (who, index), value in product.fixed.items()),
+        *(f";   X_{index}: {_column(problem, column)}" for index, column in enumerate(product.columns)),
+        *(f"(declare-const X_{index} Real)" for index in range(len(product.columns))),
+        *(f"(declare-const Y_{index} Real)" for index in range(len(case.atoms))),
+        *(bound for index, column in enumerate(product.columns) for bound in _box(index, column)),
+        *asserted(all_of(product.conditions)),
+        "; the outputs are the case's inequalities",
+        *_outputs(product),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _box(index: int, column: Column) -> Iterator[str]:
+    if column.low is not None:
+        yield f"(assert (>= X_{index} {decimal(column.low, up=False)}))"
+    if column.high is not None:
+        yield f"(assert (<= X_{index} {decimal(column.high, up=True)}))"
+
+
+def _outputs(product: Product) -> Iterator[str]:
+    """Each output is at least 0, less what storing the network changed."""
+    errors = product.chain.errors(greatest([(column.low, column.high) for column in product.columns]))
+    for index, error in enumerate(errors.tolist()):
+        if math.isfinite(error):
+            (line,) = asserted(above(Line(((f"Y_{index}", Fraction(1)),)), -Fraction(error)))
+            yield line
+        else:
+            yield f"; output {index} is not bounded: rounded numbers meet an unbounded input"
+
+
+def _described(attribute: Attribute) -> str:
+    text = f"{commented(attribute.name)}{place(attribute.span)}"
+    if isinstance(attribute.type, Category):
+        text += ": " + ", ".join(f"{value.code} = {commented(value.name)}" for value in attribute.type.values)
+    return text
+
+
+def _fixed(problem: Problem, index: int, value: Fraction) -> str:
+    attribute = problem.domain.attributes[index]
+    return f"{commented(attribute.name)} = {commented(attribute.show(value))}, in the network"
+
+
+def _column(problem: Problem, column: Column) -> str:
+    if column.attribute is None:
+        return column.meaning or "nothing"
+    described = _described(problem.domain.attributes[column.attribute])
+    match column.role:
+        case "both":
+            return described
+        case "offset":
+            return f"b's less a's {described}"
+        case who:
+            return f"{who}'s {described}"

@@ -1,0 +1,25 @@
+"""Whether a file format can express a demand: the same answer when files are written and when they are read."""
+
+from __future__ import annotations
+
+from fairdsl.backends.contract import Encoding, Refusal
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.elaborate import Elaborated
+from fairdsl.ir.problem import Problem
+from fairdsl.plan import errors
+from fairdsl.plan.negotiate import plan_of
+from fairdsl.verdict import Refused
+
+__all__ = ["expressible"]
+
+
+def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
+    """The problem, or why files of this format cannot say it."""
+    plan = plan_of(item)
+    if isinstance(plan, Refused) and (item.problem is None or item.refusal is not None or item.demand.beyond):
+        return plan.diagnostics[0]
+    assert item.problem is not None, "questions about pairs have a problem"
+    offer = encoding.offer(item.problem)
+    if isinstance(offer, Refusal):
+        return errors.format_refuses(encoding.name, offer.why, item.demand.span)
+    return item.problem

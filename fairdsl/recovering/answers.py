@@ -1,0 +1,111 @@
+"""Where answers to solver files are found: beside them, or in files that are named.
+
+An answer is what a solver printed. Beside ``NAME.smt2`` it is ``NAME.smt2.answer``, ``.out`` or ``.txt``, or
+``NAME.answer``, ``.out`` or ``.txt``. A file that is named elsewhere is matched by its name in the same way, or
+is a table: JSON lines ``{"file": ..., "output": ...}`` (``.jsonl``), or CSV with the columns ``file`` and
+``output`` (``.csv``).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fairdsl.backends.contract import Answer, Encoding
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.report import errors
+
+__all__ = ["answers_of"]
+
+#: What answers are called behind the name of their file.
+_ENDINGS = (".answer", ".out", ".txt")
+_DECISIVE = ("sat", "unsat")
+
+
+def answers_of(folder: Path, names: Sequence[str], given: Sequence[Path], encoding: Encoding) -> dict[str, Answer]:
+    """The answer to each solver file that has one.
+
+    ``names`` are the solver files; ``given`` are files with answers, and where there are none those in the
+    folder count. Raises DiagnosticError for an answer to no file, or a table that cannot be read.
+    """
+    found: dict[str, list[Answer]] = {}
+    for name, output in _given(given, names) if given else _beside(folder, names):
+        found.setdefault(name, []).append(encoding.answer(output))
+    return {name: _one(answers) for name, answers in found.items()}
+
+
+def _one(answers: Sequence[Answer]) -> Answer:
+    """Of several answers to a file a decisive one; those that contradict each other are none."""
+    decisive = [answer for answer in answers if answer.status in _DECISIVE]
+    if len({answer.status for answer in decisive}) > 1:
+        return Answer(status="malformed", detail="it has answers that contradict each other")
+    # Of several `sat` one with values can be replayed.
+    return max(decisive or answers[:1], key=lambda answer: len(answer.values))
+
+
+def _beside(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        for candidate in _candidates(name):
+            path = folder / candidate
+            if path.is_file():
+                yield name, _text(path)
+
+
+def _candidates(name: str) -> Iterator[str]:
+    """What an answer to the file may be called."""
+    for stem in (name, name.rpartition(".")[0]):
+        yield from (stem + ending for ending in _ENDINGS)
+
+
+def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    by_answer = {candidate: name for name in names for candidate in _candidates(name)}
+    known = frozenset(names)
+    for path in paths:
+        if path.suffix in (".jsonl", ".csv"):
+            for name, output in (_lines if path.suffix == ".jsonl" else _rows)(path):
+                base = Path(name).name
+                if base not in known:
+                    raise DiagnosticError(errors.foreign_answer(str(path), name, names))
+                yield base, output
+        elif path.name in by_answer:
+            yield by_answer[path.name], _text(path)
+        else:
+            raise DiagnosticError(errors.foreign_answer(str(path), _without_ending(path.name), names))
+
+
+def _without_ending(name: str) -> str:
+    return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    """JSON lines; one that is none is an answer to nothing."""
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                row = None
+            yield _row(path, number, row if isinstance(row, dict) else {})
+
+
+def _rows(path: Path) -> Iterator[tuple[str, str]]:
+    reader = csv.DictReader(_text(path).splitlines(keepends=True))
+    try:
+        for row in reader:
+            yield _row(path, reader.line_num, row)
+    except csv.Error as error:
+        raise DiagnosticError(errors.no_answers(str(path), reader.line_num)) from error
+
+
+def _row(path: Path, number: int, row: Mapping[str, object]) -> tuple[str, str]:
+    name, output = row.get("file"), row.get("output")
+    if not isinstance(name, str) or not isinstance(output, str):
+        raise DiagnosticError(errors.no_answers(str(path), number))
+    return name, output
+
+
+def _text(path: Path) -> str:
+    """The text, whatever its bytes are: what is no text is no answer."""
+    return path.read_text(encoding="utf-8", errors="replace")
