@@ -75,7 +75,9 @@ def explain_spec(path: str) -> Explanation:
     )
 
 
-def explain_plans(path: str, models: Mapping[str, str], backend: str | None) -> tuple[PlanText, ...]:
+def explain_plans(
+    path: str, models: Mapping[str, str], backend: str | None, *, by_partitions: bool = False
+) -> tuple[PlanText, ...]:
     """The plan of every demand; opens the models, asks no backend to work."""
     from fairdsl.elaborate import elaborate
     from fairdsl.plan import Plan, plan_of
@@ -85,7 +87,7 @@ def explain_plans(path: str, models: Mapping[str, str], backend: str | None) -> 
     spec, _ = front_end(path)
     texts: list[PlanText] = []
     for item in elaborate(spec, models).demands:
-        plan = plan_of(item, backend)
+        plan = plan_of(item, backend, by_partitions=by_partitions)
         if isinstance(plan, Plan):
             stages = tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages)
             reasons = tuple(f"{name}: not used, {why}" for name, why in plan.passed_over)

@@ -16,7 +16,7 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.plan import Plan, execute, plan_of, prepare
-from fairdsl.plan.choices import check_backend, check_properties
+from fairdsl.plan.choices import check_backend, check_partition, check_properties
 from fairdsl.plan.errors import nobody_compared, nothing_to_check
 from fairdsl.report.build import demand_report
 from fairdsl.report.hashes import hashed_data, hashed_models
@@ -49,7 +49,9 @@ def verify(
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
     elaborated = elaborate(spec, models)
-    planned = [(demand, plan_of(demand, backend)) for demand in elaborated.demands]
+    by_partitions = budget.tactics.partition is not None
+    planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
+    check_partition(path, budget.tactics.partition, elaborated)
     answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
     findings = [*warnings, *elaborated.warnings]
     plans = [plan for _, plan in planned if isinstance(plan, Plan)]
@@ -85,7 +87,10 @@ def verify(
 
 def _interrupted(verdict: Verdict) -> bool:
     """Whether the user ended it: then what comes after it is not asked any more."""
-    return isinstance(verdict, Shares | Unknown) and verdict.reason is Reason.INTERRUPTED
+    if isinstance(verdict, Shares | Unknown) and verdict.reason is Reason.INTERRUPTED:
+        return True
+    coverage = None if isinstance(verdict, Refused) else verdict.evidence.coverage
+    return coverage is not None and coverage.interrupted
 
 
 def _answer(

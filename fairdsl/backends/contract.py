@@ -9,12 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from enum import Enum
+from fractions import Fraction
+from typing import Any, Protocol, runtime_checkable
 
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Threshold
 from fairdsl.source import Span
-from fairdsl.verdict import Verdict, Witness
+from fairdsl.verdict import Evidence, Verdict, Witness
 
 __all__ = [
     "Answer",
@@ -28,10 +30,13 @@ __all__ = [
     "Lowered",
     "Observer",
     "Offer",
+    "Order",
+    "Partition",
     "Preparing",
     "Procedure",
     "Refusal",
     "Silent",
+    "Tactics",
 ]
 
 
@@ -77,11 +82,71 @@ class Silent:
         """Ignore it."""
 
 
+class Order(Enum):
+    """In which order partitions are taken."""
+
+    SEEDED = "seeded"  # at random, as the seed says
+    LARGEST = "largest"  # by volume
+    GRID = "grid"  # as they lie in the domain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition:
+    """A verdict for each of many parts of the domain, instead of a single one.
+
+    Attributes of more than ``size`` values are cut into chunks of ``size`` values (None: *adaptive*, the
+    domain is halved where it is not decided). Of the partitions in ``order`` only the ``first`` so many are
+    asked, and none after the first violation unless ``keep_going``. Each verdict is written to the JSON-lines
+    file ``ledger``; ``resume`` goes on from what stands there. ValueError for numbers that make no sense.
+
+    ``units``: ask the solver about every unit that bounds leave undecided, before it is asked about the
+    partition. ``tolerance``: where a partition stays unknown, remove units that are active in no more than
+    this share of ``profile`` random individuals, and ask about the pruned network; what holds of it is
+    counted apart and proves nothing about the model.
+    """
+
+    size: int | None
+    order: Order = Order.SEEDED
+    first: int | None = None
+    keep_going: bool = False
+    ledger: str | None = None
+    resume: bool = False
+    units: bool = False
+    tolerance: Fraction | None = None
+    profile: int = 1000
+
+    def __post_init__(self) -> None:
+        if min(1 if number is None else number for number in (self.size, self.first, self.profile)) < 1:
+            raise ValueError("`size`, `first` and `profile` are numbers from 1")
+        if self.tolerance is not None and not 0 <= self.tolerance <= 1:
+            raise ValueError("`tolerance` is a share from 0 to 1")
+        if self.resume and self.ledger is None:
+            raise ValueError("`resume` goes on from a `ledger`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tactics:
+    """How solvers are used, where the user has a say.
+
+    A query takes at most ``query_seconds`` (None: what the budget leaves) and ``query_memory`` bytes.
+    ``trust_milp``: a mixed-integer solver's `infeasible` counts without an exact confirmation.
+    """
+
+    partition: Partition | None = None
+    query_seconds: float | None = None
+    query_memory: int = 4 << 30
+    trust_milp: bool = False
+
+
+_PLAIN = Tactics()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """What a stage may spend: wall-clock seconds until ``deadline``, processes, bytes, and the run's seed.
 
-    ``scheduler`` is the address of a Dask cluster that may be used beside, None for this machine alone.
+    ``scheduler`` is the address of a Dask cluster that may be used beside, None for this machine alone;
+    ``tactics`` say how it is to be spent on solvers.
     """
 
     deadline: float
@@ -89,13 +154,22 @@ class Budget:
     seed: int
     memory: int = 2 << 30
     scheduler: str | None = None
+    tactics: Tactics = _PLAIN
 
     @classmethod
     def of(
-        cls, seconds: float, *, jobs: int = 1, seed: int = 0, memory: int = 2 << 30, scheduler: str | None = None
+        cls,
+        seconds: float,
+        *,
+        jobs: int = 1,
+        seed: int = 0,
+        memory: int = 2 << 30,
+        scheduler: str | None = None,
+        tactics: Tactics = _PLAIN,
     ) -> Budget:
         """A budget that starts now."""
-        return cls(deadline=time.monotonic() + seconds, jobs=jobs, seed=seed, memory=memory, scheduler=scheduler)
+        deadline = time.monotonic() + seconds
+        return cls(deadline=deadline, jobs=jobs, seed=seed, memory=memory, scheduler=scheduler, tactics=tactics)
 
     @property
     def remaining(self) -> float:
@@ -181,10 +255,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lowered:
-    """A problem in a target language: the files' content by name, and what leads the answers home."""
+    """A problem in a target language: the files' content by name, and what leads the answers home.
+
+    ``settled_by``: alternatives; `unsat` for every file of one of them settles the problem. ``described`` is
+    what the manifest says about a file beside its hash, as JSON has it.
+    """
 
     files: Mapping[str, bytes]
-    recover: object
+    settled_by: tuple[tuple[str, ...], ...] = ()
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,12 +282,20 @@ class Encoding(Protocol):
     format: Format
     #: What the manifest says about answers: verdict -> what it takes.
     meaning: Mapping[str, str]
+    #: Whether a question may be written partition by partition.
+    partitions: bool
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Whether it can express such problems."""
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """The files; ``asked`` is for those that say what they are about."""
+
+    def evidence(self, problem: Problem) -> Evidence:
+        """What a verdict from answers rests on, and what the files ask compared with the question."""
+
+    def answer(self, output: str) -> Answer:
+        """What a solver printed for a file; a total function."""
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """The verdict that the answers, one a file, come to; `sat` only after a replay."""

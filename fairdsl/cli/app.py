@@ -18,6 +18,7 @@ COMMANDS = {
     "fmt": "Lay specs out in the one standard way.",
     "explain": "Say in words what a spec, an error code or a metric means.",
     "compile": "Write the properties of a spec as solver files.",
+    "prune": "Write a network without the units that are seldom active.",
     "solve": "Refine an interval job, or a shard of it.",
     "recover": "Join the results of interval jobs into one report.",
     "capabilities": "List what each backend answers.",

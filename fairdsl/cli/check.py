@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,6 +20,7 @@ from fairdsl.cli.options import (
     scheduler_option,
     spec_argument,
 )
+from fairdsl.cli.partition import partition_of, partition_options, solver_options
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import DiagnosticError
@@ -53,10 +55,13 @@ __all__ = ["command"]
 @scheduler_option
 @click.option("--backend", metavar="NAME", help="Let only this backend answer; see `fairdsl capabilities`.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
+@partition_options
+@solver_options
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     spec: str,
     as_json: bool,
     models: Mapping[str, str],
@@ -67,11 +72,18 @@ def command(
     scheduler: str | None,
     backend: str | None,
     properties: tuple[str, ...],
+    query_timeout: float | None,
+    query_memory: int,
+    trust_milp: bool,
     explain_plan: bool,
+    **partitioning: Any,
 ) -> None:
     """Verify every property of SPEC and report the verdicts."""
+    partition = partition_of(**partitioning)
+    if partition is not None and backend not in (None, "smt"):
+        raise click.UsageError(f"`--partition` is answered by `smt`, not by `{backend}`; leave out one of the two")
     if explain_plan:
-        _print_plan(spec, models, backend)
+        _print_plan(spec, models, backend, by_partitions=partition is not None)
         return
     with watching() as observer:
         try:
@@ -85,6 +97,10 @@ def command(
                 scheduler=scheduler,
                 backend=backend,
                 properties=properties or None,
+                partition=partition,
+                query_timeout=query_timeout,
+                query_memory=query_memory,
+                trust_milp=trust_milp,
                 observer=observer,
             )
         except DiagnosticError as error:
@@ -120,9 +136,9 @@ def _print(report: Report, *, as_json: bool) -> None:
         click.echo(text, nl=False)
 
 
-def _print_plan(spec: str, models: Mapping[str, str], backend: str | None) -> None:
+def _print_plan(spec: str, models: Mapping[str, str], backend: str | None, *, by_partitions: bool) -> None:
     """Property, demand, stages in their order, and the reasons."""
-    for plan in fairdsl.plans(spec, models=models, backend=backend):
+    for plan in fairdsl.plans(spec, models=models, backend=backend, by_partitions=by_partitions):
         click.echo(f"{plan.property}   {plan.demand}")
         for number, stage in enumerate(plan.stages, start=1):
             click.echo(f"    {number}. {stage}")

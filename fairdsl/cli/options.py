@@ -15,6 +15,7 @@ __all__ = [
     "memory_option",
     "model_option",
     "scheduler_option",
+    "size_of",
     "spec_argument",
 ]
 
@@ -51,7 +52,7 @@ def _by_name(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> d
     return models
 
 
-def _bytes(_: click.Context, __: click.Parameter, text: str) -> int:
+def size_of(_: click.Context, __: click.Parameter, text: str) -> int:
     """``2GiB``, ``1.5GB``, ``500M`` (as MB) or a number of bytes."""
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -82,7 +83,7 @@ jobs_option = click.option(
 
 memory_option = click.option(
     "--memory",
-    callback=_bytes,
+    callback=size_of,
     default="2GiB",
     show_default=True,
     metavar="SIZE",

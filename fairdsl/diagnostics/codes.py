@@ -92,9 +92,23 @@ _FILES: dict[str, str] = {
     "E0514": "a model file that cannot be run",
 }
 
+_DATA: dict[str, str] = {
+    "E0530": "a data file that cannot be read",
+    "E0531": "an attribute without one column in the data",
+    "E0532": "a cell that is no value of its attribute",
+    "E0533": "a row that the domain excludes",
+}
+
 _FITTING: dict[str, str] = {
     "E0550": "a replaced model that the spec does not declare",
     "E0551": "a score gap of a model with several scores",
+    "E0552": "a confidence of a model without probabilities",
+}
+
+_PRUNING: dict[str, str] = {
+    "E0560": "units that cannot be taken out of a file",
+    "E0561": "no one model to prune",
+    "E0562": "accuracy without anything to compare with",
 }
 
 _BACKENDS: dict[str, str] = {
@@ -112,11 +126,19 @@ _BACKENDS: dict[str, str] = {
     "E0612": "a result that does not fit the others, or the job",
     "E0613": "no results, or no job, to recover a verdict from",
     "E0614": "a Dask cluster that cannot be used",
+    "E0615": "partitions without a question to ask of them",
+    "E0616": "one ledger for the partitions of several questions",
+    "E0620": "an answer to none of the solver files",
+    "E0621": "solver files whose spec or model has changed",
+    "E0622": "a manifest that cannot be read",
+    "E0623": "a table of answers that cannot be read",
 }
 
 _APPROXIMATION: dict[str, str] = {
     "W0701": "a square root among the model's constants, rounded",
     "W0702": "a raw score read as the logit of a probability",
+    "W0703": "a network that was pruned",
+    "W0704": "raw scores read as the logits of a softmax",
 }
 
 _SMELLS: dict[str, str] = {
@@ -131,5 +153,5 @@ _SMELLS: dict[str, str] = {
 
 #: Every code and its general meaning, in the order of the phases.
 CODES: Mapping[str, str] = MappingProxyType(
-    _SYNTAX | _NAMES | _TYPES | _QUESTIONS | _FILES | _FITTING | _BACKENDS | _APPROXIMATION | _SMELLS
+    _SYNTAX | _NAMES | _TYPES | _QUESTIONS | _FILES | _DATA | _FITTING | _PRUNING | _BACKENDS | _APPROXIMATION | _SMELLS
 )

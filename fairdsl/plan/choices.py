@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairdsl.backends.contract import Partition
 from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.elaborate import Elaboration
+from fairdsl.ir.question import Pair, Quantity
 from fairdsl.plan import errors
 from fairdsl.plan.registry import BACKENDS, ENCODINGS
 from fairdsl.semantics import CheckedSpec
 
-__all__ = ["check_backend", "check_format", "check_properties"]
+__all__ = ["check_backend", "check_format", "check_partition", "check_properties"]
 
 
 def check_backend(name: str | None) -> None:
@@ -31,3 +34,18 @@ def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:
     reporter.extend(errors.unknown_choice("property", name, known) for name in names if name not in known)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
+
+
+def check_partition(path: str, request: Partition | None, elaborated: Elaboration) -> None:
+    """DiagnosticError where partitions were asked for and no question, or several for one ledger, take them."""
+    if request is None:
+        return
+    asked = [
+        item.property.name
+        for item in elaborated.demands
+        if item.demand.quantity is Quantity.HOLDS and isinstance(item.demand.question, Pair)
+    ]
+    if not asked:
+        raise DiagnosticError(errors.nothing_to_partition(path))
+    if request.ledger is not None and len(asked) > 1:
+        raise DiagnosticError(errors.one_ledger(request.ledger, tuple(dict.fromkeys(asked))))

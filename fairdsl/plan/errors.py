@@ -53,24 +53,37 @@ def unknown_choice(kind: str, name: str, known: Sequence[str]) -> Diagnostic:
     )
 
 
-def cannot_write(directory: str, reason: str) -> Diagnostic:
-    """The folder for solver files cannot be made or written to."""
-    return Diagnostic(
-        code="E0605",
-        title=f"cannot write into `{directory}`",
-        notes=(reason.lower(),),
-        help="name a folder that can be written, with `-o DIR`",
-    )
-
-
 def nobody_compared(property_name: str, span: Span) -> Diagnostic:
     """An engine went through the whole question and found no pair to compare."""
     return Diagnostic(
         code="W0804",
         title=f"no two individuals are compared by `{property_name}`",
-        primary=Label(span, "domain, target and similarity together leave no pair"),
+        primary=Label(span, "its clauses together leave no pair"),
         why="a property about nobody holds of any model, so its verdict says nothing about this one",
-        help="loosen `target`, `where` or `differ in` so that some pair is left",
+        help="loosen `target`, `where`, `when` or `differ in` so that some pair is left",
+    )
+
+
+def nothing_to_partition(path: str) -> Diagnostic:
+    """Partitions are for questions with a yes or a no, and the spec has none."""
+    return Diagnostic(
+        code="E0615",
+        title=f"`{path}` has no question to ask partition by partition",
+        notes=("partitions are for requirements on pairs that hold or do not: `require same decision`, score gaps",),
+        why="a share is counted over the whole domain anyway; partitions would change nothing about it",
+        help="leave out `--partition`, or check a property that requires the same decision",
+    )
+
+
+def one_ledger(path: str, properties: Sequence[str]) -> Diagnostic:
+    """A ledger holds the verdicts on one question."""
+    listing = ", ".join(f"`{name}`" for name in properties)
+    return Diagnostic(
+        code="E0616",
+        title=f"`{path}` cannot hold the partitions of several questions",
+        notes=(f"the spec asks {listing} of its partitions",),
+        why="lines about different questions in one file could not be told apart",
+        help="choose one of them with `--property NAME`, and give each a file of its own",
     )
 
 

@@ -13,7 +13,7 @@ from fairdsl.elaborate import Elaborated
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.plan import errors
-from fairdsl.plan.registry import procedures
+from fairdsl.plan.registry import PARTITIONING, procedures
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
@@ -36,14 +36,16 @@ class Plan:
     passed_over: tuple[tuple[str, str], ...]
 
 
-def plan_of(item: Elaborated, backend: str | None = None) -> Plan | Refused:
-    """Who answers a demand, or why nobody does."""
+def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool = False) -> Plan | Refused:
+    """Who answers a demand, or why nobody does; by partitions, one backend answers yes-or-no questions."""
     refused = _refusal_without_problem(item.demand)
     if refused is not None:
         return refused
     if item.refusal is not None:
         return Refused(diagnostics=(item.refusal,))
     assert item.problem is not None, "questions about pairs have a problem"
+    if by_partitions and item.problem.quantity is Quantity.HOLDS:
+        return negotiate(item.problem, backend=PARTITIONING, because="`--partition` was asked for")
     return negotiate(item.problem, backend=backend)
 
 
@@ -64,8 +66,8 @@ def _names() -> list[str]:
     return [procedure.name for procedure in procedures()]
 
 
-def negotiate(problem: Problem, *, backend: str | None = None) -> Plan | Refused:
-    """The plan, or the refusal with each backend's reason; ``backend`` forces one."""
+def negotiate(problem: Problem, *, backend: str | None = None, because: str | None = None) -> Plan | Refused:
+    """The plan, or the refusal with each backend's reason; ``backend`` forces one, ``because`` says why."""
     offers = {procedure.name: (procedure, procedure.offer(problem)) for procedure in procedures()}
     passed_over = [(name, _reason(offer)) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
     stages = [Stage(procedure, offer) for procedure, offer in offers.values() if isinstance(offer, Offer)]
@@ -75,7 +77,9 @@ def negotiate(problem: Problem, *, backend: str | None = None) -> Plan | Refused
             why = dict(passed_over)[backend]
             return Refused(diagnostics=(errors.backend_refuses(backend, why, problem.span),))
         others = [
-            (stage.procedure.name, f"`--backend {backend}` was asked for") for stage in stages if stage not in forced
+            (stage.procedure.name, because or f"`--backend {backend}` was asked for")
+            for stage in stages
+            if stage not in forced
         ]
         return Plan(forced, (*passed_over, *others))
     deciding = [stage for stage in stages if stage.offer.decides]

@@ -7,7 +7,7 @@ from typing import cast
 
 from fairdsl.backends.contract import Encoding, Procedure
 
-__all__ = ["BACKENDS", "ENCODINGS", "encodings", "formats_of", "procedures"]
+__all__ = ["BACKENDS", "ENCODINGS", "PARTITIONING", "encodings", "formats_of", "procedures"]
 
 #: Name -> module and class of each procedure, exact ones first. Modules are imported when asked for.
 BACKENDS: dict[str, tuple[str, str]] = {
@@ -17,9 +17,13 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "intervals": ("fairdsl.backends.intervals", "Intervals"),
 }
 
+#: The backend that answers a question partition by partition.
+PARTITIONING = "smt"
+
 #: ``--to`` name -> module and class of each encoding.
 ENCODINGS: dict[str, tuple[str, str]] = {
     "smtlib": ("fairdsl.backends.smt", "SmtLib"),
+    "vnnlib": ("fairdsl.backends.smt", "VnnLib"),
     "interval-job": ("fairdsl.backends.intervals", "IntervalJob"),
 }
 

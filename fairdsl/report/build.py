@@ -116,6 +116,7 @@ def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
         backend=evidence.backend,
         method=evidence.method,
         notes=evidence.notes,
+        coverage=evidence.coverage,
     )
 
 

@@ -28,6 +28,7 @@ from fairdsl.report.model import (
     WitnessReport,
 )
 from fairdsl.report.numbers import above, below, nearest, ratio
+from fairdsl.verdict import Coverage, Tally
 
 __all__ = ["SCHEMA", "report_to_json", "write"]
 
@@ -111,6 +112,8 @@ def _demand(demand: DemandReport) -> JsonObject:
         written["notes"] = list(demand.notes)
     if demand.estimate is not None:
         written["estimate"] = _estimate(demand.estimate)
+    if demand.coverage is not None:
+        written["partitions"] = _coverage(demand.coverage)
     return written
 
 
@@ -166,6 +169,31 @@ def _estimate(estimate: EstimateReport) -> JsonObject:
         "confidence": nearest(estimate.confidence),
         "sampled": estimate.sampled,
     }
+
+
+def _coverage(coverage: Coverage) -> JsonObject:
+    """Numbers are exact; volumes are fractions of all units, rounded to the nearest number beside the exact one."""
+    written: JsonObject = {
+        "size": "adaptive" if coverage.size is None else coverage.size,
+        "total": coverage.total,
+        "holds": _tally(coverage.holds),
+        "violated": _tally(coverage.violated),
+        "unknown": _tally(coverage.unknown),
+        "decided_by": dict(coverage.by),
+    }
+    if coverage.pruned_only.count:
+        written["hold_of_pruned_network_only"] = _tally(coverage.pruned_only)
+    if coverage.compression is not None:
+        written["compression"] = nearest(coverage.compression)
+    if coverage.interrupted:
+        written["interrupted"] = True
+    if coverage.ledger is not None:
+        written["ledger"] = coverage.ledger
+    return written
+
+
+def _tally(tally: Tally) -> JsonObject:
+    return {"count": tally.count, "volume": nearest(tally.volume), "exact": ratio(tally.volume)}
 
 
 def _region(region: RegionReport) -> JsonObject:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Fidelity, Judgement, Reason, combine
+from fairdsl.verdict import Coverage, Fidelity, Judgement, Reason, combine
 
 __all__ = [
     "Arithmetic",
@@ -143,7 +143,8 @@ class DemandReport:
 
     A refused demand has neither backend, method, fidelity nor arithmetic: nothing was run.
     ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
-    deployed float32 file differ, which prove nothing.
+    deployed float32 file differ, which prove nothing. ``coverage`` is there where the question was asked
+    partition by partition.
     """
 
     text: str
@@ -161,9 +162,15 @@ class DemandReport:
     detail: str | None = None
     shares: ShareReport | None = None
     estimate: EstimateReport | None = None
+    coverage: Coverage | None = None
     witnesses: tuple[WitnessReport, ...] = ()
     disagreements: tuple[WitnessReport, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended it before it was done."""
+        return self.reason is Reason.INTERRUPTED or (self.coverage is not None and self.coverage.interrupted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +250,7 @@ class Report:
         judgements = {item.judgement for item in self.properties}
         if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
             return ExitCode.REFUSED
-        if any(demand.reason is Reason.INTERRUPTED for item in self.properties for demand in item.demands):
+        if any(demand.interrupted for item in self.properties for demand in item.demands):
             return ExitCode.INTERRUPTED
         if Judgement.VIOLATED in judgements:
             return ExitCode.VIOLATED

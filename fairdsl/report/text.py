@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
+from fairdsl.report.coverage import partition_lines
 from fairdsl.report.model import (
     DemandReport,
     HashedFile,
@@ -130,6 +131,9 @@ def _because(demand: DemandReport, style: Style) -> Iterator[str]:
     resting = rests_on(demand)
     if resting:
         yield from _detail("rests on", resting, style)
+    if demand.coverage is not None:
+        for number, line in enumerate(partition_lines(demand.coverage)):
+            yield from _detail("" if number else "partitions", line, style)
     if demand.estimate is not None:
         yield from _detail("estimate", estimated(demand.estimate, demand.metric), style)
     if demand.refusals:

@@ -3,6 +3,7 @@
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.verdict import (
     Among,
+    Coverage,
     Estimate,
     Evidence,
     Fidelity,
@@ -12,6 +13,7 @@ from fairdsl.verdict.verdict import (
     Region,
     Replay,
     Shares,
+    Tally,
     Unknown,
     Value,
     Verdict,
@@ -23,6 +25,7 @@ from fairdsl.verdict.verdict import (
 
 __all__ = [
     "Among",
+    "Coverage",
     "Estimate",
     "Evidence",
     "Fidelity",
@@ -33,6 +36,7 @@ __all__ = [
     "Region",
     "Replay",
     "Shares",
+    "Tally",
     "Unknown",
     "Value",
     "Verdict",

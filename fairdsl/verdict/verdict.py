@@ -15,6 +15,7 @@ from fairdsl.ir.domain import Point
 
 __all__ = [
     "Among",
+    "Coverage",
     "Estimate",
     "Evidence",
     "Fidelity",
@@ -24,6 +25,7 @@ __all__ = [
     "Region",
     "Replay",
     "Shares",
+    "Tally",
     "Unknown",
     "Value",
     "Verdict",
@@ -65,10 +67,54 @@ class _NoTruthValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many partitions, and which share of all units lies in them."""
+
+    count: int = 0
+    volume: Fraction = Fraction(0)
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(count=self.count + other.count, volume=self.volume + other.volume)
+
+
+_NONE = Tally()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """What became of the partitions of a question. Number and volume say different things: partitions are unequal.
+
+    ``total`` partitions were to be asked (None: they are made on the way), cut by attributes of more than
+    ``size`` values (None: as needed). ``pruned_only`` is part of ``unknown``: what holds of a network with
+    units removed, and so of no part of the model. ``by`` counts the decided ones by what decided them.
+    ``compression`` is the mean share of units that bounds decide, so that no solver has to consider them.
+    ``interrupted``: by the user, before all had their turn.
+    Volumes are of the product of value sets, before ``where`` and further conditions.
+    """
+
+    size: int | None
+    total: int | None
+    holds: Tally
+    violated: Tally
+    unknown: Tally
+    pruned_only: Tally = _NONE
+    by: tuple[tuple[str, int], ...] = ()
+    compression: Fraction | None = None
+    ledger: str | None = None
+    interrupted: bool = False
+
+    @property
+    def decided(self) -> Tally:
+        """Those with an answer."""
+        return self.holds + self.violated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """Who answered and what the answer rests on, in a sentence.
 
     ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
+    ``coverage`` is there where the question was asked partition by partition.
     """
 
     backend: str
@@ -76,6 +122,7 @@ class Evidence:
     fidelity: Fidelity = Fidelity.EXACT
     notes: tuple[str, ...] = ()
     vacuous: bool = False
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

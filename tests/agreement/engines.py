@@ -15,6 +15,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Value, Verdict, Violated
 from tests.oracle import Truth, true_for
+from tests.solvers import InProcess
 
 
 class KeptWorkers(Workers):
@@ -27,7 +28,7 @@ class KeptWorkers(Workers):
 KEPT = KeptWorkers(1)
 atexit.register(Workers.close, KEPT)
 
-ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT), Intervals()]
+ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT, InProcess), Intervals()]
 
 
 def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts | None = None) -> Verdict | None:

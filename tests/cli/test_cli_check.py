@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
+from fairdsl.backends.contract import Partition
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.report.model import Arithmetic, DemandReport, Interval, PropertyReport, Report
@@ -89,6 +90,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         monkeypatch, report(), spec, "--timeout", "5", "--seed", "7", "--jobs", "2", "--backend", "smt",
         "--memory", "1.5GiB", "--scheduler", "tcp://host:8786",
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
+        "--partition", "10", "--first", "3", "--query-timeout", "2", "--query-memory", "2GiB", "--trust-milp",
     )  # fmt: skip
     del api.asked["observer"]
     assert api.asked == {
@@ -101,6 +103,10 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "backend": "smt",
         "properties": ("p", "q"),
         "models": {"m": "a.onnx", "n": "b=c.onnx"},
+        "partition": Partition(size=10, first=3),
+        "query_timeout": 2.0,
+        "query_memory": 2 << 30,
+        "trust_milp": True,
     }
 
 

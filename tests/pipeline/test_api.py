@@ -81,7 +81,7 @@ def test_a_proof_on_a_domain_too_large_to_count(tmp_path: Path) -> None:
 def test_what_nobody_answers_is_refused_and_the_rest_still_runs(tmp_path: Path) -> None:
     path = written(
         tmp_path,
-        ask("confident", "when confidence(a) >= 0.9 require same decision")
+        ask("estimated", "require same decision with confidence 95%")
         + ask("plain", "require same decision")
         + ask("share", "measure fair_share within 1%"),
     )
@@ -161,7 +161,9 @@ def test_compiled_files_come_with_a_manifest(tmp_path: Path) -> None:
     compiled = fairdsl.compile(EXAMPLES / "hiring" / "hiring.fair", to="smtlib", directory=tmp_path / "out")
     manifest = json.loads(compiled.manifest.read_text())
     assert [path.name for path in compiled.files] == ["gender_never_decides.smt2", "good_tests.smt2"]
-    assert [entry["files"] for entry in manifest["questions"]] == [[path.name] for path in compiled.files]
+    parts = [entry["parts"] for entry in manifest["questions"]]
+    assert parts == [[{"settled_by": [[path.name]]}] for path in compiled.files]
+    assert manifest["spec"]["path"].endswith("examples/hiring/hiring.fair")
     assert manifest["refused"][0]["demand"] == "measure fair_share"
     assert not compiled.refused
     again = fairdsl.compile(EXAMPLES / "hiring" / "hiring.fair", to="smtlib", directory=tmp_path / "again")
@@ -180,6 +182,6 @@ def test_refused_demands_take_no_part_of_the_budget(tmp_path: Path, monkeypatch:
     shares: list[int] = []
     share = Budget.share
     monkeypatch.setattr(Budget, "share", lambda self, parts: shares.append(parts) or share(self, parts))
-    refused = "".join(ask(f"p{number}", "when confidence(a) >= 0.9 require same decision") for number in range(5))
+    refused = "".join(ask(f"p{number}", "require same decision with confidence 95%") for number in range(5))
     fairdsl.check(written(tmp_path, ask("plain", "require same decision") + refused))
     assert shares[0] == 1

@@ -113,11 +113,11 @@ def hard_problem() -> Problem:
             slope=ExactArray.from_floats(np.full(outputs, slope)),
         )
 
-    network = model(random_layer(20, 80, 0), random_layer(80, 60, 0), random_layer(60, 1, 1), attributes=20)
+    network = model(random_layer(20, 200, 0), random_layer(200, 150, 0), random_layer(150, 1, 1), attributes=20)
     people = domain(**{f"x{i}": integer(0, 50) for i in range(20)})
     # A decision that nobody on record has, so that nothing is found quickly, and nothing proved either.
     rule = replace(
-        network, rule=ByThreshold(relation=Relation.GT, low=Fraction(900), high=Fraction(900), granted=1, otherwise=0)
+        network, rule=ByThreshold(relation=Relation.GT, low=Fraction(6000), high=Fraction(6000), granted=1, otherwise=0)
     )
     return problem(people, rule, 0)
 

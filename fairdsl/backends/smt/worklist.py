@@ -13,12 +13,12 @@ that leaves the fewest undecided units in the parts that bounds do not settle.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.backends.contract import Answer, Budget, Facts, Observer
-from fairdsl.backends.smt.cases import cases
+from fairdsl.backends.smt.cases import Case, cases, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
@@ -72,13 +72,23 @@ class Outcome:
 class WorkList:
     """One run over all cases of a problem."""
 
-    def __init__(self, problem: Problem, pool: Pool, facts: Facts, budget: Budget, observer: Observer) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        pool: Pool,
+        facts: Facts,
+        budget: Budget,
+        observer: Observer,
+        *,
+        only: Sequence[Case] | None = None,
+    ) -> None:
+        """``only``: the cases that are left, where others were settled before."""
         self._problem = problem
         self._pool = pool
         self._facts = facts
         self._budget = budget
         self._observer = observer
-        self._cases = cases(problem)
+        self._cases = cases(problem) if only is None else tuple(only)
         self._bounders: dict[int, Bounder] = {}
         self._stack: list[_Task] = []
         self._running: dict[Hashable, _Task] = {}
@@ -189,8 +199,17 @@ class WorkList:
             self.outcome.gaps.append(found)
             self._facts.gaps.append(found)
             self._next_margin(task)
+        elif (case := refined(self._problem, self._cases[task.case], *points)) is not None:
+            self._again(task, case)
         else:
             self.outcome.open.append((Reason.REPLAY_FAILED, "the solver's pair breaks nothing when replayed"))
+
+    def _again(self, task: _Task, case: Case) -> None:
+        """Ask about the region once more, with a condition that excludes the pair that did not count."""
+        self._cases = (*self._cases[: task.case], case, *self._cases[task.case + 1 :])
+        self._bounders.pop(task.case, None)
+        bounded = self._bounder(task.case).bound([task.bounded.region])[0]
+        self._stack.append(replace(task, bounded=bounded))
 
     def _next_margin(self, task: _Task) -> None:
         """Look for a clearer violation on the same region, then for another one on its halves.

@@ -1,0 +1,16 @@
+"""Paths as callers give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike, fspath
+
+__all__ = ["AnyPath", "by_name"]
+
+#: What a path may be.
+AnyPath = str | PathLike[str]
+
+
+def by_name(models: Mapping[str, AnyPath] | None) -> dict[str, str]:
+    """Files by the model's name, as strings."""
+    return {name: fspath(path) for name, path in (models or {}).items()}

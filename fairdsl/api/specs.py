@@ -1,0 +1,138 @@
+"""What a spec and its models come to: verdicts, findings, explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import fspath
+from typing import TYPE_CHECKING
+
+from fairdsl.api.paths import AnyPath, by_name
+
+if TYPE_CHECKING:
+    from fairdsl.backends.contract import Observer, Partition
+    from fairdsl.diagnostics import Diagnostic
+    from fairdsl.explanation import Capability, Explanation, PlanText
+    from fairdsl.report.model import Report
+
+__all__ = ["capabilities", "check", "explain", "lint", "plans"]
+
+
+def check(
+    spec: AnyPath,
+    *,
+    models: Mapping[str, AnyPath] | None = None,
+    timeout: float = 60.0,
+    seed: int = 0,
+    jobs: int | None = None,
+    memory: int = 2 << 30,
+    scheduler: str | None = None,
+    backend: str | None = None,
+    properties: Sequence[str] | None = None,
+    partition: Partition | None = None,
+    query_timeout: float | None = None,
+    query_memory: int = 4 << 30,
+    trust_milp: bool = False,
+    observer: Observer | None = None,
+) -> Report:
+    """Verify every property of the spec at ``spec`` and report.
+
+    Args:
+        spec: path of the ``.fair`` file.
+        models: files that replace those of the spec, by model name; a ``sha256`` in the spec still binds.
+        timeout: seconds for the whole run, shared among its demands.
+        seed: of every random choice; the same seed gives the same witnesses.
+        jobs: processes to use; all cores by default.
+        memory: bytes that the interval refinement may use, all its processes together.
+        scheduler: address of a Dask cluster to run the interval refinement on.
+        backend: let only this backend answer (see :func:`capabilities`).
+        properties: names of the properties to check; all by default.
+        partition: ask yes-or-no questions partition by partition, as it says.
+        query_timeout: seconds that a solver may take for one partition; 10 by default.
+        query_memory: bytes that each solver process may use.
+        trust_milp: count a mixed-integer solver's `infeasible` without a proof; the report says so.
+        observer: hears of progress.
+
+    Returns:
+        The report: a verdict, evidence and witnesses for each demand. Refused demands are part of it.
+
+    Raises:
+        SpecError: the spec, or a file that it names, has mistakes.
+    """
+    import os
+
+    from fairdsl.backends.contract import Budget, Silent, Tactics
+    from fairdsl.pipeline import verify
+
+    if timeout <= 0 or seed < 0:
+        raise ValueError("`timeout` is a positive number of seconds, `seed` a number from 0")
+    if partition is not None and backend not in (None, "smt"):
+        raise ValueError("questions are answered partition by partition by `smt` alone")
+    tactics = Tactics(
+        partition=partition, query_seconds=query_timeout, query_memory=query_memory, trust_milp=trust_milp
+    )
+    return verify(
+        fspath(spec),
+        models=by_name(models),
+        budget=Budget.of(
+            timeout,
+            jobs=jobs or os.cpu_count() or 1,
+            seed=seed,
+            memory=memory,
+            scheduler=scheduler,
+            tactics=tactics,
+        ),
+        backend=backend,
+        properties=tuple(properties or ()),
+        observer=observer or Silent(),
+    )
+
+
+def lint(spec: AnyPath, *, files: bool = False, models: Mapping[str, AnyPath] | None = None) -> tuple[Diagnostic, ...]:
+    """Everything that is wrong or doubtful about a spec, without asking any backend.
+
+    With ``files`` the models are opened too: width, names and operators are compared with the domain.
+    Never raises for mistakes in the spec; they are what it returns.
+    """
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.semantics import front_end
+
+    try:
+        checked, warnings = front_end(fspath(spec))
+        if files:
+            from fairdsl.elaborate import elaborate, load_models
+
+            # All models are opened here, also those that only metrics of groups, or no property, speak of.
+            _, about_models = load_models(checked, by_name(models))
+            elaboration = elaborate(checked, by_name(models))
+            refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
+            return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *refusals)))
+    except DiagnosticError as error:
+        return error.diagnostics
+    return warnings
+
+
+def explain(spec: AnyPath) -> Explanation:
+    """Each property of the spec as an English sentence and as a formula, with every clause in force."""
+    from fairdsl.explanation import explain_spec
+
+    return explain_spec(fspath(spec))
+
+
+def plans(
+    spec: AnyPath,
+    *,
+    models: Mapping[str, AnyPath] | None = None,
+    backend: str | None = None,
+    by_partitions: bool = False,
+) -> tuple[PlanText, ...]:
+    """Who would answer each demand of the spec, in which stages, and why the others would not."""
+    from fairdsl.explanation import explain_plans
+
+    return explain_plans(fspath(spec), by_name(models), backend, by_partitions=by_partitions)
+
+
+def capabilities() -> tuple[Capability, ...]:
+    """What each backend answers and which files it writes."""
+    from fairdsl.explanation import all_capabilities
+
+    return all_capabilities()

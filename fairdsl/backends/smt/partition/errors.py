@@ -1,0 +1,31 @@
+"""What runs over partitions say about their ledgers, in the words of every backend's results."""
+
+from __future__ import annotations
+
+from fairdsl.backends import errors
+from fairdsl.diagnostics import Diagnostic
+
+__all__ = ["cannot_write", "ledger_exists", "nothing_to_resume", "unfitting"]
+
+_OPTION = "--partitions FILE"
+
+
+def ledger_exists(path: str) -> Diagnostic:
+    """A new run would mix its verdicts with those of an earlier one."""
+    return errors.result_exists(path, _OPTION)
+
+
+def nothing_to_resume(path: str) -> Diagnostic:
+    """There is no ledger to go on from."""
+    return errors.nothing_to_resume(path, _OPTION)
+
+
+def unfitting(path: str, reason: str) -> Diagnostic:
+    """The ledger is about another question, or cut otherwise."""
+    why = "verdicts on other partitions, or on another model, say nothing about these"
+    return errors.unfitting(path, reason, why, "resume with the spec, model, size, order and seed that it began with")
+
+
+def cannot_write(path: str, reason: str) -> Diagnostic:
+    """The ledger cannot be written."""
+    return errors.cannot_write(path, reason, f"name a file that can be written, with `{_OPTION}`")

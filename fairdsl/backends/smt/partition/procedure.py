@@ -1,0 +1,116 @@
+"""From a run over partitions to a verdict on the whole question, with its coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from fairdsl.backends.contract import Budget, Observer, Partition
+from fairdsl.backends.smt.cases import pair_of, widened
+from fairdsl.backends.smt.partition.grid import Grid
+from fairdsl.backends.smt.partition.ledger import Ledger
+from fairdsl.backends.smt.partition.run import Outcome, Run
+from fairdsl.backends.smt.partition.source import Adaptive, Gridded, Source
+from fairdsl.backends.smt.sieves.bounding import Sieve
+from fairdsl.backends.smt.solvers.chain import Status
+from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
+from fairdsl.ir.problem import Problem
+from fairdsl.replay.spread import spread
+from fairdsl.verdict import Coverage, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Witness
+
+__all__ = ["by_partitions"]
+
+#: Violations in the report, chosen far from each other.
+_SHOWN = 8
+#: A size that cuts nothing.
+_UNCUT = 1 << 62
+
+
+def by_partitions(
+    name: str, problem: Problem, budget: Budget, observer: Observer, pool_of: PoolOf = SolverPool
+) -> Verdict:
+    """Ask the question of every partition. Raises DiagnosticError for a ledger that cannot be used."""
+    request = budget.tactics.partition
+    assert request is not None, "partitions were asked for"
+    grid = Grid.of(problem, request.size or _UNCUT)
+    if not grid.count:
+        return Holds(evidence=Evidence(backend=name, method="nobody is left to compare", vacuous=True))
+    every = tuple(index for index in range(len(grid.sets)) if index not in pair_of(problem).differ)
+    cut = grid.cut if request.size is not None else every
+    total = None if request.size is None else min(grid.count, request.first or grid.count)
+    sieve = Sieve(problem, grid.sets)
+    ledger = Ledger.open(request, problem, budget.seed, cut, total)
+    try:
+        source: Source = (
+            Gridded(grid, request, budget.seed)
+            if request.size is not None
+            else Adaptive(problem, grid.sets, sieve, ledger)
+        )
+        pool = pool_of(problem, budget.jobs, budget.tactics.query_memory)
+        outcome = Run(problem, source, sieve, grid.sets, ledger, pool, budget, observer).run()
+    finally:
+        ledger.close()
+    all_of_them = outcome.complete and total == (None if request.size is None else grid.count)
+    evidence = _evidence(name, problem, request, total, outcome, budget)
+    return _verdict(problem, outcome, evidence, all_of_them=all_of_them)
+
+
+def _spread(problem: Problem, found: Sequence[Witness]) -> tuple[Witness, ...]:
+    """A few violations far from each other."""
+    points = np.array([[float(value) for value in one.a] for one in found])
+    return tuple(found[row] for row in spread(points, problem.domain, _SHOWN))
+
+
+def _verdict(problem: Problem, outcome: Outcome, evidence: Evidence, *, all_of_them: bool) -> Verdict:
+    """A violation decides; it holds only where every partition does."""
+    if outcome.witnesses:
+        return Violated(witnesses=_spread(problem, outcome.witnesses), evidence=evidence)
+    if outcome.gaps:
+        detail = "in some partition a pair breaks the demand in exact arithmetic but not in the deployed file's"
+        return _unknown(Reason.NUMERIC_GAP, detail, evidence, outcome)
+    if outcome.interrupted:
+        return _unknown(Reason.INTERRUPTED, "the run was interrupted", evidence, outcome)
+    if outcome.tallies[Status.UNKNOWN].count:
+        reason, detail = outcome.reasons[0] if outcome.reasons else (Reason.INCOMPLETE, "")
+        count = outcome.tallies[Status.UNKNOWN].count
+        return _unknown(reason, f"{count} partition{'s' * (count != 1)} left unknown: {detail}", evidence, outcome)
+    if not outcome.complete:
+        return _unknown(Reason.TIMEOUT, "the time was up before every partition had its turn", evidence, outcome)
+    if not all_of_them:
+        return _unknown(Reason.INCOMPLETE, "only some of the partitions were to be asked", evidence, outcome)
+    return Holds(evidence=evidence)
+
+
+def _unknown(reason: Reason, detail: str, evidence: Evidence, outcome: Outcome) -> Unknown:
+    return Unknown(reason=reason, detail=detail, evidence=evidence, witnesses=tuple(outcome.gaps[:_SHOWN]))
+
+
+def _evidence(
+    name: str, problem: Problem, request: Partition, total: int | None, outcome: Outcome, budget: Budget
+) -> Evidence:
+    coverage = Coverage(
+        size=request.size,
+        total=total,
+        holds=outcome.tallies[Status.HOLDS],
+        violated=outcome.tallies[Status.VIOLATED],
+        unknown=outcome.tallies[Status.UNKNOWN],
+        pruned_only=outcome.pruned_only,
+        by=tuple(sorted(outcome.by.items())),
+        compression=1 - Fraction(outcome.undecided_units, outcome.units) if outcome.units else None,
+        ledger=request.ledger,
+        interrupted=outcome.interrupted,
+    )
+    notes = []
+    if problem.model.deployed is not None:
+        notes.append("what holds is about exact arithmetic, not about float32 rounding")
+    if trusted := outcome.by["trusted milp"]:
+        notes.append(f"{trusted} partitions hold within a solver's tolerances only: it was to be trusted without proof")
+    return Evidence(
+        backend=name,
+        method=f"partition by partition, seed {budget.seed}",
+        fidelity=Fidelity.WIDENS if widened(problem) else Fidelity.EXACT,
+        notes=tuple(notes),
+        coverage=coverage,
+    )

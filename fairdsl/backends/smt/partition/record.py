@@ -1,0 +1,94 @@
+"""What became of one partition, in memory and as a line of a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from fairdsl.backends.smt.partition.grid import Box
+from fairdsl.backends.smt.solvers.chain import Status
+from fairdsl.ir.domain import Category, Domain, Point
+from fairdsl.numerics.narrow import Finite
+from fairdsl.verdict import Reason, Witness
+
+__all__ = ["Record", "record_line"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A partition's verdict and what it rests on.
+
+    ``key`` names the partition in its ledger: its number in a grid, or how it was halved. ``volume`` is
+    its share of all units. ``by`` is what decided it. ``undecided`` of the network's ``units`` are left by
+    the bounds on either side of zero. ``pruned``: it holds of the network
+    without these units, by layer, which says nothing about the model.
+    ``gap`` is a pair on which exact arithmetic and the deployed file disagree.
+    """
+
+    key: str
+    box: Box
+    volume: Fraction
+    status: Status
+    by: str
+    units: int
+    undecided: int
+    seconds: float = 0.0
+    witness: Witness | None = None
+    gap: Witness | None = None
+    reason: Reason | None = None
+    detail: str = ""
+    pruned: Mapping[int, tuple[int, ...]] | None = None
+
+
+def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping[str, Any]:
+    """The record as a JSON object, in the spec's words; only attributes that are cut are listed."""
+    line: dict[str, Any] = {
+        "partition": record.key,
+        "box": {domain.attributes[index].name: _values(record.box, domain, index) for index in cut},
+        "volume": str(record.volume),
+        "verdict": record.status.value,
+        "by": record.by,
+        "units": record.units,
+        "undecided_units": record.undecided,
+        "seconds": round(record.seconds, 6),
+    }
+    line |= dict(_further(record, domain))
+    return line
+
+
+def _further(record: Record, domain: Domain) -> Iterator[tuple[str, Any]]:
+    if record.witness is not None:
+        yield "witness", _pair(record.witness, domain)
+    if record.gap is not None:
+        yield "disagreement", _pair(record.gap, domain)
+    if record.reason is not None:
+        yield "reason", record.reason.value
+        yield "detail", record.detail
+    if record.pruned is not None:
+        yield "holds_without_units", {str(layer): list(units) for layer, units in record.pruned.items()}
+
+
+def _values(box: Box, domain: Domain, index: int) -> list[Any]:
+    """First and last value of a run of numbers; the names of categories."""
+    values, attribute = box[index], domain.attributes[index]
+    if isinstance(values, Finite) and (isinstance(attribute.type, Category) or not isinstance(values.values, range)):
+        return [attribute.show(Fraction(value)) for value in values.values]
+    return [None if end is None else _number(end) for end in (values.low, values.high)]
+
+
+def _number(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+def _pair(witness: Witness, domain: Domain) -> Mapping[str, Any]:
+    """Both individuals exactly: numbers as in the domain, categories by name."""
+    return {"a": _shown(witness.a, domain), "b": _shown(witness.b, domain)}
+
+
+def _shown(point: Point, domain: Domain) -> dict[str, Any]:
+    return {
+        attribute.name: attribute.show(value) if isinstance(attribute.type, Category) else _number(value)
+        for attribute, value in zip(domain.attributes, point, strict=True)
+    }

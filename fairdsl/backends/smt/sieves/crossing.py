@@ -1,0 +1,62 @@
+"""Walks across the decision boundary, in many partitions at once.
+
+A pair of individuals is treated differently where the two scores have different signs, so next to the
+boundary. Between a granted and a refused unit of one partition the attributes are exchanged one after the other
+until the decision turns, found by bisection; then the last exchanged number is halved. What is left is two
+neighbours with the boundary between them. Boxes contain every mixture of two of their points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["neighbours"]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+#: Halvings of a number at most.
+_HALVINGS = 24
+
+
+def neighbours(
+    one: FloatArray,
+    other: FloatArray,
+    like_one: Callable[[FloatArray], BoolArray],
+    whole: BoolArray,
+    halvable: BoolArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Points [n, attributes] on both sides of the boundary between rows of ``one`` and of ``other``.
+
+    ``like_one`` says which points are decided like rows of ``one`` (it is true of ``one`` and false of
+    ``other``). ``halvable`` [attributes]: every number (of ``whole`` ones every integer) between two values
+    of the attribute is a value too.
+    """
+    count, width = one.shape
+    rows = np.arange(count)
+    order = np.argsort(rng.random((count, width)), axis=1)
+    rank = np.argsort(order, axis=1)
+    # With the first `low` attributes of the order exchanged the decision is that of `one`, with `high` no longer.
+    low, high = np.zeros(count, dtype=np.int64), np.full(count, width, dtype=np.int64)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        alike = like_one(np.where(rank < middle[:, None], other, one))
+        low, high = np.where(alike, middle, low), np.where(alike, high, middle)
+    near, far = np.where(rank < low[:, None], other, one), np.where(rank < high[:, None], other, one)
+    last = order[rows, low]
+    for _ in range(_HALVINGS):
+        begin, end = near[rows, last], far[rows, last]
+        middle_values = np.where(whole[last], np.floor((begin + end) / 2), ((begin + end) / 2).astype(np.float32))
+        moved = halvable[last] & (middle_values != begin) & (middle_values != end)
+        if not moved.any():
+            break
+        point = near.copy()
+        point[rows, last] = np.where(moved, middle_values, begin)
+        alike = like_one(point)
+        near = np.where((moved & alike)[:, None], point, near)
+        far = np.where((moved & ~alike)[:, None], point, far)
+    return near, far

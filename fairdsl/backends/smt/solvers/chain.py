@@ -1,0 +1,245 @@
+"""One question, decided by solvers: bounds of pairs, then linear programs, then z3.
+
+Cases are settled one by one; the question holds once all are. A case goes to linear and mixed-integer
+programs first, which are fast but work with tolerances: their refutations count only with a certificate that
+is checked here (``milp.certify``), their pairs only after a replay. What they leave goes to z3 on the
+region's folded network, and to halves of the region where that is too much.
+
+This runs in a process of its own (``worker``), which is killed where a limit is not kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+from fairdsl.backends.contract import Answer, Budget, Facts, Silent
+from fairdsl.backends.smt.cases import Case, cases, pair_of
+from fairdsl.backends.smt.engine import Job
+from fairdsl.backends.smt.recover import checked, is_violation
+from fairdsl.backends.smt.region import whole_region
+from fairdsl.backends.smt.settle import Bounded, Bounder
+from fairdsl.backends.smt.sieves.boxes import Boxes
+from fairdsl.backends.smt.worklist import WorkList
+from fairdsl.ir.model import Model
+from fairdsl.ir.problem import Problem
+from fairdsl.replay import witness
+from fairdsl.verdict import Reason, Witness
+
+__all__ = ["Chained", "Limits", "Status", "decide", "left_by_bounds"]
+
+
+class Status(Enum):
+    """A verdict."""
+
+    HOLDS = "holds"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one question may take.
+
+    ``trust_milp``: `infeasible` counts without a certificate. ``units``: ask about single units first.
+    ``programs_only``: leave to the caller what linear programs leave open.
+    """
+
+    seconds: float
+    seed: int
+    trust_milp: bool = False
+    units: bool = False
+    programs_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chained:
+    """The verdict and what decided it.
+
+    ``undecided`` are the units left so where single units were asked about; ``left`` the numbers of the cases
+    that are open where only programs were asked.
+    """
+
+    status: Status
+    by: str
+    witness: Witness | None = None
+    gap: Witness | None = None
+    reason: Reason | None = None
+    detail: str = ""
+    undecided: int | None = None
+    left: tuple[int, ...] = ()
+    trusted: bool = False
+
+
+def decide(problem: Problem, limits: Limits) -> Chained:
+    """Decide the problem, as far as the limits allow."""
+    deadline = time.monotonic() + limits.seconds
+    open_cases = left_by_bounds(problem)
+    if not open_cases:
+        return Chained(status=Status.HOLDS, by="bounds")
+    undecided: int | None = None
+    if limits.units:
+        open_cases, undecided = _tightened(problem, open_cases, deadline)
+    programmed = _programmed(problem, open_cases, limits, deadline)
+    if programmed.witness is not None:
+        found = Chained(status=Status.VIOLATED, by="milp", witness=programmed.witness)
+    elif not programmed.left:
+        found = Chained(status=Status.HOLDS, by="milp")
+    elif limits.programs_only:
+        every = cases(problem)
+        left = tuple(every.index(case) for case in programmed.left)
+        found = Chained(status=Status.UNKNOWN, by="milp", reason=Reason.INCOMPLETE, left=left)
+    else:
+        found = _by_z3(problem, programmed.left, deadline, limits.seed)
+    if programmed.trusted and found.status is Status.HOLDS:
+        found = replace(found, by="trusted milp")
+    return replace(found, undecided=undecided, trusted=programmed.trusted)
+
+
+def left_by_bounds(problem: Problem) -> list[tuple[Case, Bounded]]:
+    """The cases that bounds leave open, the easiest first."""
+    found = []
+    for case in cases(problem):
+        (bounded,) = Bounder(problem.model, case).bound([case.region])
+        if not bounded.settled:
+            found.append((case, bounded))
+    return sorted(found, key=lambda entry: entry[1].undecided)
+
+
+#: What the first try of all cases may take: seconds, and linear programs a case.
+_QUICK_SECONDS, _QUICK_NODES = 2.0, 400
+#: Units that are drawn, and rounds, where the first try decides nothing.
+_MANY = (2048, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class _Programmed:
+    """A violation, or the cases that are left; ``trusted``: some case counts as refuted without a proof."""
+
+    left: list[Case]
+    trusted: bool = False
+    witness: Witness | None = None
+
+
+def _programmed(
+    problem: Problem, open_cases: list[tuple[Case, Bounded]], limits: Limits, deadline: float
+) -> _Programmed:
+    """A short try of all cases, which mostly is enough; then a thorough look for a violation; then the rest."""
+    quickly = min(_QUICK_SECONDS, (deadline - time.monotonic()) / 8)
+    first = _by_programs(problem, open_cases, quickly, _QUICK_NODES, trust=limits.trust_milp)
+    if first.witness is not None or not first.left:
+        return first
+    found = _sampled(problem, limits.seed)
+    if found is not None:
+        return _Programmed([], witness=found)
+    left = [entry for entry in open_cases if entry[0] in first.left]
+    seconds = (deadline - time.monotonic()) / (1 if limits.programs_only else 2)
+    second = _by_programs(problem, left, seconds, None, trust=limits.trust_milp)
+    return replace(second, trusted=first.trusted or second.trusted)
+
+
+def _by_programs(
+    problem: Problem, open_cases: list[tuple[Case, Bounded]], seconds: float, nodes: int | None, *, trust: bool
+) -> _Programmed:
+    """What linear and mixed-integer programs decide in the seconds, shared equally among the cases."""
+    from fairdsl.backends.smt.milp.decide import settle_case
+
+    deadline = time.monotonic() + seconds
+    limit = {} if nodes is None else {"nodes": nodes}
+    left: list[Case] = []
+    trusted = False
+    for place, (case, bounded) in enumerate(open_cases):
+        share = max(0.0, deadline - time.monotonic()) / (len(open_cases) - place)
+        answer = settle_case(problem, case, bounded, seconds=share, trust_milp=trust, **limit)
+        if answer.status == "refuted":
+            continue
+        if answer.status == "infeasible" and trust:
+            trusted = True
+            continue
+        if answer.a is not None and answer.b is not None:
+            found = checked(problem, answer.a, answer.b)
+            if found is not None and is_violation(problem, found):
+                return _Programmed([], trusted, found)
+        left.append(case)
+    return _Programmed(left, trusted)
+
+
+def _sampled(problem: Problem, seed: int) -> Witness | None:
+    """A violation among many individuals, where programs are about to take long."""
+    from fairdsl.backends.smt.sieves.sampling import Sampler
+
+    sets = whole_region(problem.domain, pair_of(problem)).a
+    for suspect in Sampler(problem, sets, seed).suspects(Boxes.of([sets]), *_MANY):
+        found = witness(problem, *suspect.pair)
+        if found is not None and found.replay.agrees:
+            return found
+    return None
+
+
+def _by_z3(problem: Problem, left: list[Case], deadline: float, seed: int) -> Chained:
+    """The cases that are left, by z3 and halving."""
+    budget = Budget(deadline=deadline, jobs=1, seed=seed)
+    outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), only=left).run()
+    if outcome.witness is not None:
+        return Chained(status=Status.VIOLATED, by="z3", witness=outcome.witness)
+    if outcome.gaps:
+        detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
+        return Chained(status=Status.UNKNOWN, by="z3", gap=outcome.gaps[0], reason=Reason.NUMERIC_GAP, detail=detail)
+    if outcome.open:
+        reason, detail = outcome.open[0]
+        return Chained(status=Status.UNKNOWN, by="z3", reason=reason, detail=detail)
+    return Chained(status=Status.HOLDS, by="z3")
+
+
+def _tightened(
+    problem: Problem, open_cases: list[tuple[Case, Bounded]], deadline: float
+) -> tuple[list[tuple[Case, Bounded]], int]:
+    """The cases with sharper bounds of single units, and how many units are undecided in the worst of them."""
+    from fairdsl.backends.smt.milp.prune import tightened
+
+    found, worst = [], 0
+    for place, (case, bounded) in enumerate(open_cases):
+        seconds = max(0.0, deadline - time.monotonic()) / (4 * (len(open_cases) - place))
+        a = tightened(problem.model, bounded.region.a, bounded.a, seconds=seconds / 2)
+        b = tightened(problem.model, bounded.region.b, bounded.b, seconds=seconds / 2)
+        sharper = replace(bounded, a=a.bounds, b=b.bounds)
+        worst = max(worst, _undecided(problem.model, sharper))
+        found.append((case, sharper))
+    return found, worst
+
+
+def _undecided(model: Model, bounded: Bounded) -> int:
+    """How many of the network's units are left on either side of zero in some copy."""
+    left = 0
+    for layer, *copies in zip(model.layers[:-1], bounded.a, bounded.b, strict=False):
+        sides = np.logical_or.reduce([(low < 0) & (high > 0) for low, high in copies])
+        left += int((sides & ~layer.linear).sum())
+    return left
+
+
+class _InProcess:
+    """z3 in this very process, which is the one that is killed."""
+
+    def __init__(self) -> None:
+        self._ready: list[tuple[Hashable, Answer]] = []
+
+    def start(self, job: Job) -> None:
+        """Solve it at once."""
+        from fairdsl.backends.smt.worker import answer
+
+        milliseconds = int(1000 * max(0.0, job.deadline - time.monotonic()))
+        request = {"text": job.text, "seed": job.seed, "effort": job.effort or 0, "milliseconds": milliseconds}
+        said = answer(request)
+        self._ready.append((job.key, Answer(status=said["status"], values=said["values"], detail=said["detail"])))
+
+    def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
+        """What was solved."""
+        ready, self._ready = self._ready, []
+        return ready
+
+    def close(self) -> None:
+        """Nothing to end."""

@@ -1,0 +1,77 @@
+"""The process that decides single questions with solvers.
+
+It is a program of its own, so that it can be killed at any moment: native solvers do not always keep their
+limits. It leads a session of its own, so a Ctrl-C on the terminal reaches the parent alone, and ends when
+the parent hangs up.
+"""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+
+from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide
+from fairdsl.ir.model import Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
+from fairdsl.verdict import Reason
+
+__all__ = ["Failed", "Ready", "Task", "decided", "serve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Answer the question, of the problem's own model or of another one."""
+
+    question: Pair
+    limits: Limits
+    model: Model | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The program is loaded and the problem known: from now on time counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A bug of ours, with its trace."""
+
+    trace: str
+
+
+def serve(handle: int, memory: int) -> None:
+    """Take the problem, then answer tasks until the parent hangs up; ``memory`` in bytes, 0 for no limit."""
+    connection: Connection[object, bytes] = Connection(handle)
+    _limit(memory)
+    with suppress(EOFError, OSError):
+        # Everything that is unpickled here was pickled by the parent a moment ago.
+        problem: Problem = pickle.loads(connection.recv())
+        connection.send(Ready())
+        while True:
+            task: Task = pickle.loads(connection.recv())
+            connection.send(decided(problem, task))
+
+
+def decided(problem: Problem, task: Task) -> Chained | Failed:
+    """The verdict on the task; total."""
+    try:
+        model = problem.model if task.model is None else task.model
+        return decide(replace(problem, question=task.question, model=model), task.limits)
+    except MemoryError:
+        detail = "the memory for a query was not enough"
+        return Chained(status=Status.UNKNOWN, by="memory", reason=Reason.MEMORY_OUT, detail=detail)
+    except Exception:
+        return Failed(traceback.format_exc())
+
+
+def _limit(memory: int) -> None:
+    """The operating system's own limit, where it has one: solvers do not count all that they take."""
+    if memory:
+        with suppress(ImportError, OSError, ValueError):
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

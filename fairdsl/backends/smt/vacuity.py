@@ -1,0 +1,36 @@
+"""Whether a question is about anybody at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+
+from fairdsl.backends.contract import Answer, Budget
+from fairdsl.backends.smt.engine import Job, Pool, Workers
+from fairdsl.backends.smt.script import admissible_script
+from fairdsl.ir.problem import Problem
+
+__all__ = ["compares_nobody"]
+
+#: How long to look for somebody to compare before a proof is reported as it is.
+_SECONDS = 5.0
+
+
+def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) -> bool:
+    """Whether z3 refutes that there is any pair to compare; only worth asking where all holds.
+
+    Without a pool a process is started for it.
+    """
+    used = Workers(1) if pool is None else pool
+    deadline = min(budget.deadline, time.monotonic() + _SECONDS)
+    try:
+        used.start(
+            Job(key="anybody", text=admissible_script(problem), seed=budget.seed, effort=None, deadline=deadline)
+        )
+        answers: list[tuple[Hashable, Answer]] = []
+        while not answers:
+            answers = used.finished(deadline)
+        return answers[0][1].status == "unsat"
+    finally:
+        if pool is None:
+            used.close()

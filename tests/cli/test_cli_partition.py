@@ -1,0 +1,105 @@
+"""``fairdsl check --partition``: options, the report in text and JSON, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+
+from fairdsl.cli.app import cli
+
+ROOT = Path(__file__).parents[2]
+HIRING = str(ROOT / "examples" / "hiring" / "hiring.fair")
+CREDIT = str(ROOT / "examples" / "credit" / "credit.fair")
+SCHEMA = json.loads((ROOT / "fairdsl" / "report" / "report.schema.json").read_text())
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["check", *arguments])
+
+
+def test_the_report_says_number_and_volume() -> None:
+    result = run(HIRING, "--partition", "2", "--keep-going", "--property", "good_tests")
+    assert result.exit_code == 0, result.output
+    assert "6 asked, 100% of them decided; at most 2 values of an attribute" in result.output
+    assert "hold              6      100% of the volume" in result.output
+
+
+def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:
+    ledger = tmp_path / "verdicts.jsonl"
+    options = ["--partition", "2", "--keep-going", "--property", "gender_never_decides", "--partitions", str(ledger)]
+    result = run(HIRING, *options, "--json")
+    assert result.exit_code == 1
+    written = json.loads(result.stdout)
+    jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    same, share = written["properties"][0]["demands"]
+    assert same["partitions"]["holds"] == {"count": 6, "volume": 0.6, "exact": "3/5"}
+    assert same["partitions"]["violated"]["exact"] == "2/5"
+    # A share is counted as ever.
+    assert "partitions" not in share
+    assert share["value"]["exact"] == "4/5"
+    assert len(ledger.read_text().splitlines()) == 1 + 9
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--keep-going"], "add `--partition SIZE`"),
+        (["--resume", "--partition", "2"], "name it with `--partitions FILE`"),
+        (["--partition", "few"], "neither a number of values nor `adaptive`"),
+        (["--partition", "0"], "at least one value"),
+        (["--partition", "adaptive", "--first", "3"], "there is no order to choose"),
+        (["--partition", "2", "--profile", "10"], "add `--prune-heuristically SHARE`"),
+        (["--partition", "2", "--prune-heuristically", "2"], "not between 0% and 100%"),
+        (["--partition", "2", "--prune-heuristically", "some"], "write for example 1% or 0.01"),
+        (["--partition", "2", "--backend", "enumerate"], "answered by `smt`"),
+        (["--partition", "2", "--query-memory", "little"], "is no size"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: list[str], says: str) -> None:
+    result = run(HIRING, *options)
+    assert result.exit_code == 2
+    assert says in " ".join(result.output.split())
+
+
+def test_the_plan_says_who_answers() -> None:
+    result = run(HIRING, "--partition", "2", "--explain-plan")
+    assert result.exit_code == 0
+    assert "1. smt: " in result.output
+    assert "`--partition` was asked for" in result.output
+
+
+def test_ctrl_c_reports_what_was_decided_until_then(tmp_path: Path) -> None:
+    ledger = tmp_path / "verdicts.jsonl"
+    # A share comes after it: it is not begun any more.
+    options = ["--property", "sex_never_decides", "--partition", "2", "--keep-going", "--partitions", str(ledger)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "fairdsl", "check", CREDIT, *options, "--timeout", "600", "--json"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ,
+    )
+    try:
+        until = time.monotonic() + 60
+        while not (ledger.exists() and ledger.read_text().count("\n") > 3):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    (demand, *_) = json.loads(output)["properties"][0]["demands"]
+    partitions = demand["partitions"]
+    assert partitions["interrupted"] is True
+    told = sum(partitions[verdict]["count"] for verdict in ("holds", "violated", "unknown"))
+    assert told == len(ledger.read_text().splitlines()) - 1

@@ -1,0 +1,22 @@
+"""What the tests of partitions share: how to ask, and the truth about one partition."""
+
+from __future__ import annotations
+
+from fairdsl.backends.contract import Budget, Partition, Silent, Tactics
+from fairdsl.backends.smt.partition.procedure import by_partitions
+from fairdsl.ir.problem import Problem
+from tests.solvers import InProcess
+
+
+def asked(problem: Problem, seconds: float = 20.0, pool_of=InProcess, **request):
+    """The verdict partition by partition."""
+    request.setdefault("keep_going", True)
+    budget = Budget.of(seconds, tactics=Tactics(partition=Partition(**request)))
+    return by_partitions("smt", problem, budget, Silent(), pool_of)
+
+
+def violates(problem: Problem, box, violations) -> bool:
+    """Whether a pair whose unit lies in the box is among the violations (ordered pairs of the whole question)."""
+    question = problem.question
+    units = [index for index in range(len(box)) if index not in question.differ]
+    return any(all(box[index].contains(a[index]) for index in units) for a, _ in violations)

@@ -1,0 +1,68 @@
+"""The solver processes: limits are kept by killing, and every way to fail is a verdict."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from fairdsl.backends.smt.solvers.chain import Limits, Status
+from fairdsl.backends.smt.solvers.pool import SolverPool
+from fairdsl.backends.smt.solvers.worker import Task
+from fairdsl.verdict import Reason
+from tests.builders import domain, integer, problem, score
+
+UNFAIR = problem(domain(x=integer(0, 9), g=integer(0, 1)), score([1, "1/2"], "-21/4"), 1)
+
+_BEGIN = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from multiprocessing.connection import Connection
+from fairdsl.backends.smt.solvers.worker import Ready
+connection = Connection(int(sys.argv[2]))
+connection.recv()
+connection.send(Ready())
+"""
+DEAF = _BEGIN + "import time\nwhile True: time.sleep(1)"
+DYING = _BEGIN + "connection.recv()\nsys.exit(3)"
+STILLBORN = "raise SystemExit(1)"
+
+
+def answer_of(pool: SolverPool, seconds: float):
+    pool.start("whole", Task(UNFAIR.question, Limits(seconds=seconds, seed=0)))
+    until = time.monotonic() + 60
+    try:
+        while time.monotonic() < until:
+            found = pool.finished(until)
+            if found:
+                return found[0]
+        raise AssertionError("no answer in a minute")
+    finally:
+        pool.close()
+
+
+def test_a_partition_is_decided_in_another_process() -> None:
+    key, verdict, seconds = answer_of(SolverPool(UNFAIR, 1, 0), 20.0)
+    assert key == "whole"
+    assert verdict.status is Status.VIOLATED
+    assert verdict.witness.replay.exact
+    assert 0 <= seconds < 20
+
+
+def test_a_solver_that_does_not_keep_its_limit_is_killed() -> None:
+    _, verdict, seconds = answer_of(SolverPool(UNFAIR, 1, 0, DEAF), 0.5)
+    assert (verdict.status, verdict.reason) == (Status.UNKNOWN, Reason.TIMEOUT)
+    assert seconds >= 0.5
+
+
+@pytest.mark.parametrize("program", [DYING, STILLBORN])
+def test_a_solver_that_dies_leaves_the_partition_unknown(program: str) -> None:
+    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 0, program), 20.0)
+    assert (verdict.status, verdict.reason) == (Status.UNKNOWN, Reason.ENGINE_CRASHED)
+
+
+def test_a_limit_on_memory_is_kept() -> None:
+    # Less than the program itself needs: whatever happens, it is a verdict.
+    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 64 << 20), 20.0)
+    assert verdict.status is Status.UNKNOWN
+    assert verdict.reason in (Reason.MEMORY_OUT, Reason.ENGINE_CRASHED)
