@@ -1,0 +1,1 @@
+"""The parts of ``individual_fairness.py``."""
