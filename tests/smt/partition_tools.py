@@ -8,7 +8,7 @@ from fairdsl.ir.problem import Problem
 from tests.solvers import InProcess
 
 
-def asked(problem: Problem, seconds: float = 20.0, pool_of=InProcess, **request):
+def asked(problem: Problem, seconds: float = 120.0, pool_of=InProcess, **request):
     """The verdict partition by partition."""
     request.setdefault("keep_going", True)
     budget = Budget.of(seconds, tactics=Tactics(partition=Partition(**request)))

@@ -7,11 +7,14 @@ the parent hangs up.
 
 from __future__ import annotations
 
+import os
 import pickle
+import select
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
+from threading import Thread
 
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide
 from fairdsl.ir.model import Model
@@ -46,6 +49,7 @@ class Failed:
 def serve(handle: int, memory: int) -> None:
     """Take the problem, then answer tasks until the parent hangs up; ``memory`` in bytes, 0 for no limit."""
     connection: Connection[object, bytes] = Connection(handle)
+    Thread(target=_end_with_parent, args=(handle,), daemon=True).start()
     _limit(memory)
     with suppress(EOFError, OSError):
         # Everything that is unpickled here was pickled by the parent a moment ago.
@@ -66,6 +70,14 @@ def decided(problem: Problem, task: Task) -> Chained | Failed:
         return Chained(status=Status.UNKNOWN, by="memory", reason=Reason.MEMORY_OUT, detail=detail)
     except Exception:
         return Failed(traceback.format_exc())
+
+
+def _end_with_parent(handle: int) -> None:
+    """Wait until the parent is gone, and end the process: a parent that was killed ends nobody."""
+    line = select.poll()
+    line.register(handle, 0)  # a hang-up is told whether or not it is asked for
+    line.poll()
+    os._exit(1)
 
 
 def _limit(memory: int) -> None:
