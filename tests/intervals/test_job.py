@@ -204,7 +204,7 @@ def test_compiled_jobs_come_with_a_manifest(tmp_path: Path) -> None:
     compiled = fairdsl.compile(spec, to="interval-job", directory=tmp_path / "out")
     manifest = json.loads(compiled.manifest.read_text())
     assert manifest["format"] == "interval-job"
-    listed = [name for entry in manifest["questions"] for name in entry["files"]]
+    listed = [name for entry in manifest["questions"] for part in entry["parts"] for name in part["settled_by"][0]]
     assert [path.name for path in compiled.files] == listed
     assert len(listed) == len(set(listed)) >= 3
     for path, entry in zip(compiled.files, manifest["questions"], strict=True):

@@ -80,7 +80,7 @@ def test_the_deadline_is_kept_and_progress_told() -> None:
 
 def test_no_round_begins_after_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     """A round that comes back late is the last, whatever is left open."""
-    refinement, rounds, deadline = Bisection.start(LARGE), [], after(2.5)
+    refinement, rounds, deadline = Bisection.start(LARGE), [], after(6.0)
     refinement.advance(2000)
 
     def late(*arguments: object) -> bool:
