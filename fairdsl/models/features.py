@@ -21,10 +21,21 @@ __all__ = ["feature_matrix", "feature_values", "fold", "rounded"]
 
 FloatArray = NDArray[np.float64]
 
+#: Integers up to this size are float16, float32 and float64 numbers.
+_EVERY_INTEGER = 2**11
+
 
 def feature_values(forms: Sequence[Form], point: Point) -> list[Fraction]:
     """Every feature of one individual, exactly."""
-    return [sum((factor * _input_value(item, point) for item, factor in form.terms), form.constant) for form in forms]
+    return [_form_value(form, point) for form in forms]
+
+
+def _form_value(form: Form, point: Point) -> Fraction:
+    if not form.constant and len(form.terms) == 1:
+        ((item, factor),) = form.terms
+        value = _input_value(item, point)
+        return value if factor == 1 else factor * value
+    return sum((factor * _input_value(item, point) for item, factor in form.terms), form.constant)
 
 
 def _input_value(item: Input, point: Point) -> Fraction:
@@ -37,6 +48,8 @@ def rounded(value: Fraction, dtype: str) -> float | int:
     """The number of the dtype nearest to ``value`` (integers: the value itself, which must be one)."""
     if not dtype.startswith("float"):
         return int(value)
+    if value.denominator == 1 and abs(value.numerator) <= _EVERY_INTEGER:
+        return float(value.numerator)
     nearest = float(value)
     if dtype == "float64":
         return nearest

@@ -38,9 +38,9 @@ from fairdsl.verdict import Reason, Tally, Witness
 __all__ = ["QUERY_SECONDS", "Outcome", "Run"]
 
 #: Units drawn in each partition, and rounds: a few in all, more where those find nothing.
-_LIGHT, _THOROUGH = (32, 1), (128, 10)
+_LIGHT, _THOROUGH = (16, 1), (64, 24)
 #: Partitions that are drawn in together: many for the speed of arrays, few so that verdicts are soon on record.
-_DRAWN = 64
+_DRAWN = 128
 #: Violations that are kept for the report.
 _WITNESSES = 64
 #: Seconds that a query about a partition takes at most, where nothing else is said.

@@ -30,7 +30,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.replay import witness
 from fairdsl.verdict import Reason, Witness
 
-__all__ = ["Chained", "Limits", "Status", "decide", "left_by_bounds"]
+__all__ = ["Chained", "Limits", "Status", "decide", "left_by_bounds", "preload"]
 
 
 class Status(Enum):
@@ -73,6 +73,16 @@ class Chained:
     undecided: int | None = None
     left: tuple[int, ...] = ()
     trusted: bool = False
+
+
+def preload() -> None:
+    """Import what deciding will need, so that it counts in no question's time."""
+    import highspy
+
+    from fairdsl.backends.smt.milp import decide as programs
+    from fairdsl.backends.smt.sieves import sampling
+
+    del highspy, programs, sampling
 
 
 def decide(problem: Problem, limits: Limits) -> Chained:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from threading import Thread
 
-from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide
+from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide, preload
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
@@ -54,6 +54,7 @@ def serve(handle: int, memory: int) -> None:
     with suppress(EOFError, OSError):
         # Everything that is unpickled here was pickled by the parent a moment ago.
         problem: Problem = pickle.loads(connection.recv())
+        preload()
         connection.send(Ready())
         while True:
             task: Task = pickle.loads(connection.recv())
