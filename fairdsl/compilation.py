@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import itertools
 import os
 from collections.abc import Collection, Mapping
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairdsl.backends.contract import Asked, Encoding, Lowered
-from fairdsl.backends.errors import cannot_write
+from fairdsl.backends.errors import cannot_write, result_exists
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
@@ -20,7 +21,7 @@ from fairdsl.plan.choices import check_format
 from fairdsl.plan.expressible import expressible
 from fairdsl.plan.registry import encodings
 from fairdsl.report.hashes import hashed_models
-from fairdsl.report.manifest import MANIFEST, Cut, Manifest, Part, Question, box_in_words, written
+from fairdsl.report.manifest import MANIFEST, Cut, Manifest, Part, Question, answer_names, box_in_words, written
 from fairdsl.report.model import HashedFile
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedSpec, front_end
@@ -117,8 +118,18 @@ class _Writer:
         """The files of one question or partition; what earlier ones share with it is there already."""
         for name, content in lowered.files.items():
             if name not in self.files:
+                self._keep_apart(name, content)
                 self.write(name, content)
                 self.files[name] = {**lowered.described.get(name, {}), "sha256": sha256(content).hexdigest()}
+
+    def _keep_apart(self, name: str, content: bytes) -> None:
+        """No file takes the place of another one that has answers: they would be taken for answers to it."""
+        earlier = self.folder / name
+        answers = [self.folder / answer for answer in answer_names(name)]
+        answers += list(self.folder.glob(f"{glob.escape(earlier.stem)}*.result")) if earlier.suffix == ".job" else []
+        found = next((path for path in answers if path.exists()), None)
+        if found is not None and (not earlier.exists() or earlier.read_bytes() != content):
+            raise DiagnosticError(result_exists(str(found), "-o DIR", answers=name))
 
     def write(self, name: str, content: bytes) -> None:
         """Write the file in full under another name first, so that no half-written file is ever read."""

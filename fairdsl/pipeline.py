@@ -23,7 +23,7 @@ from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.resources import version
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Evidence, Reason, Refused, Shares, Unknown, Verdict, is_vacuous
+from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Verdict, is_vacuous
 
 __all__ = ["verify"]
 
@@ -90,7 +90,7 @@ def _interrupted(verdict: Verdict) -> bool:
     if isinstance(verdict, Shares | Unknown) and verdict.reason is Reason.INTERRUPTED:
         return True
     coverage = None if isinstance(verdict, Refused) else verdict.evidence.coverage
-    return coverage is not None and coverage.interrupted
+    return coverage is not None and coverage.ended is Ended.INTERRUPTED
 
 
 def _answer(

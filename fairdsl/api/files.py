@@ -217,6 +217,8 @@ def recover(
     """
     from pathlib import Path
 
+    from fairdsl.backends.intervals.errors import nothing_to_recover
+    from fairdsl.diagnostics import DiagnosticError
     from fairdsl.recovering import recover_answers, recover_results, solver_folder
 
     places = [Path(fspath(path)) for path in paths]
@@ -228,5 +230,7 @@ def recover(
             models=by_name(models),
         )
     if answers or spec is not None or models:
+        if len(places) == 1 and places[0].is_dir():
+            raise DiagnosticError(nothing_to_recover([str(places[0])], "the folder has no manifest of solver files"))
         raise ValueError("`answers`, `spec` and `models` belong to one folder of solver files")
     return recover_results(places, memory)

@@ -25,8 +25,16 @@ def nothing_to_resume(path: str, option: str = "-o RESULT") -> Diagnostic:
     )
 
 
-def result_exists(path: str, option: str = "-o RESULT") -> Diagnostic:
-    """A first run that would replace an earlier result."""
+def result_exists(path: str, option: str = "-o RESULT", *, answers: str | None = None) -> Diagnostic:
+    """A run that would replace an earlier result, or the solver file that such a result ``answers``."""
+    if answers is not None:
+        return Diagnostic(
+            code="E0611",
+            title=f"`{path}` exists already",
+            notes=(f"it answers another `{answers}` than the one to be written",),
+            why="an answer beside a file that it is not about would be read as an answer to that file",
+            help=f"write into an empty folder with `{option}`, or remove the answers",
+        )
     return Diagnostic(
         code="E0611",
         title=f"`{path}` exists already",

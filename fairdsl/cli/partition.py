@@ -167,7 +167,7 @@ def partition_of(
     if profile is not None and tolerance is None:
         raise click.UsageError("`--profile` is about heuristic pruning; add `--prune-heuristically SHARE`")
     if size == "adaptive" and (first is not None or order is not None):
-        raise click.UsageError("adaptive partitions are made on the way: there is no order to choose")
+        raise click.UsageError("adaptive partitions are made on the way; leave out `--first` and `--partition-order`")
     return Partition(
         size=None if isinstance(size, str) else size,
         order=Order(order or Order.SEEDED.value),

@@ -16,11 +16,10 @@ from pathlib import Path
 from fairdsl.backends.contract import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report import errors
+from fairdsl.report.manifest import ANSWER_ENDINGS, answer_names
 
 __all__ = ["answers_of"]
 
-#: What answers are called behind the name of their file.
-_ENDINGS = (".answer", ".out", ".txt")
 _DECISIVE = ("sat", "unsat")
 
 
@@ -47,20 +46,14 @@ def _one(answers: Sequence[Answer]) -> Answer:
 
 def _beside(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     for name in names:
-        for candidate in _candidates(name):
+        for candidate in answer_names(name):
             path = folder / candidate
             if path.is_file():
                 yield name, _text(path)
 
 
-def _candidates(name: str) -> Iterator[str]:
-    """What an answer to the file may be called."""
-    for stem in (name, name.rpartition(".")[0]):
-        yield from (stem + ending for ending in _ENDINGS)
-
-
 def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    by_answer = {candidate: name for name in names for candidate in _candidates(name)}
+    by_answer = {candidate: name for name in names for candidate in answer_names(name)}
     known = frozenset(names)
     for path in paths:
         if path.suffix in (".jsonl", ".csv"):
@@ -76,7 +69,7 @@ def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, s
 
 
 def _without_ending(name: str) -> str:
-    return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)
+    return next((name.removesuffix(ending) for ending in ANSWER_ENDINGS if name.endswith(ending)), name)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:

@@ -185,8 +185,10 @@ def _coverage(coverage: Coverage) -> JsonObject:
         written["hold_of_pruned_network_only"] = _tally(coverage.pruned_only)
     if coverage.compression is not None:
         written["compression"] = nearest(coverage.compression)
-    if coverage.interrupted:
-        written["interrupted"] = True
+    if coverage.ended is not None:
+        written["ended"] = coverage.ended.value
+    if coverage.reasons:
+        written["unknown_because"] = {reason.value: count for reason, count in coverage.reasons}
     if coverage.ledger is not None:
         written["ledger"] = coverage.ledger
     return written

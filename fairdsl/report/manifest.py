@@ -7,7 +7,7 @@ else in it, as JSON with sorted keys: a manifest that was cut off or changed is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
@@ -23,10 +23,23 @@ from fairdsl.report.model import HashedFile
 if TYPE_CHECKING:
     from fairdsl.backends.smt.partition.grid import Grid
 
-__all__ = ["MANIFEST", "Cut", "Manifest", "Part", "Question", "box_in_words", "read_manifest", "written"]
+__all__ = [
+    "ANSWER_ENDINGS",
+    "MANIFEST",
+    "Cut",
+    "Manifest",
+    "Part",
+    "Question",
+    "answer_names",
+    "box_in_words",
+    "read_manifest",
+    "written",
+]
 
 #: The file's name in its folder.
 MANIFEST = "manifest.json"
+#: What answers are called behind the name of their file.
+ANSWER_ENDINGS = (".answer", ".out", ".txt")
 _SCHEMA = "fairdsl.manifest/2"
 _FAMILY = "fairdsl.manifest/"
 
@@ -208,3 +221,9 @@ def _read_part(content: Mapping[str, Any]) -> Part:
         box=dict(content.get("box", {})),
         volume=Fraction(content["volume"]) if "volume" in content else None,
     )
+
+
+def answer_names(name: str) -> Iterator[str]:
+    """What an answer to the file may be called."""
+    for stem in (name, name.rpartition(".")[0]):
+        yield from (stem + ending for ending in ANSWER_ENDINGS)

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Coverage, Fidelity, Judgement, Reason, combine
+from fairdsl.verdict import Coverage, Ended, Fidelity, Judgement, Reason, combine
 
 __all__ = [
     "Arithmetic",
@@ -170,7 +170,9 @@ class DemandReport:
     @property
     def interrupted(self) -> bool:
         """Whether the user ended it before it was done."""
-        return self.reason is Reason.INTERRUPTED or (self.coverage is not None and self.coverage.interrupted)
+        return self.reason is Reason.INTERRUPTED or (
+            self.coverage is not None and self.coverage.ended is Ended.INTERRUPTED
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

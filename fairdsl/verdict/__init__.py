@@ -4,6 +4,7 @@ from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.verdict import (
     Among,
     Coverage,
+    Ended,
     Estimate,
     Evidence,
     Fidelity,
@@ -26,6 +27,7 @@ from fairdsl.verdict.verdict import (
 __all__ = [
     "Among",
     "Coverage",
+    "Ended",
     "Estimate",
     "Evidence",
     "Fidelity",

@@ -16,6 +16,7 @@ from fairdsl.ir.domain import Point
 __all__ = [
     "Among",
     "Coverage",
+    "Ended",
     "Estimate",
     "Evidence",
     "Fidelity",
@@ -80,16 +81,25 @@ class Tally:
 _NONE = Tally()
 
 
+class Ended(Enum):
+    """Why some partitions were not asked."""
+
+    VIOLATION = "violation"  # one was found, and that was enough
+    TIMEOUT = "timeout"
+    INTERRUPTED = "interrupted"
+    FIRST = "first"  # only so many were to be asked
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """What became of the partitions of a question. Number and volume say different things: partitions are unequal.
 
-    ``total`` partitions were to be asked (None: they are made on the way), cut by attributes of more than
-    ``size`` values (None: as needed). ``pruned_only`` is part of ``unknown``: what holds of a network with
-    units removed, and so of no part of the model. ``by`` counts the decided ones by what decided them.
-    ``compression`` is the mean share of units that bounds decide, so that no solver has to consider them.
-    ``interrupted``: by the user, before all had their turn.
-    Volumes are of the product of value sets, before ``where`` and further conditions.
+    There are ``total`` partitions (None: they are made on the way), cut by attributes of more than ``size``
+    values (None: as needed); ``ended`` says why not all of them were asked, ``reasons`` why some are unknown.
+    ``pruned_only`` is part of ``unknown``: what holds of a network with units removed, and so of no part of
+    the model. ``by`` counts the decided ones by what decided them. ``compression`` is the mean share of units
+    that bounds decide, so that no solver has to consider them. Volumes are of the product of value sets,
+    before ``where`` and further conditions.
     """
 
     size: int | None
@@ -101,12 +111,18 @@ class Coverage:
     by: tuple[tuple[str, int], ...] = ()
     compression: Fraction | None = None
     ledger: str | None = None
-    interrupted: bool = False
+    ended: Ended | None = None
+    reasons: tuple[tuple[Reason, int], ...] = ()
 
     @property
     def decided(self) -> Tally:
         """Those with an answer."""
         return self.holds + self.violated
+
+    @property
+    def asked(self) -> Tally:
+        """Those that had their turn."""
+        return self.decided + self.unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

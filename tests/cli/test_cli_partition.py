@@ -56,7 +56,7 @@ def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:
         (["--resume", "--partition", "2"], "name it with `--partitions FILE`"),
         (["--partition", "few"], "neither a number of values nor `adaptive`"),
         (["--partition", "0"], "at least one value"),
-        (["--partition", "adaptive", "--first", "3"], "there is no order to choose"),
+        (["--partition", "adaptive", "--first", "3"], "leave out `--first`"),
         (["--partition", "2", "--profile", "10"], "add `--prune-heuristically SHARE`"),
         (["--partition", "2", "--prune-heuristically", "2"], "not between 0% and 100%"),
         (["--partition", "2", "--prune-heuristically", "some"], "write for example 1% or 0.01"),
@@ -100,6 +100,6 @@ def test_ctrl_c_reports_what_was_decided_until_then(tmp_path: Path) -> None:
     assert process.returncode == 130
     (demand, *_) = json.loads(output)["properties"][0]["demands"]
     partitions = demand["partitions"]
-    assert partitions["interrupted"] is True
+    assert partitions["ended"] == "interrupted"
     told = sum(partitions[verdict]["count"] for verdict in ("holds", "violated", "unknown"))
     assert told == len(ledger.read_text().splitlines()) - 1

@@ -55,7 +55,8 @@ def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:
         code="E0613",
         title=f"there is nothing to recover: {lacking}",
         notes=(f"looked at {listing}",),
-        help="give the folder with the job file and its results, or these files themselves",
+        help="give the folder that `fairdsl compile` wrote, with its manifest and what answers its files, or results "
+        "of jobs themselves",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -18,7 +19,7 @@ from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.ir.problem import Problem
 from fairdsl.replay.spread import spread
-from fairdsl.verdict import Coverage, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Witness
+from fairdsl.verdict import Coverage, Ended, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Witness
 
 __all__ = ["by_partitions"]
 
@@ -53,7 +54,8 @@ def by_partitions(
     finally:
         ledger.close()
     all_of_them = outcome.complete and total == (None if request.size is None else grid.count)
-    evidence = _evidence(name, problem, request, total, outcome, budget)
+    every_partition = None if request.size is None else grid.count
+    evidence = _evidence(name, problem, request, every_partition, outcome, budget)
     return _verdict(problem, outcome, evidence, all_of_them=all_of_them)
 
 
@@ -100,7 +102,8 @@ def _evidence(
         by=tuple(sorted(outcome.by.items())),
         compression=1 - Fraction(outcome.undecided_units, outcome.units) if outcome.units else None,
         ledger=request.ledger,
-        interrupted=outcome.interrupted,
+        ended=_ended(request, total, outcome),
+        reasons=_reasons(outcome),
     )
     notes = []
     if problem.model.deployed is not None:
@@ -114,3 +117,22 @@ def _evidence(
         notes=tuple(notes),
         coverage=coverage,
     )
+
+
+def _ended(request: Partition, total: int | None, outcome: Outcome) -> Ended | None:
+    """Why some partitions had no turn; None where all had."""
+    if outcome.interrupted:
+        return Ended.INTERRUPTED
+    if not outcome.complete:
+        found = outcome.tallies[Status.VIOLATED].count > 0 and not request.keep_going
+        return Ended.VIOLATION if found else Ended.TIMEOUT
+    asked = sum(tally.count for tally in outcome.tallies.values())
+    return Ended.FIRST if total is not None and asked < total else None
+
+
+def _reasons(outcome: Outcome) -> tuple[tuple[Reason, int], ...]:
+    """How many partitions are unknown for which reason, the most frequent first."""
+    counts = Counter(reason for reason, _ in outcome.reasons)
+    if outcome.gaps:
+        counts[Reason.NUMERIC_GAP] += len(outcome.gaps)
+    return tuple(counts.most_common())

@@ -122,6 +122,9 @@ class Run:
             self.outcome.interrupted = True
         finally:
             self._pool.close()
+        for key, box, found in self._source.rest():
+            # It had no turn of its own, but the whole that it is a part of had, and this is where it is violated.
+            self._record(key, box, Status.VIOLATED, "sampling", None, 0.0, found=found)
         return self.outcome
 
     def _over(self) -> bool:
@@ -131,7 +134,7 @@ class Run:
     def _quickly(self, block: Block) -> None:
         """Settle by bounds, then by sampling; the rest is halved or waits for a solver."""
         started = time.process_time()
-        fresh = self._without_earlier(block)
+        fresh = np.array([place for place in self._without_earlier(block).tolist() if not self._known(block, place)])
         if not fresh.size:
             return
         holds, undecided = self._sieve.settled(block.boxes.subset(fresh))
@@ -144,6 +147,13 @@ class Run:
             if not self._source.refine(key, box, violated=False):
                 self._numbered += 1
                 heappush(self._hard, (units, self._numbered, _Hard(key, box, units)))
+
+    def _known(self, block: Block, place: int) -> bool:
+        """Whether the partition is known to be violated, from the whole that it is a part of."""
+        found = self._source.found_in(block.keys[place])
+        if found is not None:
+            self._violated(block.keys[place], block.boxes.box(place), None, 0.0, found)
+        return found is not None
 
     def _without_earlier(self, block: Block) -> NDArray[np.int64]:
         """The places of partitions that no earlier run decided; the others are counted."""
@@ -189,10 +199,10 @@ class Run:
                     found[place] = pair
         return found
 
-    def _violated(self, key: str, box: Box, undecided: int, seconds: float, violation: Witness) -> None:
+    def _violated(self, key: str, box: Box, undecided: int | None, seconds: float, violation: Witness) -> None:
         """Record it, or find out which halves of the partition are violated, where that is asked for."""
         if self._request.keep_going and self._source.refine(key, box, violated=True):
-            self._keep(violation)  # the half that has it may not have its turn before the time is up
+            self._source.remember(key, violation)  # the half that has it may not have its turn in time
             return
         self._record(key, box, Status.VIOLATED, "sampling", undecided, seconds, found=violation)
 
@@ -263,21 +273,21 @@ class Run:
         box: Box,
         status: Status,
         by: str,
-        undecided: int,
+        undecided: int | None,
         seconds: float,
         said: Chained | None = None,
         found: Witness | None = None,
         pruned: Mapping[int, tuple[int, ...]] | None = None,
     ) -> None:
-        """Count the partition, write it down, and tell."""
+        """Count the partition, write it down, and tell; without ``undecided`` its units were not looked at."""
         record = Record(
             key=key,
             box=box,
             volume=share_of(box, self._sets),
             status=status,
             by=by,
-            units=self._sieve.units,
-            undecided=undecided,
+            units=0 if undecided is None else self._sieve.units,
+            undecided=undecided or 0,
             seconds=seconds,
             witness=found,
             gap=None if said is None else said.gap,
@@ -286,7 +296,7 @@ class Run:
             pruned=pruned,
         )
         self._ledger.add(record)
-        self.outcome.count(status, record.volume, by, undecided, record.units)
+        self.outcome.count(status, record.volume, by, record.undecided, record.units)
         if found is not None:
             self._keep(found)
         if record.gap is not None:

@@ -20,6 +20,7 @@ from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet
+from fairdsl.verdict import Witness
 
 __all__ = ["Adaptive", "Block", "Gridded", "Source"]
 
@@ -59,6 +60,15 @@ class Source(Protocol):
     def waiting(self) -> bool:
         """Whether there are partitions that no block has had yet."""
 
+    def remember(self, key: str, found: Witness) -> None:
+        """The partition was taken apart, and this violation lies in it."""
+
+    def found_in(self, key: str) -> Witness | None:
+        """A violation that is known to lie in the partition, from the whole that it is a part of."""
+
+    def rest(self) -> Iterator[tuple[str, Box, Witness]]:
+        """Partitions that had no turn and are known to be violated."""
+
 
 class Gridded:
     """The partitions of a grid, each once."""
@@ -97,6 +107,18 @@ class Gridded:
         """Whether some are left."""
         return self._next < (self.total or 0)
 
+    def remember(self, key: str, found: Witness) -> None:
+        """Never: nothing is taken apart."""
+        raise NotImplementedError
+
+    def found_in(self, key: str) -> Witness | None:
+        """Every partition is a whole of its own."""
+        return None
+
+    def rest(self) -> Iterator[tuple[str, Box, Witness]]:
+        """None: what had no turn is not known."""
+        return iter(())
+
 
 class Adaptive:
     """Halves of the whole domain, the largest first: boxes shrink where they are not decided.
@@ -110,6 +132,7 @@ class Adaptive:
         self._differ = pair_of(problem).differ
         self._sets, self._sieve, self._ledger = sets, sieve, ledger
         self._open: list[tuple[Fraction, str, Box]] = []
+        self._found: dict[str, Witness] = {}
         self._push("r", sets)
 
     def blocks(self) -> Iterator[Block]:
@@ -154,6 +177,25 @@ class Adaptive:
     def waiting(self) -> bool:
         """Whether some are left."""
         return bool(self._open)
+
+    def remember(self, key: str, found: Witness) -> None:
+        """The half that the violation lies in is violated."""
+        for _, other, box in self._open:
+            if other[:-1] == key and self._contains(box, found):
+                self._found[other] = found
+
+    def found_in(self, key: str) -> Witness | None:
+        """A violation that is known to lie in the box."""
+        return self._found.get(key)
+
+    def rest(self) -> Iterator[tuple[str, Box, Witness]]:
+        """Open boxes with a known violation."""
+        for _, key, box in sorted(self._open):
+            if key in self._found:
+                yield key, box, self._found[key]
+
+    def _contains(self, box: Box, found: Witness) -> bool:
+        return all(index in self._differ or values.contains(found.a[index]) for index, values in enumerate(box))
 
     def _halve(self, key: str, box: Box, attribute: int) -> None:
         halves = halved(box[attribute])
