@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.populations import Populations
 from fairdsl.ir.declaration import InlineScore, ModelDeclaration, ModelSource, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
+from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, ScoreGap
+from fairdsl.ir.question import GroupMetric, Pair, ScoreGap
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.runtime import Runtime
@@ -24,25 +26,25 @@ __all__ = ["Elaborated", "Elaboration", "elaborate", "load_models"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elaborated:
-    """A demand with its problem.
-
-    ``problem`` is None where the model is not needed to refuse the demand; ``refusal`` says what makes the
-    demand meaningless for the model that was opened.
-    """
+    """A demand with its problem; ``refusal`` says what makes the demand meaningless for the model that was opened."""
 
     property: CheckedProperty
     demand: Demand
     outcomes: tuple[str, ...]
-    problem: Problem | None
+    problem: Problem
     refusal: Diagnostic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elaboration:
-    """Every demand of every property, the models that were opened, and the warnings about them."""
+    """Every demand of every property, the models that were opened, and the warnings about them.
+
+    ``populations`` are those that were built; one whose bins are the model's own thresholds is there once a model.
+    """
 
     demands: tuple[Elaborated, ...]
     models: Mapping[str, Model]
+    populations: tuple[Population, ...]
     warnings: tuple[Diagnostic, ...]
 
 
@@ -84,45 +86,92 @@ def _tell_pruned(model: Model, deployed: Deployed, span: Span, reporter: Reporte
         reporter.report(errors.pruned_network(model.name, *made_from, span))
 
 
-def elaborate(spec: CheckedSpec, overrides: Mapping[str, str]) -> Elaboration:
-    """Close every question of the spec into a problem.
+def elaborate(spec: CheckedSpec, overrides: Mapping[str, str], *, data: Mapping[str, str] | None = None) -> Elaboration:
+    """Close every question of the spec into a problem: its model is opened, its population built.
 
-    Models that only group metrics speak of stay closed: such demands are refused without them, and a
-    model file that only a later engine can read must not keep the other properties from running.
+    Files in ``overrides`` replace those of models, files in ``data`` those of distributions, by name. Raises
+    DiagnosticError with everything that is wrong with any of the files.
     """
-    needed = frozenset(
-        checked.model for checked in spec.properties for demand in checked.demands if isinstance(demand.question, Pair)
+    reporter = Reporter()
+    models: dict[str, Model] = {}
+    try:
+        models, warnings = load_models(spec, overrides, only=frozenset(checked.model for checked in spec.properties))
+        reporter.extend(warnings)
+    except DiagnosticError as error:
+        reporter.extend(error.diagnostics)  # what is wrong with the data is said as well
+    populations = Populations(spec, data or {}, reporter)
+    populations.check_names()
+    for checked in spec.properties:
+        name = _population_of(checked)
+        if name is not None:
+            populations.of(name, checked.model, models.get(checked.model))
+    if reporter.has_errors:
+        raise DiagnosticError(*reporter)
+    for checked in spec.properties:
+        reporter.extend(_unread(checked, models[checked.model]))
+        reporter.extend(_assumed(checked, models[checked.model]))
+    demands = tuple(
+        _elaborated(spec, checked, demand, models, populations)
+        for checked in spec.properties
+        for demand in checked.demands
     )
+    return Elaboration(demands=demands, models=models, populations=populations.built, warnings=tuple(reporter))
+
+
+def build_populations(
+    spec: CheckedSpec, overrides: Mapping[str, str], *, data: Mapping[str, str] | None = None
+) -> tuple[tuple[Population, ...], tuple[Diagnostic, ...]]:
+    """The populations that the spec's properties are asked under, and warnings; without properties all of them.
+
+    Only models whose thresholds divide a population are opened. Raises DiagnosticError as :func:`elaborate` does.
+    """
+    asked = {(name, checked.model) for checked in spec.properties if (name := _population_of(checked)) is not None}
+    alone = next(iter(spec.models), "") if len(spec.models) == 1 else ""
+    pairs = sorted(asked) if spec.properties else [(name, alone) for name in spec.distributions]
+    needed = frozenset(model for name, model in pairs if Populations.needs_model(spec.distributions[name]))
     models, warnings = load_models(spec, overrides, only=needed)
     reporter = Reporter(list(warnings))
-    for checked in spec.properties:
-        if checked.model in models:
-            reporter.extend(_unread(checked, models[checked.model]))
-            reporter.extend(_assumed(checked, models[checked.model]))
-    demands = tuple(
-        _elaborated(spec, checked, demand, models) for checked in spec.properties for demand in checked.demands
-    )
-    return Elaboration(demands=demands, models=models, warnings=tuple(reporter))
+    populations = Populations(spec, data or {}, reporter)
+    populations.check_names()
+    for name, model in pairs:
+        populations.of(name, model, models.get(model))
+    if reporter.has_errors:
+        raise DiagnosticError(*reporter)
+    return populations.built, tuple(reporter)
 
 
-def _elaborated(spec: CheckedSpec, checked: CheckedProperty, demand: Demand, models: Mapping[str, Model]) -> Elaborated:
+def _population_of(checked: CheckedProperty) -> str | None:
+    """The name of the population of a property about groups."""
+    question = checked.demands[0].question
+    return question.population if isinstance(question, GroupMetric) else None
+
+
+def _elaborated(
+    spec: CheckedSpec,
+    checked: CheckedProperty,
+    demand: Demand,
+    models: Mapping[str, Model],
+    populations: Populations,
+) -> Elaborated:
     question = demand.question
-    outcomes = spec.models[checked.model].declaration.outcomes
-    if not isinstance(question, Pair):
-        return Elaborated(property=checked, demand=demand, outcomes=outcomes, problem=None)
-    model = models[checked.model]
+    declaration = spec.models[checked.model].declaration
+    model, name = models[checked.model], _population_of(checked)
+    refusal: Diagnostic | None = None
+    if isinstance(question, Pair):
+        refusal = _no_score(model, demand) if isinstance(question.demand, ScoreGap) else None
+        if refusal is None and question.sure and model.logits is None:
+            refusal = _no_confidence(declaration, question, checked.span)
     problem = Problem(
         name=checked.name,
         domain=checked.domain,
         model=model,
         question=question,
         quantity=demand.quantity,
+        population=None if name is None else populations.of(name, checked.model, model),
+        threshold=demand.threshold if isinstance(question, GroupMetric) else None,
         span=demand.span,
     )
-    refusal = _no_score(model, demand) if isinstance(question.demand, ScoreGap) else None
-    if refusal is None and question.sure and model.logits is None:
-        refusal = _no_confidence(spec.models[checked.model].declaration, question, checked.span)
-    return Elaborated(property=checked, demand=demand, outcomes=outcomes, problem=problem, refusal=refusal)
+    return Elaborated(property=checked, demand=demand, outcomes=declaration.outcomes, problem=problem, refusal=refusal)
 
 
 def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:

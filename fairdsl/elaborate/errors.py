@@ -20,6 +20,23 @@ def override_of_nothing(name: str, known: Sequence[str]) -> Diagnostic:
     )
 
 
+def data_of_nothing(name: str, readers: Sequence[str], *, declared: bool) -> Diagnostic:
+    """``--data NAME=PATH`` for a distribution that there is not, or that is not made from a file."""
+    guess = nearest(name, readers)
+    listing = ", ".join(f"`{reader}`" for reader in readers)
+    return Diagnostic(
+        code="E0553",
+        title=f"`--data {name}=...` names {'a distribution without data' if declared else 'no distribution'}",
+        notes=(f"`{name}` is not made from a file",) if declared else (),
+        why="an option that is quietly ignored would leave another population under audit",
+        help=f"did you mean `{guess}`?"
+        if guess
+        else f"made from files: {listing}"
+        if listing
+        else "leave out `--data`: no distribution of this spec is made from a file",
+    )
+
+
 def no_single_score(model: str, has: str, span: Span) -> Diagnostic:
     """A score gap of a model that does not give one score."""
     return Diagnostic(

@@ -14,7 +14,19 @@ from math import prod
 from fairdsl.ir.expr import Predicate
 from fairdsl.source import Span
 
-__all__ = ["Attribute", "Boolean", "Category", "CategoryValue", "Domain", "Integer", "Point", "Real", "Type"]
+__all__ = [
+    "Attribute",
+    "Boolean",
+    "Category",
+    "CategoryValue",
+    "Domain",
+    "Integer",
+    "ModelThresholds",
+    "Point",
+    "Quantiles",
+    "Real",
+    "Type",
+]
 
 #: An individual: one exact number per attribute, in the order of the domain.
 Point = tuple[Fraction, ...]
@@ -61,13 +73,29 @@ Type = Category | Integer | Boolean | Real
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """``bins by quantiles 4``: so many bins with about as many rows each, found when data is read."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelThresholds:
+    """``bins by model``: cut where the model itself compares the attribute, found when it is opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Attribute:
-    """A named column of the domain. ``column`` is its header in data files where that differs."""
+    """A named column of the domain. ``column`` is its header in data files where that differs.
+
+    ``bins`` are the inner edges of written bins; ``bins_by`` says how edges are found that are not written.
+    """
 
     name: str
     type: Type
     column: str | None = None
     bins: tuple[Fraction, ...] = ()
+    bins_by: Quantiles | ModelThresholds | None = None
     doc: str = ""
     span: Span | None = field(compare=False, repr=False, default=None)
 

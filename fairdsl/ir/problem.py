@@ -6,22 +6,30 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.question import Quantity, Question
+from fairdsl.ir.question import Quantity, Question, Threshold
 from fairdsl.source import Span
 
 if TYPE_CHECKING:
     from fairdsl.ir.model import Model
+    from fairdsl.ir.population import Population
 
 __all__ = ["Problem"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the backends answer. ``name`` is the property's, for file names and messages."""
+    """What the backends answer. ``name`` is the property's, for file names and messages.
+
+    ``population`` is the law that a metric of groups is taken under; None for questions about pairs.
+    ``threshold`` is what a metric of groups is compared with, so that an engine knows when it is precise
+    enough; whether it is met is judged later.
+    """
 
     name: str
     domain: Domain
     model: Model
     question: Question
     quantity: Quantity
+    population: Population | None = None
+    threshold: Threshold | None = None
     span: Span | None = field(compare=False, repr=False, default=None)

@@ -13,7 +13,10 @@ from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.source import Span
 
 __all__ = [
+    "MOST_FAVOURED",
+    "Baseline",
     "Differ",
+    "Excluding",
     "GroupMetric",
     "Pair",
     "PairDemand",
@@ -107,16 +110,44 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Excluding:
+    """Groups that are listed instead of counted: those of fewer than ``rows`` rows, or (None) of probability 0."""
+
+    rows: int | None
+
+
+#: The group that a path-specific gap reads allowed edges as: its values of ``across``, or whichever is favoured most.
+MOST_FAVOURED = "most_favoured"
+Baseline = tuple[Fraction, ...] | str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMetric:
     """A metric over groups under a population; see docs/semantics.md section 4.
 
-    ``details`` holds the clauses in force in the spec's words (given, excluding, allow, ...): what the
-    engines of these metrics need beyond the names is resolved when they exist.
+    Columns are those of the population: the domain's attributes, and behind them the label. Groups are the
+    assignments of ``across``. ``given`` conditions the law; for each value of the columns ``given_each`` the
+    metric is taken by itself, and the worst decides. ``deserving`` is the label's value that equal
+    opportunity and predictive parity are about, ``privileged`` and ``baseline`` are values of ``across``,
+    of bins the least value (below the first edge of an unbounded attribute, some value).
+    ``allowed`` are the edges out of protected columns that influence may take, ``None`` for the model as
+    an end. With ``influence`` it is the metric's value less its value where these columns are drawn
+    uniformly. ``confidence`` asks for an interval that covers sampling error with that probability.
+    ``details`` holds the clauses in force in the spec's words.
     """
 
     metric: str
     across: tuple[int, ...]
     population: str | None
+    given: Predicate = TRUE
+    given_each: tuple[int, ...] = ()
+    deserving: Fraction | None = None
+    privileged: tuple[Fraction, ...] | None = None
+    baseline: Baseline | None = None
+    allowed: frozenset[tuple[int, int | None]] = frozenset()
+    excluding: Excluding | None = None
+    influence: tuple[int, ...] = ()
+    confidence: Fraction | None = None
     details: tuple[tuple[str, str], ...] = ()
     span: Span | None = field(compare=False, repr=False, default=None)
 

@@ -38,25 +38,21 @@ class Plan:
 
 def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool = False) -> Plan | Refused:
     """Who answers a demand, or why nobody does; by partitions, one backend answers yes-or-no questions."""
-    refused = _refusal_without_problem(item.demand)
+    refused = _refusal_of_clauses(item.demand)
     if refused is not None:
         return refused
     if item.refusal is not None:
         return Refused(diagnostics=(item.refusal,))
-    assert item.problem is not None, "questions about pairs have a problem"
     if by_partitions and item.problem.quantity is Quantity.HOLDS:
         return negotiate(item.problem, backend=PARTITIONING, because="`--partition` was asked for")
     return negotiate(item.problem, backend=backend)
 
 
-def _refusal_without_problem(demand: Demand) -> Refused | None:
-    """Demands that no backend of today treats, whatever the model: metrics of groups, further clauses."""
-    if isinstance(demand.question, GroupMetric):
-        reasons = [(name, "it answers questions about pairs of individuals") for name in _names()]
-        what = f"`{demand.metric}`, a metric of groups"
-        return Refused(diagnostics=(errors.no_backend(what, demand.span, reasons),))
+def _refusal_of_clauses(demand: Demand) -> Refused | None:
+    """Demands with clauses that no backend of today treats, whatever the model."""
     if demand.beyond:
-        clause = " ".join(demand.beyond[0].text.split())
+        # What is not treated is the number of `with confidence 95%` or of `within 1%`.
+        clause = f"{'with confidence' if demand.required else 'within'} {demand.beyond[0].text}"
         reasons = [(name, f"it does not treat `{clause}`") for name in _names()]
         return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], reasons),))
     return None
@@ -103,4 +99,5 @@ def _described(problem: Problem) -> str:
         case Quantity.FAIR_SHARE | Quantity.DISCRIMINATION_RATE:
             return f"`{problem.quantity.value}` on this domain"
         case Quantity.METRIC:
-            return "this metric"
+            metric = problem.question.metric if isinstance(problem.question, GroupMetric) else problem.quantity.value
+            return f"`{metric}`, a metric of groups"

@@ -21,7 +21,7 @@ from fairdsl.semantics.domains import check_domain, check_label
 from fairdsl.semantics.load import LoadedSpec
 from fairdsl.semantics.models import check_model
 from fairdsl.semantics.paths import Edges
-from fairdsl.semantics.populations import check_distribution, check_graph
+from fairdsl.semantics.populations import DistributionScope, check_distribution, check_graph
 from fairdsl.semantics.properties import PropertyScope, check_property
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.usage import report_unused
@@ -189,8 +189,14 @@ class _SpecChecker:
         return node, check_graph(node, known, self.reporter)
 
     def _distribution(self, node: tree.Distribution) -> CheckedDistribution | None:
-        graphs = {name: graph for name, (graph, _) in _present(self.graphs).items()}
-        return check_distribution(node, _present(self.domains), _present(self.labels), graphs, self.reporter)
+        scope = DistributionScope(
+            domains=_present(self.domains),
+            labels=_present(self.labels),
+            graphs={name: graph for name, (graph, _) in _present(self.graphs).items()},
+            models=tuple(self.models),
+            protected=tuple(self.protected),
+        )
+        return check_distribution(node, scope, self.reporter)
 
     def properties(self) -> tuple[CheckedProperty, ...]:
         """The main file's own properties; a used file's are part of its own audit."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
-from fairdsl.ir.domain import Domain, Type
+from fairdsl.ir.domain import Attribute, Domain, Type
+from fairdsl.ir.expr import TRUE, Predicate
+from fairdsl.ir.population import Normal
 from fairdsl.ir.question import Quantity, Question, Threshold
 from fairdsl.source import SourceFile, Span
 
@@ -16,18 +18,26 @@ __all__ = [
     "CheckedModel",
     "CheckedProperty",
     "CheckedSpec",
+    "DeclaredLaw",
     "Demand",
+    "Edge",
     "LabelDeclaration",
+    "TableLaw",
+    "UniformLaw",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelDeclaration:
-    """The true outcome: a column of the data that is no input of the model."""
+    """The true outcome: a column of the data that is no input of the model.
+
+    ``deserving`` is the value of those who deserve the favourable outcome, where the spec says it.
+    """
 
     name: str
     type: Type
     column: str | None
+    deserving: Fraction | None = None
     span: Span = field(compare=False, repr=False)
 
 
@@ -40,8 +50,62 @@ class CheckedModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TableLaw:
+    """Values, as the numbers that stand for them, with probabilities that sum to exactly 1."""
+
+    entries: tuple[tuple[Fraction, Fraction], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniformLaw:
+    """Every value from ``low`` to ``high``, both included, alike: counted for integers, by length for reals."""
+
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredLaw:
+    """``income : normal(0.6, 0.1) given older = yes``: the law of a column where ``given`` holds of the others.
+
+    A ``bernoulli(p)`` is the table of false and true.
+    """
+
+    column: int
+    law: TableLaw | UniformLaw | Normal
+    given: Predicate = TRUE
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """An arrow of a written graph between two columns; ``span`` is where it is written."""
+
+    parent: int
+    child: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDistribution:
-    """A population as declared: what it ranges over, the kind of law and its file."""
+    """A population as declared: what it ranges over, the kind of law, and all that defines it.
+
+    Columns are the domain's attributes and, behind them, the label. ``kind`` is one of
+
+    =============== =================================================================================
+    ``uniform``     every individual of the domain alike; no file
+    ``independent`` columns independent of each other, or, with ``given``, of each other given those; from rows
+    ``empirical``   the rows of ``source`` themselves
+    ``learned``     a Bayesian network whose structure is searched for in the rows of ``source``
+    ``fitted``      the written graph ``graph`` with its ``edges`` and parameters from the rows of ``source``
+    ``explicit``    ``laws``, at least one a column
+    ``file``        a network in the file ``source``
+    =============== =================================================================================
+
+    ``settings`` have been checked: ``score`` is one of k2, bic and bdeu, ``max_parents`` and ``seed`` are whole
+    numbers from 0, ``equivalent_sample_size`` is positive, ``protected_roots`` and ``renormalise`` are 0 or 1,
+    ``search`` is a word. ``protected`` are the protected columns.
+    """
 
     name: str
     domain: Domain
@@ -49,7 +113,26 @@ class CheckedDistribution:
     kind: str
     source: FileSource | None
     settings: tuple[tuple[str, Fraction | str], ...]
+    laws: tuple[DeclaredLaw, ...] = ()
+    graph: str | None = None
+    edges: tuple[Edge, ...] = ()
+    given: tuple[int, ...] = ()
+    protected: tuple[int, ...] = ()
     span: Span = field(compare=False, repr=False)
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:
+        """The domain's attributes and, where there is one, the label as one more."""
+        if self.label is None:
+            return self.domain.attributes
+        label = self.label
+        extra = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
+        return (*self.domain.attributes, extra)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the law is estimated from rows."""
+        return self.kind in ("independent", "empirical", "learned", "fitted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

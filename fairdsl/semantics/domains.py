@@ -9,14 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import floor
+from math import ceil, floor
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
+from fairdsl.ir.domain import (
+    Attribute,
+    Boolean,
+    Category,
+    CategoryValue,
+    Domain,
+    Integer,
+    ModelThresholds,
+    Quantiles,
+    Real,
+    Type,
+    show_number,
+)
 from fairdsl.ir.expr import TRUE, Predicate, conjoin
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import LabelDeclaration
 from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.labels import value_code
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.syntax import tree
 
@@ -46,6 +59,7 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
             type=type_,
             column=member.column.value if member.column else None,
             bins=_bins(name, type_, member.bins, reporter),
+            bins_by=_bins_by(member.bins),
             doc=" ".join(member.doc),
             span=member.name.span,
         )
@@ -66,13 +80,27 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
 
 
 def check_label(node: tree.Label, reporter: Reporter) -> LabelDeclaration:
-    """The label; whatever is wrong with its type is reported."""
+    """The label; whatever is wrong with its type, or with the value that is `deserving`, is reported."""
+    type_ = _type(node.name.text, node.type, reporter)
+    label = Attribute(name=node.name.text, type=type_, span=node.name.span)
     return LabelDeclaration(
-        name=node.name.text,
-        type=_type(node.name.text, node.type, reporter),
+        name=label.name,
+        type=type_,
         column=node.column.value if node.column else None,
+        deserving=None if node.deserving is None else _deserving(node.deserving, label, reporter),
         span=node.name.span,
     )
+
+
+def _deserving(node: tree.Name | tree.Number, label: Attribute, reporter: Reporter) -> Fraction | None:
+    """The number that stands for the value of those who deserve the favourable outcome."""
+    if isinstance(label.type, Category | Boolean):
+        return value_code(node, label, reporter)
+    if isinstance(node, tree.Number) and label.contains(node.value):
+        return node.value
+    known = [show_number(bound) for bound in label.bounds if bound is not None]
+    reporter.report(errors.unknown_value(node.text, node.span, label.name, (" .. ".join(known),), label.span))
+    return None
 
 
 def _constraints(node: tree.Domain, domain: Domain, reporter: Reporter) -> Predicate:
@@ -194,6 +222,17 @@ def _code_of_its_own(node: tree.CategoryType, first: CategoryValue, second: tree
     return "write a code of its own for each value, as in `a = 1`"
 
 
+def _bins_by(bins: tree.Bins | None) -> Quantiles | ModelThresholds | None:
+    """How the edges are found that are not written."""
+    match bins:
+        case tree.BinsByQuantiles(count=count):
+            return Quantiles(count=max(2, floor(count.value)))
+        case tree.BinsByModel():
+            return ModelThresholds()
+        case _:
+            return None
+
+
 def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) -> tuple[Fraction, ...]:
     """Edges of written bins. Quantiles and the model's own thresholds are found when data is read."""
     if bins is None:
@@ -217,7 +256,9 @@ def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) ->
     if isinstance(bins, tree.BinsByModel):
         return ()
     _check_edges(name, type_, bins.edges, reporter)
-    return tuple(edge.value for edge in bins.edges)
+    # Of whole numbers those from 24.5 are those from 25: one way to write the same bin.
+    whole = isinstance(type_, Integer)
+    return tuple(Fraction(ceil(edge.value)) if whole else edge.value for edge in bins.edges)
 
 
 def _check_edges(name: str, type_: Integer | Real, edges: Sequence[tree.Number], reporter: Reporter) -> None:
@@ -242,5 +283,13 @@ def _check_edges(name: str, type_: Integer | Real, edges: Sequence[tree.Number],
                     f"the bin edge {right.text} does not come after {left.text}",
                     right.span,
                     "write the edges in ascending order, each once",
+                )
+            )
+        elif isinstance(type_, Integer) and ceil(left.value) == ceil(right.value):
+            reporter.report(
+                errors.number_out_of_place(
+                    f"no value of `{name}` lies between the bin edges {left.text} and {right.text}",
+                    right.span,
+                    "remove one of them: a bin holds the values from its lower edge up to the next one",
                 )
             )

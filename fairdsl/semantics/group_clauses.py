@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Domain, Real
-from fairdsl.ir.expr import And, Compare, Member, Predicate, Relation
+from fairdsl.ir.domain import Attribute, Domain, Integer, Real
+from fairdsl.ir.expr import TRUE, Predicate, conjoin
+from fairdsl.ir.question import MOST_FAVOURED, Baseline, Excluding
+from fairdsl.numerics.narrow import narrow
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel
 from fairdsl.semantics.conditions import lower_condition
-from fairdsl.semantics.errors.wording import listing
-from fairdsl.semantics.paths import Edges, check_allowed_paths
+from fairdsl.semantics.constant import report_constant
+from fairdsl.semantics.one_group import NoGroup, one_group
+from fairdsl.semantics.paths import AllowedPaths, Edges
 from fairdsl.semantics.populations import domain_with_label, population_named
 from fairdsl.semantics.scope import ConditionScope, attribute_index
 from fairdsl.source import Span
@@ -20,13 +25,32 @@ from fairdsl.syntax import tree
 
 __all__ = ["GroupClauses", "Groups"]
 
+C = TypeVar("C", bound=tree.Node)
+
+#: Whole numbers with more values than this make no groups by themselves: nearly every one would be empty.
+_MOST_VALUES = 256
+_IN_WORDS = (
+    tree.GivenClause,
+    tree.ExcludingClause,
+    tree.AllowClause,
+    tree.BaselineClause,
+    tree.PrivilegedClause,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
-    """What all demands of one property share."""
+    """What all demands of one property share. ``columns`` are the domain's attributes and the label's."""
 
     across: tuple[int, ...]
     population: CheckedDistribution | None
+    columns: Domain
+    given: Predicate
+    given_each: tuple[int, ...]
+    excluding: Excluding | None
+    privileged: tuple[Fraction, ...] | None
+    baseline: Baseline | None
+    allowed: frozenset[tuple[int, int | None]]
     details: tuple[tuple[str, str], ...]
 
 
@@ -45,11 +69,38 @@ class GroupClauses:
         """Groups, population and the further clauses."""
         across = self._across()
         population = self._population()
-        return Groups(across=across, population=population, details=self._details(across, population))
+        columns = domain_with_label(self._domain, population.label if population else None)
+        given, given_each = self._given(across, columns)
+        return Groups(
+            across=across,
+            population=population,
+            columns=columns,
+            given=given,
+            given_each=given_each,
+            excluding=self._excluding(population),
+            privileged=self._group(tree.PrivilegedClause, "privileged", across, columns),
+            baseline=self._baseline(across, columns),
+            allowed=AllowedPaths(
+                node=self.node,
+                model=self.model,
+                protected=self.protected,
+                across=across,
+                columns=columns,
+                population=population,
+                graphs=self.graphs,
+                reporter=self.reporter,
+            ).edges(),
+            details=self._details(),
+        )
 
     @property
     def _domain(self) -> Domain:
         return self.model.domain
+
+    def _first(self, kind: type[C]) -> C | None:
+        return next((clause for clause in self.node.clauses if isinstance(clause, kind)), None)
+
+    # ---- who is compared, and among whom ---------------------------------------------------------
 
     def _across(self) -> tuple[int, ...]:
         spans: dict[int, Span] = {}
@@ -65,27 +116,29 @@ class GroupClauses:
                 elif name.text not in self.protected:
                     self.reporter.report(errors.not_protected(name.text, name.span, "across", self.protected))
                 else:
-                    self._check_groups(index, name)
+                    attribute = self._domain.attributes[index]
+                    if attribute.size == 1:
+                        self.reporter.report(errors.one_valued(name.text, name.span, attribute.span, mode="across"))
+                    self._check_groups(attribute, name.span)
                 spans.setdefault(index, name.span)
         return tuple(spans)
 
-    def _check_groups(self, index: int, name: tree.Name) -> None:
-        """There are several groups, and finitely many."""
-        attribute = self._domain.attributes[index]
-        if attribute.size == 1:
-            self.reporter.report(errors.one_valued(name.text, name.span, attribute.span, mode="across"))
-        if isinstance(attribute.type, Real) and not attribute.bins:
-            self.reporter.report(
-                errors.not_comparable(
-                    f"`{name.text}` is real, so its values make no groups",
-                    name.span,
-                    "nobody shares an exact value, so each group would be one person",
-                    f"write `bins at ...` behind `{name.text}` in the domain",
-                )
-            )
+    def _check_groups(self, attribute: Attribute, span: Span) -> None:
+        """There are finitely many groups, with more than a person in each."""
+        if attribute.bins or attribute.bins_by is not None:
+            return
+        if isinstance(attribute.type, Real):
+            title, why = f"`{attribute.name}` is real, so its values make no groups", "nobody shares an exact value"
+        elif isinstance(attribute.type, Integer) and (attribute.size or 0) > _MOST_VALUES:
+            title, why = f"`{attribute.name}` has {attribute.size} values, too many to be groups", "few share a value"
+        else:
+            return
+        why = f"{why}, so each group would be one person"
+        help_text = f"write `bins at ...` behind `{attribute.name}` in the domain"
+        self.reporter.report(errors.not_comparable(title, span, why, help_text))
 
     def _population(self) -> CheckedDistribution | None:
-        clause = next((clause for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
+        clause = self._first(tree.UnderClause)
         if clause is None:
             self.reporter.report(
                 errors.clause_missing(
@@ -98,74 +151,98 @@ class GroupClauses:
             return None
         return population_named(clause.distribution, self.distributions, self.model, self.reporter)
 
-    def _details(self, across: tuple[int, ...], population: CheckedDistribution | None) -> tuple[tuple[str, str], ...]:
-        """The clauses in force beyond groups and population, checked and in the spec's words."""
-        label = population.label if population else None
-        scope = ConditionScope(domain=domain_with_label(self._domain, label))
+    # ---- what narrows it -------------------------------------------------------------------------
+
+    def _given(self, across: tuple[int, ...], columns: Domain) -> tuple[Predicate, tuple[int, ...]]:
+        """The conditions together; and the attributes for each of whose values the metric is taken."""
+        conditions: list[Predicate] = []
+        each: dict[int, Span] = {}
+        for clause in self.node.clauses:
+            if not isinstance(clause, tree.GivenClause):
+                continue
+            index = _bare_attribute(clause.condition, columns)
+            if index is not None:
+                self._check_each(index, clause.condition.span, across, columns, each)
+                each.setdefault(index, clause.condition.span)
+            else:
+                lowered = lower_condition(clause.condition, ConditionScope(domain=columns), self.reporter)
+                conditions += [lowered] if lowered is not None else []
+        given = conjoin(*conditions)
+        if given != TRUE:
+            report_constant(given, columns, narrow(columns), "condition", self.reporter)
+        return given, tuple(each)
+
+    def _check_each(
+        self, index: int, span: Span, across: tuple[int, ...], columns: Domain, seen: Mapping[int, Span]
+    ) -> None:
+        name = columns.attributes[index].name
+        if index in seen:
+            self.reporter.report(errors.declared_twice("attribute", name, span, seen[index], word="named"))
+        elif index in across:
+            why = f"for each value of `{name}` there is one group only, and no other to compare it with"
+            self.reporter.report(errors.clause_out_of_place("given", span, why, f"take `{name}` out of `across`"))
+        else:
+            self._check_groups(columns.attributes[index], span)
+
+    def _excluding(self, population: CheckedDistribution | None) -> Excluding | None:
+        clause = self._first(tree.ExcludingClause)
+        if clause is None:
+            return None
+        if clause.rows is None:
+            return Excluding(rows=None)
+        if clause.rows.value < 1 or clause.rows.value.denominator != 1:
+            title = "a number of rows is whole and positive"
+            self.reporter.report(errors.number_out_of_place(title, clause.rows.span, "write 1 or more"))
+        elif population is not None and not population.sampled:
+            why = f"`{population.name}` is not counted in rows"
+            help_text = "write `excluding groups of probability 0`, or remove the line"
+            self.reporter.report(errors.clause_out_of_place("excluding", clause.span, why, help_text))
+        return Excluding(rows=int(clause.rows.value))
+
+    # ---- groups that others are compared with ----------------------------------------------------
+
+    def _baseline(self, across: tuple[int, ...], columns: Domain) -> Baseline | None:
+        clause = self._first(tree.BaselineClause)
+        if clause is not None and _word(clause.group) == MOST_FAVOURED:
+            return MOST_FAVOURED
+        return self._group(tree.BaselineClause, "baseline", across, columns)
+
+    def _group(
+        self,
+        kind: type[tree.BaselineClause] | type[tree.PrivilegedClause],
+        word: str,
+        across: tuple[int, ...],
+        columns: Domain,
+    ) -> tuple[Fraction, ...] | None:
+        """``sex = male and race = white``: every attribute of ``across`` fixed, nothing else."""
+        clause = self._first(kind)
+        if clause is None:
+            return None
+        predicate = lower_condition(clause.group, ConditionScope(domain=columns), self.reporter)
+        if predicate is None:
+            return None
+        found = one_group(predicate, across, columns)
+        if isinstance(found, NoGroup):
+            self.reporter.report(errors.not_one_group(word, clause.group.span, found.what, found.bins))
+            return None
+        return found
+
+    def _details(self) -> tuple[tuple[str, str], ...]:
+        """The clauses in force beyond groups and population, in the spec's words."""
         details: list[tuple[str, str]] = []
         for clause in self.node.clauses:
-            match clause:
-                case tree.GivenClause(condition=condition):
-                    self._given(condition, scope)
-                case tree.BaselineClause(group=group):
-                    if not _is_most_favoured(group):
-                        self._group("baseline", group, across, scope)
-                case tree.PrivilegedClause(group=group):
-                    self._group("privileged", group, across, scope)
-                case tree.ExcludingClause(rows=tree.Number() as rows) if rows.value < 1 or rows.value.denominator != 1:
-                    self.reporter.report(
-                        errors.number_out_of_place(
-                            "a number of rows is whole and positive", rows.span, "write 1 or more"
-                        )
-                    )
-                case tree.AllowClause(path=path):
-                    check_allowed_paths(self.node, path, self.model, self.protected, self.graphs, self.reporter)
-                case tree.ExcludingClause():
-                    pass
-                case _:
-                    continue
-            word, _, rest = " ".join(clause.span.text.split()).partition(" ")
-            details.append((word, rest))
+            if isinstance(clause, _IN_WORDS):
+                word, _, rest = " ".join(clause.span.text.split()).partition(" ")
+                details.append((word, rest))
         return tuple(details)
 
-    def _given(self, condition: tree.Expression, scope: ConditionScope) -> None:
-        """A condition, or an attribute: then the metric is taken for each of its values."""
-        names = [attribute.name for attribute in scope.domain.attributes]
-        if isinstance(condition, tree.Reference) and condition.owner is None and condition.name.text in names:
-            return
-        lower_condition(condition, scope, self.reporter)
 
-    def _group(self, clause: str, group: tree.Expression, across: tuple[int, ...], scope: ConditionScope) -> None:
-        """``sex = male and race = white``: every attribute of ``across`` fixed, nothing else."""
-        predicate = lower_condition(group, scope, self.reporter)
-        if predicate is None:
-            return
-        fixed = _fixed(predicate)
-        missing = [self._domain.attributes[index].name for index in across if index not in fixed]
-        further = [scope.domain.attributes[index].name for index in fixed if index is not None and index not in across]
-        if None in fixed or len(fixed) != len(set(fixed)):
-            what = "is not of the form `x = value and ...`"
-        elif missing:
-            what = f"does not fix {listing(missing)}"
-        elif further:
-            what = f"fixes {listing(further)}, which `across` does not name"
-        else:
-            return
-        self.reporter.report(errors.not_one_group(clause, group.span, what))
+def _word(node: tree.Expression) -> str | None:
+    return node.name.text if isinstance(node, tree.Reference) and node.owner is None else None
 
 
-def _is_most_favoured(group: tree.Expression) -> bool:
-    return isinstance(group, tree.Reference) and group.owner is None and group.name.text == "most_favoured"
-
-
-def _fixed(predicate: Predicate) -> list[int | None]:
-    """Attributes that a conjunction of equalities fixes; None stands for any other condition."""
-    match predicate:
-        case Member(variable=variable, values=values) if len(values) == 1:
-            return [variable.attribute]
-        case Compare(left=left, relation=Relation.EQ) if len(left.terms) == 1:
-            return [left.terms[0][0].attribute]
-        case And(parts):
-            return [index for part in parts for index in _fixed(part)]
-        case _:
-            return [None]
+def _bare_attribute(node: tree.Expression, columns: Domain) -> int | None:
+    """The attribute that a condition is, if it is nothing but one."""
+    names = [attribute.name for attribute in columns.attributes]
+    word = _word(node)
+    return names.index(word) if word in names else None

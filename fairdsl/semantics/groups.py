@@ -1,28 +1,57 @@
-"""Group metrics: ``across`` with its clauses becomes a :class:`~fairdsl.ir.question.GroupMetric`.
+"""Group metrics: ``across`` with its clauses becomes a :class:`~fairdsl.ir.question.GroupMetric` a demand.
 
 Everything a metric is defined by has to be there: a population, the favourable outcome, the label for
-error rates, a written graph for causal metrics. docs/semantics.md section 4 has the definitions.
+error rates, a written graph for causal metrics. docs/semantics.md section 4 has the definitions. A question
+holds what its metric reads and nothing else; the property's clauses, in their words, are its ``details``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.question import GroupMetric, Quantity, Threshold
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand, LabelDeclaration
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.group_clauses import GroupClauses, Groups
+from fairdsl.semantics.influences import check_influence, influence_on
 from fairdsl.semantics.metrics import ALIASES, METRICS, Metric, known_metrics
+from fairdsl.semantics.needs import Needs, has_clause
 from fairdsl.semantics.paths import Edges
-from fairdsl.semantics.scope import attribute_index
 from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["GroupBuilder"]
+
+_Subset = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A ``require`` clause, or an item of ``measure``: where it stands, what it compares with, and its extras."""
+
+    clause: tree.RequireClause | tree.MeasureItem
+    span: Span
+    threshold: Threshold | None = None
+    confidence: Fraction | None = None
+    beyond: tuple[Span, ...] = ()
+
+    @property
+    def required(self) -> bool:
+        return isinstance(self.clause, tree.RequireClause)
+
+    def text(self, name: str | None = None) -> str:
+        """The demand as written; with a ``name``, as if that alone stood there."""
+        word = "require" if self.required else "measure"
+        if name is None:
+            written = " ".join(self.clause.span.text.split())
+            return written if self.required else f"{word} {written}"
+        bound = f" {self.threshold.relation.value} {self.threshold.text}" if self.threshold else ""
+        return f"{word} {name}{bound}"
 
 
 @dataclass(slots=True)
@@ -33,14 +62,15 @@ class GroupBuilder:
     model: CheckedModel
     protected: Sequence[str]
     distributions: Mapping[str, CheckedDistribution | None]
-    labels: Mapping[str, LabelDeclaration]
     graphs: Mapping[str, tuple[tree.Graph, Edges]]
     reporter: Reporter
+    _read: list[Metric] = field(default_factory=list)
 
     def demands(self) -> tuple[Demand, ...]:
-        """One demand for each ``require`` and each measured metric."""
-        clauses = GroupClauses(self.node, self.model, self.protected, self.distributions, self.graphs, self.reporter)
-        groups = clauses.groups()
+        """One demand for each ``require`` and each measured metric, and one for each set of an influence."""
+        groups = GroupClauses(
+            self.node, self.model, self.protected, self.distributions, self.graphs, self.reporter
+        ).groups()
         demands: list[Demand] = []
         for clause in self.node.clauses:
             match clause:
@@ -49,31 +79,24 @@ class GroupBuilder:
                 case tree.MeasureClause(items=items):
                     for item in items:
                         demands += self._measured(item, groups)
-        self._check_clauses_in_use(demands)
+        self._check_clauses_in_use()
         return tuple(demands)
 
     # ---- what is demanded ------------------------------------------------------------------------
 
-    def _required(
-        self,
-        clause: tree.RequireClause,
-        groups: Groups,
-    ) -> list[Demand]:
+    def _required(self, clause: tree.RequireClause, groups: Groups) -> list[Demand]:
+        confidence = self._confidence(clause, groups.population)
         comparison = clause.demand
         if isinstance(comparison, tree.Comparison) and isinstance(comparison.left, tree.Influence):
-            influence = comparison.left
-            metric = self._metric(influence.metric, groups)
-            self._influenced(influence)
             if not isinstance(comparison.right, tree.Number):
                 help_text = "compare it with a number, as in `influence of age on disparate_impact <= 5%`"
                 self.reporter.report(errors.demand_not_understood(comparison.span, help_text))
                 return []
-            if metric is None:
-                return []
             # An influence is a difference of two values of the metric, so it may be negative.
             limit = metric_threshold("influence", comparison.relation, comparison.right, self.reporter)
-            return [self._demand(clause, f"influence on {metric.name}", limit, groups)]
-        found = metric_comparison(comparison, self.reporter, signed=self._has(tree.PrivilegedClause))
+            asked = _Asked(clause=clause, span=clause.span, threshold=limit, confidence=confidence)
+            return self._influences(comparison.left, asked, groups)
+        found = metric_comparison(comparison, self.reporter, signed=has_clause(self.node, tree.PrivilegedClause))
         if found is None:
             self.reporter.report(
                 errors.demand_not_understood(
@@ -84,55 +107,69 @@ class GroupBuilder:
             return []
         name, threshold, span = found
         metric = self._metric(name, groups)
-        if metric is not None and metric.is_group:
+        if metric is None:
+            return []
+        if metric.is_group:
             self.reporter.report(
                 errors.metric_needs(name.text, span, "no threshold: it is a group", f"write `measure {name.text}`")
             )
-        return [] if metric is None else [self._demand(clause, metric.name, threshold, groups)]
+        asked = _Asked(clause=clause, span=clause.span, threshold=threshold, confidence=confidence)
+        return [self._demand(metric, asked, groups)]
 
-    def _measured(
-        self,
-        item: tree.MeasureItem,
-        groups: Groups,
-    ) -> list[Demand]:
+    def _measured(self, item: tree.MeasureItem, groups: Groups) -> list[Demand]:
+        asked = _Asked(clause=item, span=item.span, beyond=_within(item))
         if isinstance(item.metric, tree.Influence):
-            self._influenced(item.metric)
-            metric = self._metric(item.metric.metric, groups)
-            name = f"influence on {metric.name}" if metric else ""
-        else:
-            metric = self._metric(item.metric, groups)
-            name = metric.name if metric else ""
-        return [] if metric is None else [self._demand(item, name, None, groups)]
+            return self._influences(item.metric, asked, groups)
+        metric = self._metric(item.metric, groups)
+        return [] if metric is None else [self._demand(metric, asked, groups)]
 
-    def _demand(
-        self,
-        node: tree.RequireClause | tree.MeasureItem,
-        metric: str,
-        threshold: Threshold | None,
-        groups: Groups,
-    ) -> Demand:
-        required = isinstance(node, tree.RequireClause)
-        text = " ".join(node.span.text.split())
+    def _influences(self, influence: tree.Influence, asked: _Asked, groups: Groups) -> list[Demand]:
+        """One demand for each set of attributes."""
+        metric = self._metric(influence.metric, groups)
+        if metric is None:
+            return []
+        subsets = check_influence(influence, metric, groups.across, self.model.domain, self.reporter)
+        return [self._demand(metric, asked, groups, subset) for subset in subsets]
+
+    def _demand(self, metric: Metric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
+        name = influence_on(influence, self.model.domain, metric.name) if influence else metric.name
+        label = groups.population.label if groups.population else None
         return Demand(
-            text=text if required else f"measure {text}",
-            metric=metric,
+            text=asked.text(name if influence else None),
+            metric=name,
             question=GroupMetric(
-                metric=metric,
+                metric=metric.name,
                 across=groups.across,
                 population=groups.population.name if groups.population else None,
+                given=groups.given,
+                given_each=groups.given_each,
+                deserving=label.deserving if label and metric.needs_deserving else None,
+                privileged=groups.privileged if metric.takes_privileged else None,
+                baseline=groups.baseline if metric.needs_path else None,
+                allowed=groups.allowed if metric.needs_path else frozenset(),
+                excluding=groups.excluding,
+                influence=influence,
+                confidence=asked.confidence,
                 details=groups.details,
                 span=self.node.name.span,
             ),
             quantity=Quantity.METRIC,
-            threshold=threshold,
-            required=required,
-            span=node.span,
+            threshold=asked.threshold,
+            required=asked.required,
+            beyond=asked.beyond,
+            span=asked.span,
         )
 
-    def _influenced(self, influence: tree.Influence) -> None:
-        for subset in influence.subsets:
-            for name in subset:
-                attribute_index(name, self.model.domain, self.reporter)
+    def _confidence(self, clause: tree.RequireClause, population: CheckedDistribution | None) -> Fraction | None:
+        """The probability with which an interval shall cover sampling error, which only rows have."""
+        if clause.confidence is None:
+            return None
+        if population is not None and not population.sampled:
+            why = f"`{population.name}` is not estimated from rows, so it has no sampling error"
+            span = clause.confidence.span
+            help_text = "leave out `with confidence`"
+            self.reporter.report(errors.clause_out_of_place("with confidence", span, why, help_text))
+        return clause.confidence.value
 
     def _metric(self, name: tree.Name, groups: Groups) -> Metric | None:
         """The metric of that name, if everything that defines it is there."""
@@ -150,64 +187,20 @@ class GroupBuilder:
                 )
             )
             return None
-        self._check_needs(metric, name.span, groups.population)
+        self._read.append(metric)
+        Needs(self.node, self.model, groups, self.graphs, self.reporter).check(metric, name.span)
         return metric
 
-    def _check_needs(self, metric: Metric, span: Span, population: CheckedDistribution | None) -> None:
-        declaration = self.model.declaration
-        if declaration.favourable is None:
-            outcome = declaration.outcomes[-1]
-            self.reporter.report(
-                errors.model_incomplete(
-                    declaration.name,
-                    declaration.span,
-                    "does not say which outcome is favourable",
-                    f"a metric of groups counts it: write for instance `favourable {outcome}`",
-                )
-            )
-        if metric.needs_label and population is not None and population.label is None:
-            self.reporter.report(
-                errors.metric_needs(
-                    metric.name,
-                    span,
-                    "the true outcome",
-                    "declare `label NAME : boolean` and write `distribution ... over DOMAIN, NAME`",
-                )
-            )
-        if metric.needs_privileged and not self._has(tree.PrivilegedClause):
-            nearest = "statistical_parity" if not metric.needs_label else "equalized_odds"
-            self.reporter.report(
-                errors.metric_needs(
-                    metric.name,
-                    span,
-                    "a privileged group: it is signed",
-                    f"write `privileged GROUP`, or use `{nearest}`, which needs none",
-                )
-            )
-        if metric.needs_path and not (self._has(tree.AllowClause) and self._has(tree.BaselineClause)):
-            self.reporter.report(
-                errors.metric_needs(
-                    metric.name,
-                    span,
-                    "allowed paths and a baseline",
-                    "write `allow a -> b -> model` and `baseline GROUP`",
-                )
-            )
-        if metric.needs_path and population is not None and population.kind == "learned":
-            self.reporter.report(errors.graph_was_learned(span, population.name))
+    # ---- clauses that nothing reads --------------------------------------------------------------
 
-    def _has(self, kind: type[tree.Clause]) -> bool:
-        return any(isinstance(clause, kind) for clause in self.node.clauses)
-
-    def _check_clauses_in_use(self, demands: Sequence[Demand]) -> None:
+    def _check_clauses_in_use(self) -> None:
         """A clause that none of the metrics reads would look as if it were in force."""
         if self.reporter.has_errors:
             return
-        asked = [METRICS[demand.metric.removeprefix("influence on ")] for demand in demands]
-        if not any(metric.takes_privileged for metric in asked):
+        if not any(metric.takes_privileged for metric in self._read):
             readers = [metric.name for metric in METRICS.values() if metric.takes_privileged]
             self._unread(tree.PrivilegedClause, readers)
-        if not any(metric.needs_path for metric in asked):
+        if not any(metric.needs_path for metric in self._read):
             readers = [metric.name for metric in METRICS.values() if metric.needs_path]
             self._unread(tree.AllowClause, readers)
             self._unread(tree.BaselineClause, readers)
@@ -221,3 +214,12 @@ class GroupBuilder:
                         word, clause.span, f"none of its metrics reads it; {listing(readers)} would", f"remove `{word}`"
                     )
                 )
+
+
+def _within(item: tree.MeasureItem) -> tuple[Span, ...]:
+    """The place of ``within 1%``: no engine works to a precision that is asked for."""
+    if item.within is None:
+        return ()
+    file, start = item.span.file, item.metric.span.end
+    gap = len(file.text[start:]) - len(file.text[start:].lstrip())
+    return (Span(file, start + gap, item.within.span.end),)

@@ -11,7 +11,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.scope import ConditionScope, resolve_attribute
 from fairdsl.syntax import tree
 
-__all__ = ["compare_labels", "label_membership", "labelled_attribute"]
+__all__ = ["compare_labels", "label_membership", "labelled_attribute", "value_code"]
 
 _TRUTH = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
@@ -59,7 +59,7 @@ def compare_labels(
             return None
         difference = Linear.of({variable: Fraction(1)}) - Linear.of({partner[0]: Fraction(1)})
         return Compare(left=difference, relation=relation, span=node.span)
-    code = _value_code(other, attribute, reporter)
+    code = value_code(other, attribute, reporter)
     if code is None:
         return None
     member = Member(variable=variable, values=frozenset({code}), span=node.span)
@@ -74,8 +74,8 @@ def _names_value(node: tree.Expression, attribute: Attribute) -> bool:
             return _word(node) in _TRUTH
 
 
-def _value_code(node: tree.Expression | tree.Name, attribute: Attribute, reporter: Reporter) -> Fraction | None:
-    """The code of the value that a word names."""
+def value_code(node: tree.Expression | tree.Name, attribute: Attribute, reporter: Reporter) -> Fraction | None:
+    """The code of the value of a category or boolean that a word names; a word that names none is reported."""
     word = _word(node)
     known: tuple[str, ...] = ("true", "false")
     match attribute.type:
@@ -146,7 +146,7 @@ def label_membership(
             )
             ok = False
             continue
-        code = _value_code(element, attribute, reporter)
+        code = value_code(element, attribute, reporter)
         ok = ok and code is not None
         if code is not None:
             codes.add(code)

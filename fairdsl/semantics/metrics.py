@@ -26,6 +26,14 @@ class Metric:
     needs_path: bool = False
     is_share: bool = True  # lies in [0, 1], so a threshold above 100 % is a slip
     is_group: bool = False  # names groups, not a number: can be measured, not required
+    each_group: bool = False  # a number for each group
+    needs_deserving: bool = False  # is about one value of the label
+    needs_two_labels: bool = False  # is about false and true positives
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its value is a single number."""
+        return not (self.is_group or self.each_group)
 
 
 _METRICS = (
@@ -36,7 +44,7 @@ _METRICS = (
         "that do not differ, or with `relax` of the individuals",
     ),
     Metric(name="discrimination_rate", about_pairs=True, meaning="exactly 1 - fair_share"),
-    Metric(name="acceptance_rate", meaning="Pr[favourable | group], for each group"),
+    Metric(name="acceptance_rate", each_group=True, meaning="Pr[favourable | group], for each group"),
     Metric(name="statistical_parity", meaning="largest minus smallest acceptance rate"),
     Metric(name="disparate_impact", takes_privileged=True, meaning="smallest over largest acceptance rate"),
     Metric(
@@ -44,8 +52,18 @@ _METRICS = (
         needs_label=True,
         meaning="worst gap of acceptance given the label, over its values",
     ),
-    Metric(name="equal_opportunity", needs_label=True, meaning="gap of acceptance among the deserving"),
-    Metric(name="predictive_parity", needs_label=True, meaning="gap of Pr[label | favourable, group]"),
+    Metric(
+        name="equal_opportunity",
+        needs_label=True,
+        needs_deserving=True,
+        meaning="gap of acceptance among the deserving",
+    ),
+    Metric(
+        name="predictive_parity",
+        needs_label=True,
+        needs_deserving=True,
+        meaning="gap of Pr[deserving | favourable, group]",
+    ),
     Metric(name="path_specific_gap", needs_path=True, meaning="gap left when influence flows only as allowed"),
     Metric(name="most_favoured", is_group=True, meaning="group with the highest acceptance rate"),
     Metric(name="least_favoured", is_group=True, meaning="group with the lowest acceptance rate"),
@@ -61,6 +79,7 @@ _METRICS = (
         needs_privileged=True,
         takes_privileged=True,
         needs_label=True,
+        needs_two_labels=True,
         is_share=False,
         meaning="AIF360: mean of the signed gaps of false and true positive rates",
     ),

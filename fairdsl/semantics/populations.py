@@ -1,27 +1,47 @@
-"""Distributions and causal graphs: every name resolved, every law a law."""
+"""Distributions and causal graphs: every name resolved, one kind of law, everything that it is made from there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from dataclasses import dataclass
+from itertools import pairwise
 
 from fairdsl.diagnostics import Diagnostic, Reporter
-from fairdsl.ir.domain import Attribute, Boolean, Domain
+from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, LabelDeclaration
-from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Edge, LabelDeclaration
 from fairdsl.semantics.errors.wording import listing
+from fairdsl.semantics.laws import check_laws
 from fairdsl.semantics.models import file_source
-from fairdsl.semantics.scope import ConditionScope
+from fairdsl.semantics.scope import attribute_index
+from fairdsl.semantics.settings import check_settings
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_distribution", "check_graph", "domain_with_label", "population_named"]
+__all__ = ["DistributionScope", "check_distribution", "check_graph", "domain_with_label", "population_named"]
 
-#: How many parameters each family of laws takes.
-_FAMILIES = {"bernoulli": 1, "normal": 2, "uniform": 2}
-_SAME_TRUTH = {"yes": "true", "no": "false"}
-_SETTINGS = ("score", "max_parents", "seed", "search", "equivalent_sample_size", "protected_roots")
+#: The word of the language for each clause that says which law it is.
+_KINDS: dict[type[tree.DistributionClause], str] = {
+    tree.Uniform: "uniform",
+    tree.Independent: "independent",
+    tree.Empirical: "empirical",
+    tree.Learn: "learn",
+    tree.Law: "explicit",
+}
+
+
+_ONE_LAW = "a population is one law of all its attributes together"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionScope:
+    """What a distribution may name."""
+
+    domains: Mapping[str, Domain]
+    labels: Mapping[str, LabelDeclaration]
+    graphs: Mapping[str, tree.Graph]
+    models: Sequence[str]
+    protected: Sequence[str]
 
 
 def domain_with_label(domain: Domain, label: LabelDeclaration | None) -> Domain:
@@ -33,207 +53,194 @@ def domain_with_label(domain: Domain, label: LabelDeclaration | None) -> Domain:
 
 
 def check_distribution(
-    node: tree.Distribution,
-    domains: Mapping[str, Domain],
-    labels: Mapping[str, LabelDeclaration],
-    graphs: Mapping[str, tree.Graph],
-    reporter: Reporter,
+    node: tree.Distribution, scope: DistributionScope, reporter: Reporter
 ) -> CheckedDistribution | None:
     """The population as declared, or None after reporting what is wrong with it."""
-    domain, label = _ranges_over(node, domains, labels, reporter)
-    kinds = [clause for clause in node.clauses if not isinstance(clause, tree.Setting | tree.Law)]
-    laws = [clause for clause in node.clauses if isinstance(clause, tree.Law)]
-    kind = _kind(node, kinds, laws, graphs, reporter)
+    domain, label = _ranges_over(node, scope, reporter)
+    kind = _kind(node, scope, reporter)
     if domain is None or kind is None:
         return None
     full = domain_with_label(domain, label)
-    for law in laws:
-        _check_law(law, full, reporter)
-    _check_laws_together(laws, reporter)
+    laws = [clause for clause in node.clauses if isinstance(clause, tree.Law)]
+    declared = check_laws(laws, full, reporter)
     governed = {law.variable.text for law in laws}
     lawless = [attribute.name for attribute in full.attributes if attribute.name not in governed]
     if kind == "explicit" and lawless:
         help_text = "write a law for each attribute: none is assumed"
         reporter.report(_lacks(node, f"has no law for {listing(lawless)}", help_text))
-    sources = [c for c in kinds if isinstance(c, tree.From)] + [
-        c.source for c in kinds if isinstance(c, tree.Empirical)
-    ]
+    learn = next((clause for clause in node.clauses if isinstance(clause, tree.Learn)), None)
+    graph = scope.graphs[learn.structure.text] if learn is not None and kind == "fitted" else None
+    source = _source(node)
     return CheckedDistribution(
         name=node.name.text,
         domain=domain,
         label=label,
         kind=kind,
-        source=file_source(sources[0]) if sources else None,
-        settings=_settings(node, reporter),
+        source=file_source(source) if source else None,
+        settings=check_settings([c for c in node.clauses if isinstance(c, tree.Setting)], kind, reporter),
+        laws=declared,
+        graph=graph.name.text if graph else None,
+        edges=_edges(graph, full, scope.models, node, reporter) if graph else (),
+        given=_given(node, full, reporter),
+        protected=tuple(index for index, a in enumerate(domain.attributes) if a.name in scope.protected),
         span=node.name.span,
     )
 
 
 def _ranges_over(
-    node: tree.Distribution,
-    domains: Mapping[str, Domain],
-    labels: Mapping[str, LabelDeclaration],
-    reporter: Reporter,
+    node: tree.Distribution, scope: DistributionScope, reporter: Reporter
 ) -> tuple[Domain | None, LabelDeclaration | None]:
-    domain: Domain | None = None
-    label: LabelDeclaration | None = None
+    domains: list[tree.Name] = []
+    labels: list[tree.Name] = []
     for name in node.over:
-        if name.text in domains:
-            domain = domains[name.text]
-        elif name.text in labels:
-            label = labels[name.text]
+        if name.text in scope.domains:
+            domains.append(name)
+        elif name.text in scope.labels:
+            labels.append(name)
         else:
-            known = (*domains, *labels)
+            known = (*scope.domains, *scope.labels)
             reporter.report(errors.unknown_declaration("domain or label", name.text, name.span, known))
             return None, None
-    if domain is None:
+    for kind, found in (("domain", domains), ("label", labels)):
+        if len(found) > 1:
+            help_text = "a law is about one domain and at most one label: declare a distribution for each"
+            what = f"distribution `{node.name.text}` has two {kind}s"
+            reporter.report(errors.not_a_law(what, found[1].span, help_text, why=_ONE_LAW))
+            return None, None
+    if not domains:
         reporter.report(
             errors.wrong_kind("a label", "a domain", node.over[0].span, "write `over DOMAIN` or `over DOMAIN, label`")
         )
-    return domain, label
+        return None, None
+    return scope.domains[domains[0].text], scope.labels[labels[0].text] if labels else None
 
 
-def _kind(
-    node: tree.Distribution,
-    kinds: Sequence[tree.DistributionClause],
-    laws: Sequence[tree.Law],
-    graphs: Mapping[str, tree.Graph],
-    reporter: Reporter,
-) -> str | None:
+# ---- which law -----------------------------------------------------------------------------------
+
+
+def _kind(node: tree.Distribution, scope: DistributionScope, reporter: Reporter) -> str | None:
     """One word for the law's kind; conflicts and missing parts are reported."""
-    learn = next((c for c in kinds if isinstance(c, tree.Learn)), None)
-    has_file = any(isinstance(c, tree.From) for c in kinds)
-    if learn is not None:
-        structures = ("bayesian_network", *graphs)
-        if learn.structure.text not in structures:
-            span = learn.structure.span
-            reporter.report(errors.unknown_word("structure to learn", learn.structure.text, span, structures))
-            return None
-        if not has_file:
-            reporter.report(_lacks(node, "learns from no data", 'write `from "people.csv"` below `learn`'))
-            return None
-        return "learned" if learn.structure.text == "bayesian_network" else "fitted"
-    words = [
-        word
-        for word, kind in (("uniform", tree.Uniform), ("independent", tree.Independent), ("empirical", tree.Empirical))
-        if any(isinstance(c, kind) for c in kinds)
-    ]
+    words = dict.fromkeys(word for clause in node.clauses if (word := _KINDS.get(type(clause))) is not None)
+    files = [clause for clause in node.clauses if isinstance(clause, tree.From | tree.Empirical)]
     if len(words) > 1:
-        reporter.report(_lacks(node, f"is both `{words[0]}` and `{words[1]}`", "keep one of them"))
+        one, other = (_written(word) for word in list(words)[:2])
+        reporter.report(_lacks(node, f"is both {one} and {other}", "keep one of them"))
         return None
-    if words:
-        return words[0]
-    if laws:
-        return "explicit"
-    if has_file:
-        return "file"
-    reporter.report(_lacks(node, "says nothing about its law", "write `uniform`, `learn ...` or a law per attribute"))
+    repeated = _repeated(node)
+    if repeated is not None:
+        reporter.report(repeated)
+        return None
+    kind = next(iter(words), "file" if files else None)
+    if kind is None:
+        reporter.report(
+            _lacks(node, "says nothing about its law", "write `uniform`, `learn ...` or a law per attribute")
+        )
+        return None
+    if kind in ("uniform", "explicit") and files:
+        help_text = "remove the file: this law is not made from data"
+        reporter.report(_lacks(node, f"is {_written(kind)}, so its file would not be read", help_text))
+        return None
+    if kind in ("independent", "learn") and not files:
+        help_text = f'write `from "people.csv"` below `{kind}`'
+        reporter.report(_lacks(node, "learns from no data" if kind == "learn" else "counts no data", help_text))
+        return None
+    return _structure(node, scope, reporter) if kind == "learn" else kind
+
+
+def _written(word: str) -> str:
+    return "written law by law" if word == "explicit" else f"`{word}`"
+
+
+def _repeated(node: tree.Distribution) -> Diagnostic | None:
+    """A second file, or a second structure to learn: only one could be in force."""
+    first: dict[str, Span] = {}
+    for clause in node.clauses:
+        if isinstance(clause, tree.Law | tree.Setting):
+            continue
+        word = "from" if isinstance(clause, tree.From | tree.Empirical) else _KINDS[type(clause)]
+        if word in first:
+            return errors.declared_twice("clause", word, clause.span, first[word], word="written")
+        first[word] = clause.span
+    return None
+
+
+def _structure(node: tree.Distribution, scope: DistributionScope, reporter: Reporter) -> str | None:
+    """What ``learn`` learns: a network with its structure, or the parameters of a graph."""
+    structure = next(clause.structure for clause in node.clauses if isinstance(clause, tree.Learn))
+    if structure.text in scope.graphs:
+        return "fitted"
+    if structure.text == "bayesian_network":
+        return "learned"
+    known = ("bayesian_network", *scope.graphs)
+    reporter.report(errors.unknown_word("structure to learn", structure.text, structure.span, known))
     return None
 
 
 def _lacks(node: tree.Distribution, what: str, help_text: str) -> Diagnostic:
-    return errors.not_a_law(f"distribution `{node.name.text}` {what}", node.name.span, help_text)
+    return errors.not_a_law(f"distribution `{node.name.text}` {what}", node.name.span, help_text, why=_ONE_LAW)
 
 
-def _settings(node: tree.Distribution, reporter: Reporter) -> tuple[tuple[str, Fraction | str], ...]:
-    settings: list[tuple[str, Fraction | str]] = []
+def _source(node: tree.Distribution) -> tree.From | None:
     for clause in node.clauses:
-        if not isinstance(clause, tree.Setting):
-            continue
-        if clause.name.text not in _SETTINGS:
-            reporter.report(errors.unknown_word("setting", clause.name.text, clause.name.span, _SETTINGS))
-        match clause.value:
-            case tree.Name(text=text):
-                settings.append((clause.name.text, text))
-            case tree.Number(value=number):
-                settings.append((clause.name.text, number))
-            case tree.Text(value=text):
-                settings.append((clause.name.text, text))
-    return tuple(settings)
+        if isinstance(clause, tree.Empirical):
+            return clause.source
+        if isinstance(clause, tree.From):
+            return clause
+    return None
 
 
-def _check_laws_together(laws: Sequence[tree.Law], reporter: Reporter) -> None:
-    """An attribute has one law, or several that each say of whom (`given`)."""
-    first: dict[str, tree.Law] = {}
-    for law in laws:
-        name = law.variable
-        earlier = first.setdefault(name.text, law)
-        if earlier is not law and (earlier.given is None or law.given is None):
-            reporter.report(errors.declared_twice("law of", name.text, name.span, earlier.variable.span))
+def _given(node: tree.Distribution, domain: Domain, reporter: Reporter) -> tuple[int, ...]:
+    """``independent given race, sex``: the columns within whose groups the others are independent."""
+    spans: dict[int, Span] = {}
+    for clause in node.clauses:
+        for name in clause.given if isinstance(clause, tree.Independent) else ():
+            index = attribute_index(name, domain, reporter)
+            if index is None:
+                continue
+            if index in spans:
+                twice = errors.declared_twice("attribute", name.text, name.span, spans[index], word="named")
+                reporter.report(twice)
+            spans.setdefault(index, name.span)
+    return tuple(spans)
 
 
-def _check_law(law: tree.Law, domain: Domain, reporter: Reporter) -> None:
-    names = tuple(attribute.name for attribute in domain.attributes)
-    if law.variable.text not in names:
-        reporter.report(errors.unknown_attribute(law.variable.text, law.variable.span, domain.name, domain.span, names))
-        return
-    attribute = domain.attributes[names.index(law.variable.text)]
-    if law.given is not None:
-        lower_condition(law.given, ConditionScope(domain=domain), reporter)
-    match law.law:
-        case tree.Table():
-            _check_table(law.law, attribute, reporter)
-        case tree.Family():
-            _check_family(law.law, attribute, reporter)
+# ---- graphs --------------------------------------------------------------------------------------
 
 
-def _check_table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> None:
-    known = [attribute.show(Fraction(value)) for value in attribute.values or ()]
-    if isinstance(attribute.type, Boolean):
-        known = ["true", "false", "yes", "no"]
-    seen: dict[str, Span] = {}
-    for entry in table.entries:
-        word = entry.value.text
-        value = _SAME_TRUTH.get(word, word) if isinstance(attribute.type, Boolean) else word
-        if word not in known:
-            reporter.report(errors.unknown_value(word, entry.value.span, attribute.name, known, attribute.span))
-        elif value in seen:
-            reporter.report(errors.declared_twice("value", word, entry.value.span, seen[value]))
-        seen.setdefault(value, entry.value.span)
-        if not 0 <= entry.probability.value <= 1:
-            probability = entry.probability
-            reporter.report(
-                errors.not_a_law(
-                    f"{probability.text} is no probability", probability.span, "write a number from 0 to 1"
-                )
-            )
-    total = sum((entry.probability.value for entry in table.entries), Fraction(0))
-    if total != 1:
-        reporter.report(
-            errors.not_a_law(
-                f"the probabilities of `{attribute.name}` sum to {float(total):.6g}, not to 1",
-                table.span,
-                "write all values with probabilities that sum to 1; fractions of 1 are never filled in silently",
-            )
-        )
+def _edges(
+    graph: tree.Graph, domain: Domain, models: Sequence[str], node: tree.Distribution, reporter: Reporter
+) -> tuple[Edge, ...]:
+    """The graph's edges between columns; those that end at a model say what it reads, and are no laws."""
+    columns = {attribute.name: index for index, attribute in enumerate(domain.attributes)}
+    edges: dict[tuple[int, int], Edge] = {}
+    for path in graph.paths:
+        for source, target in pairwise(path.names):
+            if source.text in models:
+                what = f"an edge leaves the model `{source.text}`"
+                help_text = "end the path at the model: a population is there before any decision"
+                reporter.report(errors.not_a_law(what, source.span.to(target.span), help_text, why=_ONE_LAW))
+                return ()
+            strange = next((n for n in (source, target) if n.text not in columns and n.text not in models), None)
+            if strange is not None:
+                what = f"`{node.name.text}` does not range over `{strange.text}`"
+                help_text = f"write `over {domain.name}, {strange.text}`, or take it out of `{graph.name.text}`"
+                reporter.report(errors.not_a_law(what, strange.span, help_text, why=_ONE_LAW))
+                return ()
+            if target.text in columns:
+                edge = (columns[source.text], columns[target.text])
+                edges.setdefault(edge, Edge(parent=edge[0], child=edge[1], span=source.span.to(target.span)))
+    return tuple(edges.values())
 
 
-def _check_family(family: tree.Family, attribute: Attribute, reporter: Reporter) -> None:
-    name = family.name.text
-    if name not in _FAMILIES:
-        reporter.report(errors.unknown_word("law", name, family.name.span, (*_FAMILIES, "table")))
-        return
-    if len(family.parameters) != _FAMILIES[name]:
-        wanted = {"bernoulli": "bernoulli(p)", "normal": "normal(mean, sd)", "uniform": "uniform(low, high)"}[name]
-        reporter.report(errors.not_a_law(f"`{name}` takes {_FAMILIES[name]} numbers", family.span, f"write `{wanted}`"))
-        return
-    values = [parameter.value for parameter in family.parameters]
-    if name == "bernoulli" and not 0 <= values[0] <= 1:
-        text = family.parameters[0].text
-        reporter.report(errors.not_a_law(f"{text} is no probability", family.span, "write a number from 0 to 1"))
-    if name == "normal" and values[1] <= 0:
-        reporter.report(errors.not_a_law("a standard deviation is positive", family.span, "write `normal(mean, sd)`"))
-    if name == "uniform" and values[0] >= values[1]:
-        low, high = (parameter.text for parameter in family.parameters)
-        reporter.report(errors.reversed_range(low, high, family.span))
-    if name == "normal" and attribute.bounds != (None, None) and not family.truncated:
-        reporter.report(
-            errors.not_a_law(
-                f"`{attribute.name}` is bounded, a normal law is not",
-                family.span,
-                f"declare `{attribute.name} : real` without a range, or write `truncated` behind the law",
-            )
-        )
+def check_graph(node: tree.Graph, known: Sequence[str], reporter: Reporter) -> frozenset[tuple[str, str]]:
+    """The edges; names that are neither attributes, labels nor models are reported."""
+    edges: set[tuple[str, str]] = set()
+    for path in node.paths:
+        for name in path.names:
+            if name.text not in known:
+                reporter.report(errors.unknown_declaration("attribute or model", name.text, name.span, known))
+        edges.update(pairwise(name.text for name in path.names))
+    return frozenset(edges)
 
 
 def population_named(
@@ -258,14 +265,3 @@ def population_named(
         )
         return None
     return population
-
-
-def check_graph(node: tree.Graph, known: Sequence[str], reporter: Reporter) -> frozenset[tuple[str, str]]:
-    """The edges; names that are neither attributes, labels nor models are reported."""
-    edges: set[tuple[str, str]] = set()
-    for path in node.paths:
-        for name in path.names:
-            if name.text not in known:
-                reporter.report(errors.unknown_declaration("attribute or model", name.text, name.span, known))
-        edges.update(zip((n.text for n in path.names), (n.text for n in path.names[1:]), strict=False))
-    return frozenset(edges)

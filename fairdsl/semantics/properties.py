@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.question import Quantity
+from fairdsl.ir.question import Pair, Quantity
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
+from fairdsl.semantics.group_wording import GroupWords
 from fairdsl.semantics.groups import GroupBuilder
 from fairdsl.semantics.pairs import PairBuilder
+from fairdsl.semantics.populations import domain_with_label
 from fairdsl.semantics.thresholds import check_share
 from fairdsl.semantics.walk import walk
 from fairdsl.semantics.wording import clauses_in_force, formula, sentence
@@ -70,22 +72,56 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, labels, reporter
         ).demands()
     else:
-        builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.labels, scope.graphs, reporter)
+        builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.graphs, reporter)
         demands = builder.demands()
     if not demands or reporter.has_errors:
         return None
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
+    words = _words(lead, model, scope)
     return CheckedProperty(
         name=node.name.text,
         title=node.sentence.value if node.sentence else None,
         model=name,
         domain=model.domain,
         demands=demands,
-        clauses=clauses_in_force(lead.question, model.domain),
-        sentence=sentence(lead.question, model.domain, name, lead.quantity, lead.threshold),
-        formula=formula(lead.question, model.domain, name, lead.threshold),
+        clauses=words.clauses,
+        sentence=words.sentence,
+        formula=words.formula,
         span=node.name.span,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """A question in words."""
+
+    clauses: tuple[str, ...]
+    sentence: str
+    formula: str
+
+
+def _words(lead: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
+    """The property's leading question in words."""
+    question, name = lead.question, model.declaration.name
+    if isinstance(question, Pair):
+        return _Words(
+            clauses=clauses_in_force(question, model.domain),
+            sentence=sentence(question, model.domain, name, lead.quantity, lead.threshold),
+            formula=formula(question, model.domain, name),
+        )
+    population = scope.distributions[question.population] if question.population else None
+    favourable = model.declaration.favourable
+    words = GroupWords(
+        columns=domain_with_label(model.domain, population.label if population else None),
+        model=name,
+        favourable=model.declaration.outcomes[favourable] if favourable is not None else "favourable",
+        protected=scope.protected,
+    )
+    return _Words(
+        clauses=words.clauses(question),
+        sentence=words.sentence(question, lead.threshold),
+        formula=words.formula(question, lead.threshold),
     )
 
 

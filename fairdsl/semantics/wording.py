@@ -1,4 +1,4 @@
-"""Questions in words: every clause in force, one English sentence, and the formula.
+"""Questions about pairs in words: every clause in force, one English sentence, and the formula.
 
 What is held equal, the target of both individuals, the domain's constraints: all that a reader of the spec
 would have to infer is written out here, for ``explain`` and for every report.
@@ -12,7 +12,6 @@ from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.question import (
     Differ,
-    GroupMetric,
     Pair,
     Quantity,
     Relaxation,
@@ -21,7 +20,6 @@ from fairdsl.ir.question import (
     Sure,
     Threshold,
 )
-from fairdsl.semantics.metrics import METRICS
 
 __all__ = ["clauses_in_force", "formula", "predicate_text", "sentence"]
 
@@ -90,10 +88,8 @@ def _multiple(variable: Variable, factor: Fraction, domain: Domain) -> str:
 # ---- pairs -------------------------------------------------------------------------------------
 
 
-def clauses_in_force(question: Pair | GroupMetric, domain: Domain) -> tuple[str, ...]:
+def clauses_in_force(question: Pair, domain: Domain) -> tuple[str, ...]:
     """Every clause that shapes the question, the implicit ones included, one line each."""
-    if isinstance(question, GroupMetric):
-        return _group_clauses(question, domain)
     lines = [
         f"compare a, b : {domain.name}",
         f"differ in {_differing(question, domain)}",
@@ -125,12 +121,8 @@ def _equal(question: Pair, domain: Domain) -> list[str]:
     return [attribute.name for index, attribute in enumerate(domain.attributes) if index not in free]
 
 
-def sentence(
-    question: Pair | GroupMetric, domain: Domain, model: str, quantity: Quantity, threshold: Threshold | None
-) -> str:
+def sentence(question: Pair, domain: Domain, model: str, quantity: Quantity, threshold: Threshold | None) -> str:
     """The question as one English sentence."""
-    if isinstance(question, GroupMetric):
-        return _group_sentence(question, domain, model, threshold)
     who = f"two individuals of `{domain.name}`"
     if question.target != TRUE:
         who += f" with {predicate_text(question.target, domain)}"
@@ -172,12 +164,8 @@ def _demanded(question: Pair, model: str) -> str:
             return f"get scores from `{model}` that are {most} {show_number(limit)} apart"
 
 
-def formula(question: Pair | GroupMetric, domain: Domain, model: str, threshold: Threshold | None) -> str:
+def formula(question: Pair, domain: Domain, model: str) -> str:
     """The question as a formula."""
-    if isinstance(question, GroupMetric):
-        bound = f" {threshold.relation.value} {threshold.text}" if threshold else ""
-        groups = ", ".join(domain.attributes[index].name for index in question.across)
-        return f"{question.metric}[{groups}]({model} | {question.population or '?'}){bound}"
     parts = [_differ_formula(question, domain)]
     for relaxation in question.relax:
         name = domain.attributes[relaxation.attribute].name
@@ -227,26 +215,3 @@ def _differ_formula(question: Pair, domain: Domain) -> str:
     if question.mode is Differ.ALL or len(parts) == 1:
         return " and ".join(parts)
     return f"({' or '.join(parts)})"
-
-
-# ---- groups ------------------------------------------------------------------------------------
-
-
-def _group_clauses(question: GroupMetric, domain: Domain) -> tuple[str, ...]:
-    names = ", ".join(domain.attributes[index].name for index in question.across)
-    return (
-        f"across {names}",
-        f"under {question.population}" if question.population else "under no distribution",
-        *(f"{clause} {text}" for clause, text in question.details),
-    )
-
-
-def _group_sentence(question: GroupMetric, domain: Domain, model: str, threshold: Threshold | None) -> str:
-    names = ", ".join(f"`{domain.attributes[index].name}`" for index in question.across)
-    bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
-    known = METRICS.get(question.metric)
-    meaning = f" ({known.meaning})" if known else ""
-    return (
-        f"The {question.metric.replace('_', ' ')} of `{model}`{meaning} across the groups of {names} "
-        f"under `{question.population}`{bound}."
-    )

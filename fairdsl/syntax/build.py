@@ -125,14 +125,20 @@ class SpecBuilder(PropertyBuilder):
         return tree.Protected(names=self.names(branch), span=self.span(branch))
 
     def _label(self, branch: Branch) -> tree.Label:
-        type_, *columns = branches(branch)
+        type_, *further = branches(branch)
+        parts = {part.data: part for part in further}
         return tree.Label(
             doc=self._doc(branch),
             name=self.names(branch)[0],
             type=self._type(type_),
-            column=self._column(columns[0]) if columns else None,
+            column=self._column(parts["column"]) if "column" in parts else None,
+            deserving=self._deserving(parts["deserving"]) if "deserving" in parts else None,
             span=self.span(branch),
         )
+
+    def _deserving(self, branch: Branch) -> tree.Name | tree.Number:
+        word = tokens(branch, "NAME", "STRING")
+        return self.name(word[0]) if word else self.numbers(branch)[0]
 
     # ---- models --------------------------------------------------------------------------------
 
@@ -195,7 +201,7 @@ class SpecBuilder(PropertyBuilder):
             case "uniform":
                 return tree.Uniform(span=span)
             case "independent":
-                return tree.Independent(span=span)
+                return tree.Independent(given=self.names(branch), span=span)
             case "empirical":
                 return tree.Empirical(source=self._from(branches(branch)[0]), span=span)
             case "from":

@@ -15,6 +15,7 @@ from fairdsl.syntax.format_declaration import (
     format_graph,
     format_model,
     type_pieces,
+    value_text,
 )
 from fairdsl.syntax.format_expression import expression_pieces, name_pieces, name_text
 from fairdsl.syntax.format_property import format_property
@@ -79,4 +80,6 @@ def _format_label(writer: Writer, label: tree.Label) -> None:
     inner, pieces = type_pieces(label.type)
     if label.column:
         pieces.append(Piece(f'column "{label.column.value}"', label.column.span.start))
+    if label.deserving:
+        pieces.append(Piece(f"deserving {value_text(label.deserving)}", label.deserving.span.start))
     writer.statement(f"label {name_text(label.name)} : ", pieces, label.span.start, inner=inner)

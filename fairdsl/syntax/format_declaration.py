@@ -15,7 +15,7 @@ from fairdsl.syntax.format_expression import (
 )
 from fairdsl.syntax.layout import WIDTH, Piece, Writer, flat
 
-__all__ = ["format_distribution", "format_domain", "format_graph", "format_model", "type_pieces"]
+__all__ = ["format_distribution", "format_domain", "format_graph", "format_model", "type_pieces", "value_text"]
 
 #: What is longer than this has no say in where the columns of a block stand.
 _WIDEST_COLUMN = 40
@@ -162,13 +162,14 @@ def format_distribution(writer: Writer, distribution: tree.Distribution) -> None
             case tree.Uniform():
                 writer.line("  uniform", start, "  ")
             case tree.Independent():
-                writer.line("  independent", start, "  ")
+                given = wrapped("given ", name_pieces(clause.given), "") if clause.given else []
+                writer.statement("  ", [Piece("independent", start), *given], start)
             case tree.Empirical():
                 writer.statement("  ", wrapped("empirical ", _from_pieces(clause.source), ""), start)
             case tree.From():
                 writer.statement("  ", _from_pieces(clause), start)
             case tree.Setting():
-                writer.line(f"  set {name_text(clause.name)} = {_value(clause.value)}", start, "  ")
+                writer.line(f"  set {name_text(clause.name)} = {value_text(clause.value)}", start, "  ")
             case tree.Law():
                 inner, pieces = _law_pieces(clause)
                 writer.statement(f"  {name_text(clause.variable):<{width}} : ", pieces, start, inner=inner)
@@ -176,7 +177,8 @@ def format_distribution(writer: Writer, distribution: tree.Distribution) -> None
                 assert_never(clause)
 
 
-def _value(value: tree.Number | tree.Name | tree.Text) -> str:
+def value_text(value: tree.Number | tree.Name | tree.Text) -> str:
+    """A value as the language writes it."""
     match value:
         case tree.Number():
             return value.text
@@ -188,7 +190,9 @@ def _value(value: tree.Number | tree.Name | tree.Text) -> str:
 def _law_pieces(law: tree.Law) -> tuple[str, list[Piece]]:
     inner = ""
     if isinstance(law.law, tree.Table):
-        entries = [(f"{_value(entry.value)} : {entry.probability.text}", entry.span.start) for entry in law.law.entries]
+        entries = [
+            (f"{value_text(entry.value)} : {entry.probability.text}", entry.span.start) for entry in law.law.entries
+        ]
         inner, pieces = "table { ", wrapped("", list_pieces(entries), " }")
     else:
         parameters = ", ".join(number.text for number in law.law.parameters)

@@ -1,6 +1,7 @@
 """Verdicts and the logic of judging and joining them: pure data, no engines."""
 
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
+from fairdsl.verdict.rates import Part, Rate
 from fairdsl.verdict.verdict import (
     Among,
     Coverage,
@@ -33,6 +34,8 @@ __all__ = [
     "Fidelity",
     "Holds",
     "Judgement",
+    "Part",
+    "Rate",
     "Reason",
     "Refused",
     "Region",

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Point
+from fairdsl.verdict.rates import Part, Rate
 
 __all__ = [
     "Among",
@@ -56,6 +57,7 @@ class Reason(Enum):
     REPLAY_FAILED = "replay_failed"
     MALFORMED = "malformed"  # a solver's output was not understood
     ENGINE_CRASHED = "engine_crashed"
+    UNDEFINED = "undefined"  # the number is, or may be, a quotient of zeros
 
 
 class _NoTruthValue:
@@ -292,11 +294,28 @@ class Shares(_NoTruthValue):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value(_NoTruthValue):
-    """A number known to lie in [low, high]; exact when the two are equal."""
+    """A number known to lie in [low, high]; exact when the two are equal.
+
+    For metrics of groups, ``rates`` are those that it was computed from, ``most`` and ``least`` the groups
+    that may be the most and the least favoured (by their places in ``rates``; several where intervals overlap),
+    ``excluded`` groups that were left out as asked. ``sampling`` also covers sampling error, with the
+    probability ``confidence`` that was asked for; then it is what is judged. Where ``parts`` are given, each of
+    them is judged, and the value is the worst one's. ``reason`` UNDEFINED: some part is no number. ``warnings``
+    are findings about the groups.
+    """
 
     low: Fraction
     high: Fraction
     evidence: Evidence
+    rates: tuple[Rate, ...] = ()
+    most: tuple[int, ...] = ()
+    least: tuple[int, ...] = ()
+    excluded: tuple[tuple[tuple[int, Fraction], ...], ...] = ()
+    sampling: tuple[Fraction, Fraction] | None = None
+    confidence: Fraction | None = None
+    parts: tuple[Part, ...] = ()
+    reason: Reason | None = None
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def exact(self) -> bool:

@@ -32,7 +32,7 @@ model approve : Applicant -> { reject, grant }
   grant when score > 0
   favourable grant
 
-label repaid : boolean
+label repaid : boolean deserving yes
 
 distribution people over Applicant, repaid
   learn bayesian_network

@@ -260,6 +260,7 @@ NUMBERS = {
     "fractional code": domain("  job : category { clerk, nurse = 1.5 } # error: E0308"),
     "edges out of order": domain("  age : integer 18 .. 90 bins at 45, 25 # error: E0308"),
     "edge twice": domain("  age : integer 18 .. 90 bins at 25, 25 # error: E0308"),
+    "edges without a whole number between": domain("  age : integer 18 .. 90 bins at 24.2, 24.8 # error: E0308"),
     "edge below the range": domain("  age : integer 18 .. 90 bins at 18, 45 # error: E0308"),
     "edge above the range": domain("  age : integer 18 .. 90 bins at 45, 91 # error: E0308"),
     "one quantile": domain("  age : integer 18 .. 90 bins by quantiles 1 # error: E0308"),
@@ -278,6 +279,12 @@ def test_numbers_make_sense_where_they_stand(text: str, tmp_path: Path) -> None:
     assert_found_as_marked(text, tmp_path)
 
 
+def test_a_bin_of_whole_numbers_begins_with_one(tmp_path: Path) -> None:
+    """From 24.5 on is from 25 on, and no whole number is between two bins."""
+    spec = checked(domain("  age : integer 18 .. 90 bins at 24.5, 45"), tmp_path)
+    assert spec.domains["Applicant"].attributes[0].bins == (25, 45)
+
+
 @pytest.mark.parametrize("bins", ["at 19, 90", "by quantiles 4", "by model"])
 def test_bins_have_people_on_either_side(bins: str, tmp_path: Path) -> None:
     checked(domain(f"  age : integer 18 .. 90 bins {bins}"), tmp_path)
@@ -290,7 +297,19 @@ LAWS = {
     "coin beyond one": "  old : bernoulli(1.2) # error: E0309",
     "too few numbers": "  income : normal(0) # error: E0309",
     "no deviation": "  income : normal(3, 0) # error: E0309",
-    "normal of a bounded attribute": "  age : normal(40, 10) # error: E0309",
+    "normal of whole numbers": "  age : normal(40, 10) # error: E0309",
+    "truncated normal of whole numbers": "  age : normal(40, 10) truncated # error: E0309",
+    "truncated without ends": "  income : normal(3, 1) truncated # error: E0309",
+    "truncated coin": "  old : bernoulli(0.5) truncated # error: E0309",
+    "coin of a category": "  job : bernoulli(0.5) # error: E0309",
+    "range of a category": "  job : uniform(0, 1) # error: E0309",
+    "range beyond the values": "  age : uniform(10, 90) # error: E0309",
+    "range of halves": "  age : uniform(18.5, 90) # error: E0309",
+    "table of a real": "  income : table { 1 : 1 } # error: E0309",
+    "code for a value": "  job : table { 0 : 0.5, 1 : 0.5 } # error: E0302, E0302",
+    "number that nobody has": "  age : table { 17 : 0.5, 18 : 0.5 } # error: E0204",
+    "value twice": "  old : table { yes : 0.5, true : 0.5 } # error: E0201",
+    "of itself": "  age : uniform(18, 90) given age > 20 # error: E0309",
 }
 
 
@@ -311,6 +330,14 @@ POPULATIONS = {
     "nothing said": "distribution d over Applicant # error: E0309",
     "nothing to learn from": "distribution d over Applicant # error: E0309\n  learn bayesian_network",
     "two kinds": "distribution d over Applicant # error: E0309\n  uniform\n  independent",
+    "counts of nothing": "distribution d over Applicant # error: E0309\n  independent",
+    "laws beside a word": "distribution d over Applicant # error: E0309\n  uniform\n  old : bernoulli(0.5)",
+    "a file that is not read": 'distribution d over Applicant # error: E0309\n  uniform\n  from "people.csv"',
+    "two files": 'distribution d over Applicant\n  learn bayesian_network\n  from "a.csv"\n'
+    '  from "b.csv" # error: E0201',
+    "two labels": "label x : boolean\nlabel y : boolean\ndistribution d over Applicant, x, y # error: E0309\n"
+    '  empirical from "a.csv"',
+    "groups of nothing": 'distribution d over Applicant\n  independent given sex # error: E0203\n  from "a.csv"',
     "an attribute without a law": "distribution d over Applicant # error: E0309\n  old : bernoulli(0.5)",
 }
 
@@ -323,11 +350,12 @@ def test_a_population_is_one_law_of_everything(text: str, tmp_path: Path) -> Non
 GOOD_POPULATIONS = {
     "uniform": "uniform",
     "independent columns": 'independent from "people.csv"',
+    "independent in each group": 'independent given old from "people.csv"',
     "empirical": 'empirical from "people.csv"',
     "network file": 'from "people.bif"',
     "learnt": 'learn bayesian_network from "people.csv" set score = bic set max_parents = 2 set seed = 7',
     "fitted to a graph": 'learn causes from "people.csv"',
-    "laws": "old : bernoulli(30%) age : normal(40, 10) truncated given old = yes "
+    "laws": "old : bernoulli(30%) age : uniform(40, 90) given old = yes "
     "age : uniform(18, 40) given old = no income : normal(1, 0.1)",
 }
 

@@ -109,7 +109,14 @@ domains = node(
     name=names,
     members=several(attributes | node(tree.Where, condition=expressions), least=0),
 )
-labels = node(tree.Label, doc=docs, name=names, type=types, column=st.none() | texts)
+labels = node(
+    tree.Label,
+    doc=docs,
+    name=names,
+    type=types,
+    column=st.none() | texts,
+    deserving=st.none() | value_names | numbers(),
+)
 
 # ---- models and populations --------------------------------------------------------------------
 
@@ -146,7 +153,7 @@ distributions = node(
         st.one_of(
             node(tree.Learn, structure=names),
             node(tree.Uniform),
-            node(tree.Independent),
+            node(tree.Independent, given=several(names, least=0)),
             node(tree.Empirical, source=sources),
             sources,
             node(tree.Setting, name=names, value=numbers() | names | texts),

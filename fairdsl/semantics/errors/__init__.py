@@ -20,9 +20,9 @@ from fairdsl.semantics.errors.questions import (
     demand_not_understood,
     edge_not_in_graph,
     excludes_everybody,
-    graph_was_learned,
     metric_needs,
     model_incomplete,
+    no_written_graph,
     not_one_group,
     nothing_left_to_compare,
     one_valued,
@@ -30,6 +30,7 @@ from fairdsl.semantics.errors.questions import (
     recanting_witness,
     relaxed_wrongly,
     rule_not_understood,
+    setting_out_of_place,
 )
 from fairdsl.semantics.errors.smells import codes_left_out, never_used, read_twice, relaxes_nothing, says_nothing
 from fairdsl.semantics.errors.types import (
@@ -55,10 +56,10 @@ __all__ = [
     "edge_not_in_graph",
     "excludes_everybody",
     "file_unreadable",
-    "graph_was_learned",
     "metric_needs",
     "model_incomplete",
     "never_used",
+    "no_written_graph",
     "not_a_law",
     "not_comparable",
     "not_linear",
@@ -77,6 +78,7 @@ __all__ = [
     "rule_not_understood",
     "say_which",
     "says_nothing",
+    "setting_out_of_place",
     "threshold_out_of_range",
     "unknown_attribute",
     "unknown_declaration",

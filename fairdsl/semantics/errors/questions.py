@@ -20,7 +20,7 @@ def edge_not_in_graph(source: str, target: str, span: Span, graph: str, declared
 
 
 def path_ends_wrong(span: Span, why: str, help_text: str) -> Diagnostic:
-    """An `allow`ed path does not run from a protected attribute to the model."""
+    """An `allow`ed path does not run from an attribute of `across` to the model, and through no other one."""
     return Diagnostic(
         code="E0402",
         title="an allowed path runs from a protected attribute to the model",
@@ -30,15 +30,17 @@ def path_ends_wrong(span: Span, why: str, help_text: str) -> Diagnostic:
     )
 
 
-def not_one_group(clause: str, span: Span, what: str) -> Diagnostic:
-    """`baseline` and `privileged` must fix every attribute of `across` and nothing else."""
+def not_one_group(clause: str, span: Span, what: str, bins: str = "") -> Diagnostic:
+    """`baseline` and `privileged` must fix every attribute of `across` and nothing else; ``bins`` may be picked."""
     choice = ", or write `most_favoured`" if clause == "baseline" else ""
     return Diagnostic(
         code="E0403",
         title=f"`{clause}` must pick exactly one group",
         primary=Label(span, what),
         why="the metric is measured against that group",
-        help=f"fix every attribute of `across` and no other, as in `sex = male and race = white`{choice}",
+        help=f"write one of {bins}{choice}"
+        if bins
+        else f"fix every attribute of `across` and no other, as in `sex = male and race = white`{choice}",
     )
 
 
@@ -53,12 +55,12 @@ def recanting_witness(source: str, mediator: str, span: Span) -> Diagnostic:
     )
 
 
-def graph_was_learned(span: Span, distribution: str) -> Diagnostic:
-    """A path-specific metric over a structure found by search."""
+def no_written_graph(span: Span, distribution: str, has: str) -> Diagnostic:
+    """A path-specific metric over a structure found by search, or under a population without a structure."""
     return Diagnostic(
         code="E0405",
         title="path-specific metrics need a graph that somebody wrote",
-        primary=Label(span, f"`{distribution}` learns its structure from data"),
+        primary=Label(span, f"`{distribution}` {has}"),
         why="a structure found by search predicts; it does not say what causes what",
         help="declare `graph NAME { a -> b ... }` and write `learn NAME` in the distribution",
     )
@@ -185,6 +187,17 @@ def rule_not_understood(span: Span, why: str, help_text: str) -> Diagnostic:
         code="E0415",
         title="this decision rule does not say who gets which outcome",
         primary=Label(span, why),
+        help=help_text,
+    )
+
+
+def setting_out_of_place(setting: str, span: Span, why: str, help_text: str) -> Diagnostic:
+    """A setting that nothing in force reads."""
+    return Diagnostic(
+        code="E0417",
+        title=f"`set {setting}` changes nothing here",
+        primary=Label(span, why),
+        why="a reader of the audit would believe that it is in force",
         help=help_text,
     )
 

@@ -92,12 +92,18 @@ def number_out_of_place(title: str, span: Span, help_text: str) -> Diagnostic:
     return Diagnostic(code="E0308", title=title, primary=Label(span), help=help_text)
 
 
-def not_a_law(title: str, span: Span, help_text: str) -> Diagnostic:
-    """Probabilities that do not make a law."""
+def not_a_law(
+    title: str,
+    span: Span,
+    help_text: str,
+    *,
+    why: str = "probabilities of a law lie between 0 and 1 and sum to exactly 1",
+) -> Diagnostic:
+    """Probabilities, or clauses of a distribution, that do not make one law."""
     return Diagnostic(
         code="E0309",
         title=title,
         primary=Label(span),
-        why="probabilities of a law lie between 0 and 1 and sum to exactly 1",
+        why=why,
         help=help_text,
     )

@@ -103,12 +103,16 @@ class Protected(Node):
 
 @node
 class Label(Node):
-    """``label reoffended : boolean column "two_year_recid"``: the true outcome, which is no input."""
+    """``label reoffended : boolean column "two_year_recid" deserving no``: the true outcome, which is no input.
+
+    ``deserving`` is the value of those who deserve the favourable outcome.
+    """
 
     doc: tuple[str, ...]
     name: Name
     type: Type
     column: Text | None
+    deserving: Name | Number | None
 
 
 @node

@@ -21,7 +21,9 @@ class Uniform(Node):
 
 @node
 class Independent(Node):
-    """``independent``."""
+    """``independent``, or ``independent given race, sex``: within each of those groups."""
+
+    given: tuple[Name, ...]
 
 
 @node

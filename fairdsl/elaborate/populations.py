@@ -1,0 +1,65 @@
+"""The populations that questions are asked under: each is built once, from the spec's data or other data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.elaborate import errors
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Population
+from fairdsl.semantics.checked import CheckedDistribution, CheckedSpec
+
+__all__ = ["Populations"]
+
+
+@dataclass(frozen=True, slots=True)
+class Populations:
+    """Builds populations on demand; whatever is wrong with one is reported the first time.
+
+    ``data`` are files that replace those of the spec, by the distribution's name.
+    """
+
+    spec: CheckedSpec
+    data: Mapping[str, str]
+    reporter: Reporter
+    _built: dict[tuple[str, str | None], Population | None] = field(default_factory=dict)
+
+    def check_names(self) -> None:
+        """Report data for distributions that there are not, or that read no data."""
+        readers = tuple(name for name, law in self.spec.distributions.items() if law.source is not None)
+        for name in self.data:
+            if name not in readers:
+                self.reporter.report(errors.data_of_nothing(name, readers, declared=name in self.spec.distributions))
+
+    @staticmethod
+    def needs_model(distribution: CheckedDistribution) -> bool:
+        """Whether the population is another one for another model."""
+        from fairdsl.populations import depends_on_model
+
+        return depends_on_model(distribution)
+
+    @property
+    def built(self) -> tuple[Population, ...]:
+        """Those that were built, in the order in which they were asked for."""
+        return tuple(population for population in self._built.values() if population is not None)
+
+    def of(self, name: str, model_name: str, model: Model | None) -> Population | None:
+        """The population of that name; ``model`` is the one under audit, None where it could not be opened.
+
+        None where it cannot be built, or where its bins are the model's thresholds and there is no model.
+        """
+        # Heavy: reads and counts tables. Specs without groups do without it.
+        from fairdsl.populations import build
+
+        distribution = self.spec.distributions[name]
+        needs_model = self.needs_model(distribution)
+        if needs_model and model is None:
+            return None
+        key = (name, model_name if needs_model else None)
+        if key not in self._built:
+            self._built[key] = build(
+                distribution, model if needs_model else None, self.reporter, data=self.data.get(name)
+            )
+        return self._built[key]

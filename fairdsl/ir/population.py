@@ -1,0 +1,154 @@
+"""Populations: the joint law of an individual's attributes and, where there is one, of the label.
+
+A population ranges over *columns*: the attributes of a domain, in their order, and behind them the label.
+Each column is divided into *cells*: single values, or ranges within which the law says no more than their
+mass. A :class:`Network` is a Bayesian network over cells: Pr[x] is the product over all columns of
+Pr[cell of the column | cells of its parents]. Every other population is one: `independent` has no edges, a
+law per group has edges from the protected attributes only, rows of a table are :class:`Rows`.
+
+All probabilities are exact rationals. docs/semantics.md, sections 4 and 5, says what is asked of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairdsl.ir.domain import Attribute
+from fairdsl.source import Span
+
+if TYPE_CHECKING:  # reading a spec loads no numbers
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Cell",
+    "CellIndex",
+    "Factor",
+    "Inside",
+    "Network",
+    "Normal",
+    "Population",
+    "Row",
+    "Rows",
+    "Sample",
+    "label_column",
+]
+
+#: A column's cell, by its position among the cells of that column.
+CellIndex = int
+
+
+class Inside(Enum):
+    """How the mass of a cell lies within it."""
+
+    POINT = "point"  # the cell is a single value
+    UNIFORM = "uniform"  # every value of the cell alike: counted for integers, by length for reals
+    UNKNOWN = "unknown"  # anywhere, and not necessarily independent of anything else: results hold for all laws
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The values from ``low`` to ``high`` of a column (None: without end), ``high`` left out where ``open``."""
+
+    low: Fraction | None
+    high: Fraction | None
+    open: bool = False
+    inside: Inside = Inside.POINT
+
+    def contains(self, value: Fraction) -> bool:
+        """Membership."""
+        if self.low is not None and value < self.low:
+            return False
+        return self.high is None or (value < self.high if self.open else value <= self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Normal:
+    """A normal law; ``truncated`` to the bounds of its attribute. Its column has a single cell."""
+
+    mean: Fraction
+    sd: Fraction
+    truncated: bool = False
+
+
+#: The law of a column given its parents' cells: a probability a cell (they sum to 1), or a normal law.
+Row = tuple[Fraction, ...] | Normal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """Pr[column | parents]: a row for every combination of the parents' cells that has a probability.
+
+    ``rows`` has the parents' cells as keys, in the order of ``parents``; a combination without a row has
+    probability 0.
+    """
+
+    column: int
+    parents: tuple[int, ...]
+    rows: Mapping[tuple[CellIndex, ...], Row]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sample:
+    """The rows of data that a law was estimated from: ``values`` [rows, columns], the numbers of the domain."""
+
+    path: str
+    sha256: str
+    values: NDArray[np.float64]
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return int(self.values.shape[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """A Bayesian network: one factor a column, parents before children.
+
+    ``causal``: the edges were written by somebody, not found by a search. ``how`` says in words where the
+    law comes from, ``settings`` with which choices.
+    """
+
+    name: str
+    columns: tuple[Attribute, ...]
+    cells: tuple[tuple[Cell, ...], ...]
+    factors: tuple[Factor, ...]
+    has_label: bool = False
+    causal: bool = False
+    how: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    sample: Sample | None = field(default=None, compare=False, repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def factor_of(self, column: int) -> Factor:
+        """The law of one column."""
+        return next(factor for factor in self.factors if factor.column == column)
+
+    @property
+    def edges(self) -> frozenset[tuple[int, int]]:
+        """All (parent, child) pairs of columns."""
+        return frozenset((parent, factor.column) for factor in self.factors for parent in factor.parents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The rows of a table, each with the same probability: nothing is assumed about them."""
+
+    name: str
+    columns: tuple[Attribute, ...]
+    sample: Sample = field(compare=False, repr=False)
+    has_label: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Population = Network | Rows
+
+
+def label_column(population: Population) -> int | None:
+    """The position of the label's column; None where the population has none."""
+    return len(population.columns) - 1 if population.has_label else None

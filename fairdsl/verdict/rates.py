@@ -1,0 +1,48 @@
+"""What a metric of groups was computed from: the rates of groups, and the numbers of strata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["Part", "Rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rate:
+    """The probability of the favourable outcome in one group, known to lie in [low, high].
+
+    ``group`` are the values of the columns that define it, by their positions; ``given`` those of further
+    conditions that the metric is taken for one by one (a label's value, an attribute of ``given``).
+    ``mass`` is the group's own probability (a lower and an upper bound), ``rows`` how many rows of data it
+    rests on (None: on none) and ``empirical`` the frequency in those rows (two bounds where the model leaves
+    decisions open). ``sampling`` is the interval that also covers sampling error, where it was asked for.
+    """
+
+    group: tuple[tuple[int, Fraction], ...]
+    low: Fraction
+    high: Fraction
+    mass: tuple[Fraction, Fraction]
+    given: tuple[tuple[int, Fraction], ...] = ()
+    rows: int | None = None
+    empirical: tuple[Fraction, Fraction] | None = None
+    sampling: tuple[Fraction, Fraction] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.high <= 1:
+            raise ValueError("a rate lies between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One of several numbers that a demand is about, each of which has to meet it; known to lie in [low, high].
+
+    ``at`` says which: the values of the columns of ``given``, or of a group. Where it is not certainly ``defined``,
+    as a quotient of what may be zeros, the bounds say nothing.
+    """
+
+    at: tuple[tuple[int, Fraction], ...]
+    low: Fraction
+    high: Fraction
+    sampling: tuple[Fraction, Fraction] | None = None
+    defined: bool = True
