@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.semantics import front_end
+from fairdsl.semantics import CheckedSpec, front_end
 
 __all__ = [
     "Capability",
+    "ExplainedPopulation",
     "ExplainedProperty",
     "Explanation",
     "PlanText",
@@ -33,10 +34,19 @@ class ExplainedProperty:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedPopulation:
+    """A population in force, as it was made from its laws or its data: one line for each fact."""
+
+    name: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """All properties of a spec, and the warnings about it."""
+    """All properties of a spec, the populations where they were asked for, and the warnings about it."""
 
     properties: tuple[ExplainedProperty, ...]
+    populations: tuple[ExplainedPopulation, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -61,9 +71,23 @@ class Capability:
     formats: tuple[str, ...]
 
 
-def explain_spec(path: str) -> Explanation:
-    """Every property of the spec at ``path``; raises DiagnosticError for mistakes in it."""
+def explain_spec(
+    path: str,
+    *,
+    population: bool = False,
+    models: Mapping[str, str] | None = None,
+    data: Mapping[str, str] | None = None,
+) -> Explanation:
+    """Every property of the spec at ``path``; with ``population`` the populations in force, which opens their data.
+
+    ``models`` and ``data`` are files that replace the spec's, by name. Raises DiagnosticError for mistakes in the
+    spec and in the files that are opened.
+    """
     spec, warnings = front_end(path)
+    populations: tuple[ExplainedPopulation, ...] = ()
+    if population:
+        populations, about_files = _populations(spec, models or {}, data or {})
+        warnings = tuple(dict.fromkeys((*warnings, *about_files)))
     return Explanation(
         properties=tuple(
             ExplainedProperty(
@@ -71,14 +95,31 @@ def explain_spec(path: str) -> Explanation:
             )
             for checked in spec.properties
         ),
+        populations=populations,
         diagnostics=warnings,
     )
 
 
+def _populations(
+    spec: CheckedSpec, models: Mapping[str, str], data: Mapping[str, str]
+) -> tuple[tuple[ExplainedPopulation, ...], tuple[Diagnostic, ...]]:
+    """The populations in words, and the warnings about their files."""
+    from fairdsl.elaborate import build_populations
+    from fairdsl.populations import described
+
+    built, warnings = build_populations(spec, models, data=data)
+    return tuple(ExplainedPopulation(name=one.name, lines=tuple(described(one))) for one in built), warnings
+
+
 def explain_plans(
-    path: str, models: Mapping[str, str], backend: str | None, *, by_partitions: bool = False
+    path: str,
+    models: Mapping[str, str],
+    backend: str | None,
+    *,
+    by_partitions: bool = False,
+    data: Mapping[str, str] | None = None,
 ) -> tuple[PlanText, ...]:
-    """The plan of every demand; opens the models, asks no backend to work."""
+    """The plan of every demand; opens models and data, asks no backend to work."""
     from fairdsl.elaborate import elaborate
     from fairdsl.plan import Plan, plan_of
     from fairdsl.plan.choices import check_backend
@@ -86,7 +127,7 @@ def explain_plans(
     check_backend(backend)
     spec, _ = front_end(path)
     texts: list[PlanText] = []
-    for item in elaborate(spec, models).demands:
+    for item in elaborate(spec, models, data=data).demands:
         plan = plan_of(item, backend, by_partitions=by_partitions)
         if isinstance(plan, Plan):
             stages = tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairdsl
-from fairdsl.cli.options import json_option
+from fairdsl.cli.guard import SPEC_ERROR
+from fairdsl.cli.options import data_option, json_option, model_option
 from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics import CODES, nearest
+from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.style import Paint, wrap
 from fairdsl.diagnostics.text import render
 from fairdsl.resources import error_page
+
+if TYPE_CHECKING:
+    from fairdsl.diagnostics import Diagnostic
+    from fairdsl.explanation import ExplainedPopulation, ExplainedProperty, Explanation
 
 __all__ = ["command"]
 
@@ -28,14 +33,37 @@ _INDENT = "    "
 @click.command("explain")
 @click.argument("topic", metavar="SPEC|CODE|METRIC")
 @json_option
-def command(topic: str, as_json: bool) -> None:
+@click.option("--population", is_flag=True, help="Describe the populations in force too; opens their data.")
+@model_option
+@data_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    topic: str,
+    as_json: bool,
+    population: bool,
+    models: Mapping[str, str],
+    data: Mapping[str, str],
+) -> None:
     """Say in words what a spec, an error code or a metric means.
 
     A spec: each property as an English sentence and as a formula, with every clause in force, also the
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
     """
+    if (models or data) and not population:
+        raise click.UsageError("`--model` and `--data` replace files of populations; write `--population` as well")
     if Path(topic).is_file():
-        _spec(topic, as_json)
+        try:
+            explanation = fairdsl.explain(topic, population=population, models=models, data=data)
+        except DiagnosticError as error:
+            if not as_json:
+                raise
+            _print_explanation((), (), error.diagnostics)
+            ctx.exit(SPEC_ERROR)
+        _spec(explanation, as_json)
+    elif population:
+        raise click.UsageError(f"`{topic}` is no spec, so it has no populations")
     elif _CODE.fullmatch(topic):
         _code(topic.upper(), as_json)
     else:
@@ -46,16 +74,10 @@ def _print_json(written: Mapping[str, Any]) -> None:
     click.echo(json.dumps(written, indent=2, ensure_ascii=False))
 
 
-def _spec(path: str, as_json: bool) -> None:
-    """Every property; the findings about the spec go to standard error."""
-    explanation = fairdsl.explain(path)
+def _spec(explanation: Explanation, as_json: bool) -> None:
+    """Every property and population; the findings about the spec go to standard error."""
     if as_json:
-        properties = [
-            {"name": item.name, "sentence": item.sentence, "formula": item.formula, "clauses": list(item.clauses)}
-            for item in explanation.properties
-        ]
-        findings = diagnostics_to_json(explanation.diagnostics)
-        _print_json({"schema": "fairdsl.explanation/1", "properties": properties, "diagnostics": findings})
+        _print_explanation(explanation.properties, explanation.populations, explanation.diagnostics)
         return
     if explanation.diagnostics:
         style = error_style()
@@ -69,6 +91,40 @@ def _spec(path: str, as_json: bool) -> None:
         _print_block("", [item.sentence])
         _print_block("formula", item.formula.split("\n"))
         _print_block("in force", item.clauses)
+    for number, population in enumerate(explanation.populations):
+        if number or explanation.properties:
+            click.echo()
+        click.echo(style.paint(population.name, Paint.BOLD))
+        _print_facts(population.lines)
+
+
+def _print_explanation(
+    properties: Sequence[ExplainedProperty],
+    populations: Sequence[ExplainedPopulation],
+    findings: Sequence[Diagnostic],
+) -> None:
+    """All of it as one JSON object; populations where they were asked for."""
+    described = [{"name": item.name, "lines": list(item.lines)} for item in populations]
+    _print_json(
+        {
+            "schema": "fairdsl.explanation/1",
+            "properties": [
+                {"name": item.name, "sentence": item.sentence, "formula": item.formula, "clauses": list(item.clauses)}
+                for item in properties
+            ],
+            **({"populations": described} if described else {}),
+            "diagnostics": diagnostics_to_json(findings),
+        }
+    )
+
+
+def _print_facts(lines: Sequence[str]) -> None:
+    """One line for each fact, below the margin as far as it is written; what does not fit goes on further in."""
+    style = output_style()
+    for line in lines:
+        further = " " * (len(line) - len(line.lstrip()) + 2)
+        for part in wrap(style.shown(line), style.width - len(_INDENT), indent=further):
+            click.echo(_INDENT + part)
 
 
 def _print_block(heading: str, paragraphs: list[str] | tuple[str, ...]) -> None:
@@ -124,7 +180,8 @@ def _metric(topic: str, as_json: bool) -> None:
         for needed, words in (
             (metric.about_pairs, "compare a, b : DOMAIN and differ in ATTRIBUTES"),
             (not metric.about_pairs, "across ATTRIBUTES and under DISTRIBUTION"),
-            (metric.needs_label, "a label in the spec"),
+            (metric.needs_label and not metric.needs_deserving, "a label in the spec"),
+            (metric.needs_deserving, "a label in the spec with the value that is `deserving`"),
             (metric.needs_privileged, "privileged GROUP"),
             (metric.needs_path, "allow PATH, baseline GROUP and a written graph"),
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.source import Span
 
-__all__ = ["column_not_found", "file_not_read", "row_excluded", "value_not_in_domain"]
+__all__ = ["column_not_found", "file_not_read", "not_the_pinned_data", "row_excluded", "value_not_in_domain"]
 
 #: So many names are listed at most.
 _LISTED = 12
@@ -78,4 +79,19 @@ def row_excluded(domain: str, span: Span, more: int) -> Diagnostic:
         notes=(f"so {'are' if more != 1 else 'is'} {more:,} more row{'s' if more != 1 else ''}",) if more else (),
         why="either the data or the `where` is wrong about who exists",
         help="correct or remove the row, or loosen the `where`",
+    )
+
+
+def not_the_pinned_data(path: str, expected: str, found: str, span: Span) -> Diagnostic:
+    """E0534: the SHA-256 of the data file is not the one that the spec pins."""
+    is_digest = re.fullmatch("[0-9a-fA-F]{64}", expected) is not None
+    return Diagnostic(
+        code="E0534",
+        title=f"`{_file_name(path)}` is not the data that the spec pins"
+        if is_digest
+        else f"`{_file_name(path)}` is pinned by something that is no SHA-256",
+        primary=Label(span, "another SHA-256" if is_digest else "a SHA-256 is 64 hexadecimal digits"),
+        notes=(f"pinned  {expected}", f"found   {found}  (`{path}`)"),
+        why="rates among other rows than the ones agreed on are rates among other people",
+        help=f'{"use the pinned file, or " if is_digest else ""}write `sha256 "{found}"` to take this one',
     )

@@ -1,0 +1,125 @@
+"""From a distribution as declared to the law that it stands for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.ir.domain import Integer, ModelThresholds
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Cell, Factor, Inside, Network, Population
+from fairdsl.populations import errors
+from fairdsl.populations.columns import Columns
+from fairdsl.populations.explicit import explicit_factors, parents_of
+from fairdsl.populations.order import circle_of
+from fairdsl.semantics.checked import CheckedDistribution, DeclaredLaw
+from fairdsl.source import Span
+
+__all__ = ["build", "depends_on_model"]
+
+
+def build(
+    distribution: CheckedDistribution, model: Model | None, reporter: Reporter, *, data: str | None = None
+) -> Population | None:
+    """The law of the distribution, or None after reporting why it has none.
+
+    ``model`` is the one under audit, for ``bins by model``. ``data`` is the path of a file to read in place
+    of the spec's (a pinned digest still has to match).
+    """
+    columns = Columns(attributes=distribution.columns, model=model, reporter=reporter, span=distribution.span)
+    path = data if data is not None else distribution.source.path if distribution.source is not None else ""
+    try:
+        match distribution.kind:
+            case "uniform":
+                return _uniform(distribution, columns)
+            case "explicit":
+                return _explicit(distribution, columns)
+            case "file":
+                from fairdsl.populations.files import read_network
+
+                return read_network(distribution, path)
+            case _:
+                return _counted(distribution, columns, path)
+    except DiagnosticError as problem:
+        reporter.extend(problem.diagnostics)
+        return None
+
+
+def depends_on_model(distribution: CheckedDistribution) -> bool:
+    """Whether the population is another one for another model: an attribute has ``bins by model``."""
+    return any(isinstance(attribute.bins_by, ModelThresholds) for attribute in distribution.columns)
+
+
+def _counted(distribution: CheckedDistribution, columns: Columns, path: str) -> Population | None:
+    """A law from rows."""
+    from fairdsl.populations.rows import from_rows
+
+    spans = {(edge.parent, edge.child): edge.span for edge in distribution.edges}
+    parents: dict[int, list[int]] = defaultdict(list)
+    for parent, child in spans:
+        parents[child].append(parent)
+    every = {place: parents[place] for place in range(len(columns.attributes))}
+    return None if _in_a_circle(columns, every, spans) else from_rows(distribution, columns, path)
+
+
+def _uniform(distribution: CheckedDistribution, columns: Columns) -> Network | None:
+    cells = columns.of_uniform()
+    if cells is None:
+        return None
+    factors = tuple(
+        Factor(column=place, parents=(), rows={(): _shares(of_column, isinstance(attribute.type, Integer))})
+        for place, (attribute, of_column) in enumerate(zip(columns.attributes, cells, strict=True))
+    )
+    return Network(
+        name=distribution.name,
+        columns=columns.attributes,
+        cells=cells,
+        factors=factors,
+        has_label=distribution.label is not None,
+        how="every individual of the domain alike",
+        span=distribution.span,
+    )
+
+
+def _shares(cells: Sequence[Cell], whole: bool) -> tuple[Fraction, ...]:
+    """The part of all values that lies in each cell, by number or by length."""
+    if all(cell.inside is Inside.POINT for cell in cells):
+        return tuple(Fraction(1, len(cells)) for _ in cells)
+    sizes = [Fraction(0) if cell.low is None or cell.high is None else cell.high - cell.low + whole for cell in cells]
+    return tuple(size / sum(sizes) for size in sizes)
+
+
+def _explicit(distribution: CheckedDistribution, columns: Columns) -> Network | None:
+    laws: dict[int, list[DeclaredLaw]] = defaultdict(list)
+    for law in distribution.laws:
+        laws[law.column].append(law)
+    parents = parents_of(laws)
+    spans = {(parent, child): laws[child][0].span for child in laws for parent in parents[child]}
+    if _in_a_circle(columns, parents, spans):
+        return None
+    made = explicit_factors(columns, laws)
+    if made is None:
+        return None
+    cells, factors = made
+    return Network(
+        name=distribution.name,
+        columns=columns.attributes,
+        cells=cells,
+        factors=factors,
+        has_label=distribution.label is not None,
+        causal=True,
+        how="written by hand, attribute by attribute",
+        span=distribution.span,
+    )
+
+
+def _in_a_circle(columns: Columns, parents: Mapping[int, Sequence[int]], spans: Mapping[tuple[int, int], Span]) -> bool:
+    """Whether there is one; reported at one of its edges."""
+    circle = circle_of(parents)
+    if circle is None:
+        return False
+    names = [columns.attributes[place].name for place in circle]
+    columns.reporter.report(errors.circle(names, spans.get((circle[0], circle[1]), columns.span)))
+    return True

@@ -1,0 +1,50 @@
+"""Frequencies: the law of each column given its parents, counted in rows.
+
+The probability of a cell is the exact fraction of the rows with these parents that lie in it (maximum
+likelihood). A combination of parents that no row has gets no law, so its own probability stays 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.population import Cell, Factor
+from fairdsl.populations.cutting import indices
+from fairdsl.populations.order import in_order
+
+__all__ = ["CodeArray", "coded", "fitted", "numbered"]
+
+#: Rows as positions of cells, [rows, columns].
+CodeArray = NDArray[np.intp]
+
+
+def coded(values: NDArray[np.float64], cells: Sequence[Sequence[Cell]]) -> CodeArray:
+    """The cell that each row lies in, column by column."""
+    return np.column_stack([indices(values[:, place], column) for place, column in enumerate(cells)])
+
+
+def numbered(keys: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The same keys numbered from 0 without gaps, in their order."""
+    return np.unique(keys, return_inverse=True)[1].reshape(-1)
+
+
+def fitted(
+    codes: CodeArray, cells: Sequence[Sequence[Cell]], parents: Mapping[int, Sequence[int]]
+) -> tuple[Factor, ...]:
+    """A factor for each column, parents before children; ``parents`` names those of every column."""
+    return tuple(_factor(codes, column, tuple(parents[column]), len(cells[column])) for column in in_order(parents))
+
+
+def _factor(codes: CodeArray, column: int, parents: tuple[int, ...], size: int) -> Factor:
+    combinations, which = np.unique(codes[:, list(parents)], axis=0, return_inverse=True)
+    flat = which.reshape(-1) * size + codes[:, column]
+    table = np.bincount(flat, minlength=len(combinations) * size).reshape(-1, size)
+    rows = {
+        tuple(key): tuple(Fraction(count, sum(counts)) for count in counts)
+        for key, counts in zip(combinations.tolist(), table.tolist(), strict=True)
+    }
+    return Factor(column=column, parents=parents, rows=rows)

@@ -1,0 +1,185 @@
+"""Laws from rows of data: the rows themselves, frequencies, or a network with a written or a searched structure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from fairdsl.data.errors import not_the_pinned_data
+from fairdsl.data.table import read_table
+from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.ir.population import Cell, Network, Population, Rows, Sample
+from fairdsl.populations import errors
+from fairdsl.populations.climb import RESTARTS, Choices, climb
+from fairdsl.populations.columns import Columns
+from fairdsl.populations.counts import CodeArray, coded, fitted
+from fairdsl.populations.cutting import show_cell
+from fairdsl.populations.scores import SCORES, FamilyScore
+from fairdsl.semantics.checked import CheckedDistribution
+from fairdsl.source import Span
+
+__all__ = ["from_rows"]
+
+_SEARCHES = ("hill_climbing",)
+_SAMPLE_SIZE = Fraction(10)
+
+Settings = tuple[tuple[str, str], ...]
+
+
+def from_rows(distribution: CheckedDistribution, columns: Columns, path: str) -> Population | None:
+    """The law that the rows at ``path`` give; None after reporting.
+
+    Raises DiagnosticError for a file that is no table of these columns (E0530 to E0534).
+    """
+    sample = _sample(distribution, path)
+    name, has_label = distribution.name, distribution.label is not None
+    if distribution.kind == "empirical":
+        attributes = columns.with_bins(sample.values)
+        if attributes is None:
+            return None
+        _tell_absent(distribution, columns, sample)
+        return Rows(name=name, columns=attributes, sample=sample, has_label=has_label, span=distribution.span)
+    cells = columns.of_rows(sample.values)
+    if cells is None:
+        return None
+    codes = coded(sample.values, cells)
+    structure = _structure(distribution, columns.reporter, codes)
+    if structure is None:
+        return None
+    parents, how, settings = structure
+    network = Network(
+        name=name,
+        columns=columns.attributes,
+        cells=cells,
+        factors=fitted(codes, cells, parents),
+        has_label=has_label,
+        causal=distribution.kind == "fitted",
+        how=f"{how}, frequencies of {sample.rows:,} rows",
+        settings=settings,
+        sample=sample,
+        span=distribution.span,
+    )
+    _tell_absent_cells(distribution, network, columns.reporter, codes)
+    _tell_thin(network, columns.reporter, distribution.span)
+    return network
+
+
+def _sample(distribution: CheckedDistribution, path: str) -> Sample:
+    """The rows, with the label as the last column."""
+    domain, label = distribution.domain, distribution.label
+    table = read_table(path, domain, distribution.columns[-1] if label is not None else None)
+    source = distribution.source
+    if source is not None and source.sha256 is not None and source.sha256.lower() != table.sha256:
+        span = source.digest_span or source.span
+        raise DiagnosticError(not_the_pinned_data(path, source.sha256, table.sha256, span))
+    values = table.values if table.labels is None else np.column_stack([table.values, table.labels])
+    return Sample(path=path, sha256=table.sha256, values=values)
+
+
+# ---- structures ----------------------------------------------------------------------------------
+
+
+def _structure(
+    distribution: CheckedDistribution, reporter: Reporter, codes: CodeArray
+) -> tuple[Mapping[int, Sequence[int]], str, Settings] | None:
+    """The parents of every column, where they come from, and by which choices."""
+    count = codes.shape[1]
+    match distribution.kind:
+        case "independent":
+            how = "every attribute independent of the others"
+            names = [distribution.columns[place].name for place in distribution.given]
+            if names:
+                how += f" within each group of {', '.join(names)}"
+            return _within(distribution.given, count), how, ()
+        case "fitted":
+            parents = {
+                place: sorted({e.parent for e in distribution.edges if e.child == place}) for place in range(count)
+            }
+            return parents, f"the edges of the graph {distribution.graph}", ()
+        case "learned":
+            return _searched(distribution, reporter, codes)
+        case _:
+            raise AssertionError(distribution.kind)
+
+
+def _within(given: Sequence[int], count: int) -> dict[int, tuple[int, ...]]:
+    """Any joint law of ``given``, and given them every other column by itself."""
+    before = {place: tuple(given[:number]) for number, place in enumerate(given)}
+    return {place: before.get(place, tuple(given)) for place in range(count)}
+
+
+def _searched(
+    distribution: CheckedDistribution, reporter: Reporter, codes: CodeArray
+) -> tuple[Mapping[int, Sequence[int]], str, Settings] | None:
+    """Hill climbing, with the settings of the spec."""
+    written = dict(distribution.settings)
+    search = str(written.get("search", _SEARCHES[0]))
+    if search not in _SEARCHES:
+        reporter.report(errors.unknown_search(search, _SEARCHES, distribution.span))
+        return None
+    score = str(written.get("score", next(iter(SCORES))))
+    weight = Fraction(written.get("equivalent_sample_size", _SAMPLE_SIZE))
+    most = written.get("max_parents")
+    roots = bool(Fraction(written.get("protected_roots", 0)))
+    choices = Choices(
+        max_parents=None if most is None else int(Fraction(most)),
+        protected=frozenset(distribution.protected) if roots else frozenset(),
+        seed=int(Fraction(written.get("seed", 0))),
+    )
+    structure = climb(codes.shape[1], FamilyScore(codes, score, float(weight)), choices)
+    settings: list[tuple[str, str]] = [
+        ("search", search),
+        ("restarts", str(RESTARTS)),
+        ("seed", str(choices.seed)),
+        ("score", score),
+    ]
+    if score == "bdeu":
+        settings.append(("equivalent_sample_size", str(weight)))
+    settings.append(("max_parents", "any number" if choices.max_parents is None else str(choices.max_parents)))
+    settings.append(("protected_roots", "yes" if roots else "no"))
+    return dict(enumerate(map(sorted, structure))), "a structure found by search", tuple(settings)
+
+
+# ---- what the rows do not say ----------------------------------------------------------------------
+
+
+def _tell_absent_cells(
+    distribution: CheckedDistribution, network: Network, reporter: Reporter, codes: CodeArray
+) -> None:
+    """Values or bins of protected attributes that no row has."""
+    for place in distribution.protected:
+        present = set(np.unique(codes[:, place]).tolist())
+        absent = [cell for index, cell in enumerate(network.cells[place]) if index not in present]
+        _tell(distribution, place, absent, reporter)
+
+
+def _tell_absent(distribution: CheckedDistribution, columns: Columns, sample: Sample) -> None:
+    """The same for a population of rows; a real attribute without bins has no groups there."""
+    for place in distribution.protected:
+        attribute = columns.attributes[place]
+        if attribute.values is None or attribute.bins or attribute.bins_by is not None:
+            continue
+        present = set(sample.values[:, place].tolist())
+        cells = [Cell(low=Fraction(value), high=Fraction(value)) for value in attribute.values if value not in present]
+        _tell(distribution, place, cells, columns.reporter)
+
+
+def _tell(distribution: CheckedDistribution, place: int, absent: Sequence[Cell], reporter: Reporter) -> None:
+    if absent:
+        attribute = distribution.columns[place]
+        shown = [show_cell(cell, attribute) for cell in absent]
+        reporter.report(errors.values_without_rows(attribute.name, shown, distribution.span, attribute.span))
+
+
+def _tell_thin(network: Network, reporter: Reporter, span: Span) -> None:
+    """Columns with more probabilities than rows, counting the cells and the combinations that occur."""
+    assert network.sample is not None
+    for factor in network.factors:
+        laws = [row for row in factor.rows.values() if isinstance(row, tuple)]
+        occurring = sum(1 for cell in zip(*laws, strict=True) if any(cell))
+        free = len(laws) * (occurring - 1)
+        if free > network.sample.rows:
+            name = network.columns[factor.column].name
+            reporter.report(errors.more_parameters_than_rows(name, free, network.sample.rows, span))
