@@ -8,8 +8,11 @@ from fractions import Fraction
 from typing import assert_never
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Point, Real
+from fairdsl.ir.domain import Domain, Point
+from fairdsl.ir.population import Population
 from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.report.cells import cell_of
+from fairdsl.report.groups import groups_report, judged_value
 from fairdsl.report.model import (
     Arithmetic,
     Cell,
@@ -52,8 +55,11 @@ def demand_report(
     domain: Domain,
     outcomes: Sequence[str],
     seconds: float,
+    population: Population | None = None,
 ) -> DemandReport:
     """What one demand came to. ``text`` is the line as the spec writes it, ``require`` included.
+
+    ``population`` has the columns that groups are made of.
 
     ``threshold`` is None for a measure, and for demands that compare no number (``require same
     decision``): then a share or value is *measured*, and any other verdict is taken as it is.
@@ -81,8 +87,10 @@ def demand_report(
             )
             low, high = share_value(verdict.certified, verdict.falsified, quantity)
             return _judged(counted, low, high, verdict.reason)
-        case Value(low=low, high=high, evidence=evidence):
-            return _judged(_resting(asked, evidence), low, high, None)
+        case Value():
+            columns = domain.attributes if population is None else population.columns
+            resting = replace(_resting(asked, verdict.evidence), groups=groups_report(verdict, columns, population))
+            return judged_value(resting, verdict)
         case _:
             assert_never(verdict)
 
@@ -187,7 +195,7 @@ def _region(region: Region, domain: Domain) -> RegionReport:
         if isinstance(restriction, Within):
             restricted[attribute.name] = Interval(restriction.low, restriction.high)
         else:
-            restricted[attribute.name] = tuple(_cell(attribute, value) for value in restriction.values)
+            restricted[attribute.name] = tuple(cell_of(attribute, value) for value in restriction.values)
     return RegionReport(
         restricted=restricted, share=region.share, falsified=region.falsified, undecided=region.undecided
     )
@@ -220,16 +228,5 @@ def _outcome(outcomes: Sequence[str], decision: int) -> str:
 
 def _individual(point: Point, domain: Domain) -> dict[str, Cell]:
     """Every attribute by name, its value as the spec would write it."""
-    return {attribute.name: _cell(attribute, value) for attribute, value in zip(domain.attributes, point, strict=True)}
-
-
-def _cell(attribute: Attribute, value: Fraction) -> Cell:
-    match attribute.type:
-        case Boolean():
-            return bool(value)
-        case Integer():
-            return int(value)
-        case Category():
-            return attribute.show(value)
-        case Real():
-            return value
+    values = zip(domain.attributes, point, strict=True)
+    return {attribute.name: cell_of(attribute, value) for attribute, value in values}

@@ -27,13 +27,11 @@ def hashed_models(
     return tuple(hashed)
 
 
-def hashed_data(spec: CheckedSpec) -> tuple[HashedFile, ...]:
-    """The files of the distributions."""
-    return tuple(
-        HashedFile(name=name, path=law.source.path, sha256=_digest(law.source.path))
-        for name, law in spec.distributions.items()
-        if law.source is not None
-    )
+def hashed_data(spec: CheckedSpec, overrides: Mapping[str, str] | None = None) -> tuple[HashedFile, ...]:
+    """The files of the distributions; those in ``overrides`` were read instead, by the distribution's name."""
+    replaced = overrides or {}
+    files = ((name, replaced.get(name, law.source.path)) for name, law in spec.distributions.items() if law.source)
+    return tuple(HashedFile(name=name, path=path, sha256=_digest(path)) for name, path in files)
 
 
 def _digest(path: str | None) -> str | None:

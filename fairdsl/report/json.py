@@ -19,8 +19,11 @@ from fairdsl.report.model import (
     Cell,
     DemandReport,
     EstimateReport,
+    GroupReport,
+    GroupsReport,
     HashedFile,
     Interval,
+    PartReport,
     PropertyReport,
     RegionReport,
     Report,
@@ -114,6 +117,8 @@ def _demand(demand: DemandReport) -> JsonObject:
         written["estimate"] = _estimate(demand.estimate)
     if demand.coverage is not None:
         written["partitions"] = _coverage(demand.coverage)
+    if demand.groups is not None:
+        written |= _groups(demand.groups)
     return written
 
 
@@ -196,6 +201,40 @@ def _coverage(coverage: Coverage) -> JsonObject:
 
 def _tally(tally: Tally) -> JsonObject:
     return {"count": tally.count, "volume": nearest(tally.volume), "exact": ratio(tally.volume)}
+
+
+def _groups(groups: GroupsReport) -> JsonObject:
+    written: JsonObject = {"groups": [_group(group) for group in groups.groups]}
+    if groups.excluded:
+        written["excluded"] = [_individual(group) for group in groups.excluded]
+    if groups.parts:
+        written["parts"] = [_part(part) for part in groups.parts]
+    if groups.sampling is not None and groups.confidence is not None:
+        written["sampling"] = _interval(groups.sampling) | {"confidence": nearest(groups.confidence)}
+    return written
+
+
+def _group(group: GroupReport) -> JsonObject:
+    written: JsonObject = {"group": _individual(group.group)}
+    if group.given:
+        written["given"] = _individual(group.given)
+    written |= {"rate": _interval(group.rate), "mass": _interval(group.mass)}
+    if group.rows is not None:
+        written["rows"] = group.rows
+    if group.empirical is not None:
+        written["empirical"] = _interval(group.empirical)
+    if group.sampling is not None:
+        written["sampling"] = _interval(group.sampling)
+    if group.most or group.least:
+        written["favoured"] = [word for word, true in (("most", group.most), ("least", group.least)) if true]
+    return written
+
+
+def _part(part: PartReport) -> JsonObject:
+    written: JsonObject = {"at": _individual(part.at), "value": None if part.value is None else _interval(part.value)}
+    if part.sampling is not None:
+        written["sampling"] = _interval(part.sampling)
+    return written
 
 
 def _region(region: RegionReport) -> JsonObject:

@@ -21,8 +21,11 @@ __all__ = [
     "DemandReport",
     "EstimateReport",
     "ExitCode",
+    "GroupReport",
+    "GroupsReport",
     "HashedFile",
     "Interval",
+    "PartReport",
     "PropertyReport",
     "RegionReport",
     "Report",
@@ -113,6 +116,50 @@ class ShareReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReport:
+    """One group's rate under the law, and what the rows say of it.
+
+    ``group`` and ``given`` are values by name, a range as ``25 .. 44``. ``mass`` is the group's probability,
+    ``rows`` how many rows of data it rests on (None: on none), ``empirical`` the frequency in them; ``sampling``
+    covers sampling error as well. ``most`` and ``least``: it may be the most, or the least, favoured of those that
+    it is compared with.
+    """
+
+    group: Mapping[str, Cell]
+    given: Mapping[str, Cell]
+    rate: Interval
+    mass: Interval
+    rows: int | None = None
+    empirical: Interval | None = None
+    sampling: Interval | None = None
+    most: bool = False
+    least: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartReport:
+    """The number for one value of the attributes of ``given``; None where it is none."""
+
+    at: Mapping[str, Cell]
+    value: Interval | None
+    sampling: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsReport:
+    """What a metric of groups was computed from, and the interval that covers sampling error with ``confidence``.
+
+    ``excluded`` are groups that are listed instead of counted.
+    """
+
+    groups: tuple[GroupReport, ...]
+    excluded: tuple[Mapping[str, Cell], ...] = ()
+    parts: tuple[PartReport, ...] = ()
+    sampling: Interval | None = None
+    confidence: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessReport:
     """Two individuals in the spec's words and what the original model does with them.
 
@@ -144,7 +191,7 @@ class DemandReport:
     A refused demand has neither backend, method, fidelity nor arithmetic: nothing was run.
     ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
     deployed float32 file differ, which prove nothing. ``coverage`` is there where the question was asked
-    partition by partition.
+    partition by partition, ``groups`` where it is about groups.
     """
 
     text: str
@@ -163,6 +210,7 @@ class DemandReport:
     shares: ShareReport | None = None
     estimate: EstimateReport | None = None
     coverage: Coverage | None = None
+    groups: GroupsReport | None = None
     witnesses: tuple[WitnessReport, ...] = ()
     disagreements: tuple[WitnessReport, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()

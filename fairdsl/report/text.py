@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
 from fairdsl.report.coverage import partition_lines
+from fairdsl.report.group_table import group_lines, group_table, left_out
 from fairdsl.report.model import (
     DemandReport,
     HashedFile,
@@ -100,6 +101,7 @@ def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
                 demand, len(_INDENT) + _VERDICT_WIDTH + 3, style
             )
         yield from _because(demand, style)
+        yield from _groups(demand, item, style)
     if item.shares is not None:
         yield from _shares(item.shares, style)
     yield from _pairs("witness", item, lambda found: found.witnesses, style)
@@ -142,6 +144,21 @@ def _because(demand: DemandReport, style: Style) -> Iterator[str]:
             demand.refusals, colour=style.colour, unicode=style.unicode, width=width, closing=False
         )
         yield from ((_INDENT + line).rstrip() for line in text.rstrip("\n").split("\n"))
+
+
+def _groups(demand: DemandReport, item: PropertyReport, style: Style) -> Iterator[str]:
+    """The rates that a number was computed from; each table once, under the first demand that it belongs to."""
+    for heading, text in group_lines(demand):
+        yield from _detail(heading, text, style)
+    first = next(other for other in item.demands if other.groups == demand.groups)
+    if demand.groups is None or first is not demand:
+        return
+    lead = " " * (len(_INDENT) + _HEADING)
+    for number, line in enumerate(group_table(demand.groups, style.width - len(lead))):
+        start = lead if number else _INDENT + style.paint(f"{'groups':<{_HEADING}}", Paint.SECONDARY)
+        yield start + style.paint(style.shown(line), Paint.PLAIN if number else Paint.FAINT)
+    if demand.groups.excluded:
+        yield from _detail("left out", left_out(demand.groups), style)
 
 
 def _detail(heading: str, text: str, style: Style) -> Iterator[str]:

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from fairdsl.ir.domain import show_number
-from fairdsl.report.model import Cell, DemandReport, EstimateReport, ExitCode, Interval, RegionReport, ShareReport
+from fairdsl.report.model import (
+    Cell,
+    DemandReport,
+    EstimateReport,
+    ExitCode,
+    GroupsReport,
+    Interval,
+    RegionReport,
+    ShareReport,
+)
 from fairdsl.report.numbers import Towards, nearest, shown
 from fairdsl.verdict import Fidelity, Judgement, Reason
 
@@ -15,9 +25,13 @@ __all__ = [
     "REASONS",
     "amounts",
     "basis",
+    "between",
     "cell",
     "estimated",
     "float32_share",
+    "group_words",
+    "in_percent",
+    "number",
     "outcome",
     "region",
     "rests_on",
@@ -26,7 +40,11 @@ __all__ = [
 ]
 
 #: Metrics that are shares of a whole, shown in percent.
-_SHARES = frozenset({"fair_share", "discrimination_rate", "acceptance_rate"})
+_SHARES = frozenset({"fair_share", "discrimination_rate", "acceptance_rate", "most_favoured", "least_favoured"})
+#: Groups that a line names at most.
+_NAMED = 3
+#: Metrics that are about the groups themselves.
+_OF_GROUPS = frozenset({"acceptance_rate", "most_favoured", "least_favoured"})
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -40,6 +58,7 @@ REASONS = {
     Reason.REPLAY_FAILED: "a pair was found that the original model does not confirm",
     Reason.MALFORMED: "the solver's answer was not understood",
     Reason.ENGINE_CRASHED: "the solver stopped without an answer",
+    Reason.UNDEFINED: "there is, or may be, no such number",
 }
 
 EXIT = {
@@ -58,19 +77,62 @@ def outcome(demand: DemandReport) -> str:
         return demand.text.removeprefix("require ").removeprefix("measure ").strip()
     metric = demand.metric.replace("_", " ")
     limit = demand.threshold
-    percent = demand.metric in _SHARES or (limit is not None and limit.text.endswith("%"))
-    known = _number(demand.value, percent, None if limit is None else limit.limit)
+    known = number(demand.value, in_percent(demand), None if limit is None else limit.limit)
+    if demand.groups is not None and demand.metric in _OF_GROUPS:
+        known = _of_groups(demand.metric, demand.value, demand.groups)
     if limit is None:
         return f"{metric} {known}"
-    exact = demand.value.exact is not None
-    if exact and demand.judgement is Judgement.HOLDS:
+    exact = demand.value.exact
+    # Of several numbers the one that is shown need not be the one that breaks the threshold.
+    if exact is not None and demand.judgement is Judgement.HOLDS:
         return f"{metric} {known} {limit.relation.value} {limit.text}"
-    if exact and demand.judgement is Judgement.VIOLATED:
+    if (
+        exact is not None
+        and demand.judgement is Judgement.VIOLATED
+        and limit.relation.negated.compares(exact, limit.limit)
+    ):
         return f"{metric} {known} {limit.relation.negated.value} {limit.text}"
     return f"{metric} {known}, required {limit.relation.value} {limit.text}"
 
 
-def _number(value: Interval, percent: bool, limit: Fraction | None) -> str:
+def in_percent(demand: DemandReport) -> bool:
+    """Whether its numbers are written in percent: shares are, and whatever is required in percent."""
+    limit = demand.threshold
+    return demand.metric in _SHARES or (limit is not None and limit.text.endswith("%"))
+
+
+def _of_groups(metric: str, value: Interval, groups: GroupsReport) -> str:
+    """The spread of the rates, or who has the highest or lowest."""
+    if metric == "acceptance_rate":
+        return number(value, True) if value.exact is not None else f"from {between(value)}"
+    found = [group.group for group in groups.groups if (group.most if metric == "most_favoured" else group.least)]
+    names = [group_words(group) for group in found[:_NAMED]]
+    more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
+    return f"{' or '.join([*names, *more])} ({number(value, True)})"
+
+
+def group_words(group: Mapping[str, Cell]) -> str:
+    """A group as a condition: ``sex = female and age in 25 .. 44``."""
+    return " and ".join(_equals(name, value) for name, value in group.items()) or "everybody"
+
+
+def _equals(name: str, value: Cell) -> str:
+    text = _one_value(value)
+    if isinstance(value, str) and " .. " in value:
+        return f"{name} in {value}"
+    if isinstance(value, str) and value[:1] in ("<", ">"):
+        return " and ".join(f"{name} {part}" for part in value.split(" and "))
+    return f"{name} = {text}"
+
+
+def between(value: Interval) -> str:
+    """Both ends in percent, rounded outward: ``14% to 55.01%``."""
+    low = "0%" if value.low is None else shown(value.low, percent=True, towards=Towards.DOWN)
+    high = "100%" if value.high is None else shown(value.high, percent=True, towards=Towards.UP)
+    return f"{low} to {high}"
+
+
+def number(value: Interval, percent: bool, limit: Fraction | None = None) -> str:
     """The number or its bounds, rounded outward."""
     marks = (Fraction(0), Fraction(1), *(() if limit is None else (limit,)))
     if value.exact is not None:

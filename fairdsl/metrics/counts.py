@@ -1,0 +1,85 @@
+"""The rows that a law was estimated from, by group: how many there are and how many of them the model favours.
+
+The counts do not depend on the law: they are what the data themselves say of a group.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.expr import Who
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Population, Sample
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.joint import Counted, Key, columns_of, key_at
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.exact import UNDECIDED
+from fairdsl.numerics.predicates import mask
+
+__all__ = ["counts_of", "rows_of"]
+
+BoolArray = NDArray[np.bool_]
+
+
+def counts_of(question: GroupMetric, population: Population, model: Model) -> dict[Key, Counted]:
+    """Rows and favoured rows by key; empty where the law rests on no rows.
+
+    Every distinct row is decided exactly, as the model decides in real arithmetic; a row whose decision stays open
+    may be favoured or not. Raises ValueError for a model without a favourable outcome.
+    """
+    sample = population.sample
+    if sample is None:
+        return {}
+    if model.favourable is None:
+        raise ValueError("without a favourable outcome there are no favoured rows")
+    attributes = len(population.columns) - population.has_label
+    decisions = _decisions(model, np.ascontiguousarray(sample.values[:, :attributes]))
+    return _by_key(question, population, sample, decisions == model.favourable, decisions == UNDECIDED)
+
+
+def rows_of(question: GroupMetric, population: Population) -> dict[Key, Counted]:
+    """The rows alone, where nobody has decided about them: any of them may be favoured."""
+    sample = population.sample
+    if sample is None:
+        return {}
+    open_ = np.ones(sample.rows, dtype=np.bool_)
+    return _by_key(question, population, sample, ~open_, open_)
+
+
+def _decisions(model: Model, points: NDArray[np.float64]) -> NDArray[np.int64]:
+    distinct, where = np.unique(points, axis=0, return_inverse=True)
+    settled = BatchEvaluator(model).settled(distinct)
+    decisions: NDArray[np.int64] = settled.decisions[where.ravel()]
+    return decisions
+
+
+def _by_key(
+    question: GroupMetric, population: Population, sample: Sample, favoured: BoolArray, open_: BoolArray
+) -> dict[Key, Counted]:
+    """Count the rows that meet ``given``; a row with a value outside all cells belongs to no key."""
+    kept = np.flatnonzero(mask(question.given, {Who.EACH: sample.values}))
+    columns = columns_of(question, population)
+    values = sample.values[kept][:, list(columns)]
+    distinct, where = np.unique(values, axis=0, return_inverse=True)
+    where = where.ravel()
+    keys = [_key(columns, row, population) for row in distinct.tolist()]
+    rows = np.bincount(where, minlength=len(keys))
+    least = np.bincount(where[favoured[kept]], minlength=len(keys))
+    unsure = np.bincount(where[open_[kept]], minlength=len(keys))
+    counted: dict[Key, Counted] = {}
+    for key, all_, few, more in zip(keys, rows.tolist(), least.tolist(), unsure.tolist(), strict=True):
+        if key is not None:
+            counted[key] = counted.get(key, _NOBODY) + Counted(rows=all_, least=few, most=few + more)
+    return counted
+
+
+_NOBODY = Counted(rows=0, least=0, most=0)
+
+
+def _key(columns: tuple[int, ...], row: list[float], population: Population) -> Key | None:
+    found = [key_at(population, column, Fraction(value)) for column, value in zip(columns, row, strict=True)]
+    values = [value for value in found if value is not None]
+    return tuple(values) if len(values) == len(found) else None

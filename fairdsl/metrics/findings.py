@@ -1,0 +1,149 @@
+"""What is said beside a metric's number: groups without a rate, rates from few rows, and what intervals assume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.domain import show_number
+from fairdsl.ir.population import Population, Rows
+from fairdsl.metrics.cohorts import Cohort
+from fairdsl.metrics.definitions import signed
+from fairdsl.metrics.errors import contradicted, empty_groups, few_rows
+from fairdsl.metrics.intervals import Defined
+from fairdsl.metrics.joint import Bounds
+from fairdsl.metrics.reading import Reading, Stratum
+from fairdsl.metrics.sampling import FEW_ROWS, USUAL, frequency, sampled_rate
+from fairdsl.metrics.words import group_words
+from fairdsl.numerics.binomial import clopper_pearson
+
+__all__ = ["notes_of", "refusal_of", "warnings_of"]
+
+
+def refusal_of(reading: Reading, population: Population) -> Diagnostic | None:
+    """Why there is no number: a declared group has no rate.
+
+    Raises ValueError where groups are to be excluded by their rows and the law rests on none.
+    """
+    question = reading.question
+    if question.excluding is not None and question.excluding.rows is not None and population.sample is None:
+        raise ValueError(f"{population.name} rests on no rows, so none can be counted")
+    without = [cohort for cohort in reading.kept if _nobody(cohort, question.metric)]
+    if not without:
+        return None
+    names = tuple(dict.fromkeys(_words(cohort, population) for cohort in without))
+    return empty_groups(names, len(reading.cohorts), population.name, question.span)
+
+
+def _nobody(cohort: Cohort, metric: str) -> bool:
+    """Whether nobody is in the group. That nobody of a group is favoured is no mistake of the question."""
+    return cohort.mass[1] == 0 or (cohort.defined is Defined.NO and metric != "predictive_parity")
+
+
+def warnings_of(reading: Reading, population: Population) -> tuple[Diagnostic, ...]:
+    """Rates from few rows, and rates that the rows contradict."""
+    return (*_few(reading, population), *_contradicted(reading, population))
+
+
+def _few(reading: Reading, population: Population) -> Iterator[Diagnostic]:
+    """Rates from few rows, where neither a bound on rows nor a confidence says that they were thought of."""
+    question = reading.question
+    chosen = question.excluding is not None and question.excluding.rows is not None
+    if chosen or question.confidence is not None or population.sample is None:
+        return
+    few = [
+        (_words(cohort, population), cohort.counted.rows)
+        for cohort in reading.kept
+        if cohort.counted is not None and cohort.counted.rows < FEW_ROWS
+    ]
+    if few:
+        names = tuple(f"{name}: {rows} row{'' if rows == 1 else 's'}" for name, rows in few)
+        left = clopper_pearson(FEW_ROWS // 2, FEW_ROWS, float(USUAL))
+        yield few_rows(names, population.name, FEW_ROWS, left, question.span)
+
+
+def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnostic]:
+    """Rates under a law that lie outside the intervals of the rows: a sign that its structure is wrong.
+
+    All intervals together miss some rate of the population in one sample of twenty. Paths are asked about under
+    another law than that of the rows.
+    """
+    question = reading.question
+    if population.sample is None or isinstance(population, Rows) or question.metric == "path_specific_gap":
+        return
+    found: list[str] = []
+    for cohort in reading.kept:
+        if cohort.counted is None:
+            continue
+        seen, rate = frequency(cohort.counted), cohort.rate
+        interval = sampled_rate(cohort.counted, confidence=USUAL, rates=len(reading.kept))
+        if seen is not None and (rate.high < interval.low or interval.high < rate.low):
+            law, rows = (_about(each) for each in (rate, seen))
+            found.append(f"{_words(cohort, population)}: {law} under the law, {rows} in the rows")
+    if found:
+        yield contradicted(found, population.name, question.span)
+
+
+def _about(share: Bounds) -> str:
+    """About how much it is, for a sentence; reports have the exact numbers."""
+    return f"{float((share.low + share.high) / 2):.1%}"
+
+
+def notes_of(reading: Reading, population: Population) -> tuple[str, ...]:
+    """What the numbers assume, and why one is none."""
+    return (*_undefined(reading, population), *_meaning(reading, population), *_sampling(reading, population))
+
+
+def _undefined(reading: Reading, population: Population) -> Iterator[str]:
+    for stratum in reading.strata:
+        if stratum.number.defined is not Defined.YES:
+            where = f" where {group_words(stratum.at, population)}" if stratum.at else ""
+            yield _why_undefined(reading, stratum) + where
+
+
+def _why_undefined(reading: Reading, stratum: Stratum) -> str:
+    cohorts = [cohort for cohort in reading.kept if cohort.stratum == stratum.at]
+    if not stratum.comparable:
+        what = "the privileged group or everybody else is" if signed(reading.question) else "too many groups are"
+        return f"{what} left out, so there is nothing to compare"
+    if any(cohort.defined is Defined.NO for cohort in cohorts):
+        return "nobody of some group is favoured, so of its favoured there is no rate"
+    if any(cohort.defined is not Defined.YES for cohort in cohorts):
+        return "it is not certain that every group has a rate: the probability that one rests on may be 0"
+    if stratum.number.defined is Defined.NO and signed(reading.question):
+        return "nobody of the privileged group is favoured, and a quotient by zero is no number"
+    if stratum.number.defined is Defined.NO:
+        return "nobody of any group is favoured, and a ratio of zeros is no number"
+    return "it is not certain that anybody is favoured, and a ratio of zeros is no number"
+
+
+def _meaning(reading: Reading, population: Population) -> Iterator[str]:
+    question = reading.question
+    if question.given_each:
+        names = " and ".join(population.columns[column].name for column in question.given_each)
+        yield f"taken for each value of {names} by itself; the worst decides"
+    if signed(question):
+        yield "everybody outside the privileged group counts as one group"
+    if question.metric == "path_specific_gap":
+        yield "the graph is taken as the true one: nothing that it leaves out influences two of its nodes"
+
+
+def _sampling(reading: Reading, population: Population) -> Iterator[str]:
+    confidence = reading.question.confidence
+    if confidence is None:
+        return
+    if population.sample is None:
+        yield "the law is taken as it is written, so there is no sampling error"
+        return
+    if reading.wide is None:
+        yield "no interval is known that covers the sampling error of this number"
+        return
+    yield (
+        f"with {show_number(confidence * 100)}% confidence all rates of the population lie in their sampling intervals "
+        "(Clopper and Pearson's, joined with the rate under the law), if rows are independent draws and the model was "
+        "fixed before them"
+    )
+
+
+def _words(cohort: Cohort, population: Population) -> str:
+    return group_words(cohort.group + cohort.stratum + cohort.label, population)

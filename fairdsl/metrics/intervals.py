@@ -1,0 +1,155 @@
+"""Metrics of rates that are known as intervals: docs/semantics.md, section 4.
+
+With rates p_a in [lo_a, hi_a] of at least two groups, and a, b different groups:
+
+* max p - min p lies in [max(0, max lo - min hi), max(hi_a - lo_b)];
+* min p / max p in [min lo_a / hi_b, min(1, min hi / max lo)], where max p is not 0.
+
+The lower end of the ratio is sound because the least and the greatest rate belong to different groups unless all
+are equal, and then the ratio is 1. ``gap <= t`` holds of all rates in the intervals exactly if every
+hi_a - lo_b <= t, and of none exactly if some lo_a - hi_b > t: so a threshold may be compared with the two ends
+alone, and likewise for the ratio. All arithmetic is rational.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from fairdsl.metrics.joint import Bounds
+
+__all__ = [
+    "Defined",
+    "Range",
+    "difference",
+    "extremes",
+    "gap",
+    "greatest",
+    "hull",
+    "least_of",
+    "mean",
+    "most_of",
+    "quotient",
+    "ratio",
+    "smallest",
+]
+
+
+class Defined(Enum):
+    """Whether a quotient has a denominator."""
+
+    YES = "yes"
+    PERHAPS = "perhaps"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """A number in [low, high], if it is defined; ``high`` is None where nothing bounds it from above."""
+
+    low: Fraction
+    high: Fraction | None
+    defined: Defined = Defined.YES
+
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def gap(rates: Sequence[Bounds]) -> Range:
+    """max p - min p; 0 of a single group."""
+    if len(rates) < 2:
+        return Range(low=_ZERO, high=_ZERO)
+    low = max(rate.low for rate in rates) - min(rate.high for rate in rates)
+    return Range(low=max(_ZERO, low), high=_over_pairs(rates, lambda high, other: high - other))
+
+
+def _over_pairs(rates: Sequence[Bounds], distance: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
+    """The maximum of ``distance(hi_a, lo_b)`` over a != b; the distance falls with lo_b."""
+    lows = sorted(range(len(rates)), key=lambda place: rates[place].low)[:2]
+    return max(
+        distance(rate.high, rates[lows[1] if lows[0] == place else lows[0]].low) for place, rate in enumerate(rates)
+    )
+
+
+def ratio(rates: Sequence[Bounds]) -> Range:
+    """min p / max p; undefined where max p = 0, which is never read as 1."""
+    greatest_low, greatest_high = max(rate.low for rate in rates), max(rate.high for rate in rates)
+    if greatest_high == 0:
+        return Range(low=_ZERO, high=_ONE, defined=Defined.NO)
+    if greatest_low == 0:
+        return Range(low=_ZERO, high=_ONE, defined=Defined.PERHAPS)
+    if len(rates) < 2:
+        return Range(low=_ONE, high=_ONE)
+    high = min(rate.high for rate in rates) / greatest_low
+    # hi_a > 0 for at least one a; -(lo_b / hi_a) falls with lo_b.
+    low = -_over_pairs(rates, lambda top, other: -other / top if top else -_ONE)
+    return Range(low=min(_ONE, low), high=min(_ONE, high))
+
+
+def difference(rate: Bounds, other: Bounds) -> Range:
+    """p - q, signed."""
+    return Range(low=rate.low - other.high, high=rate.high - other.low)
+
+
+def quotient(rate: Bounds, other: Bounds) -> Range:
+    """p / q, which may exceed 1; undefined where q = 0."""
+    if other.high == 0:
+        return Range(low=_ZERO, high=None, defined=Defined.NO)
+    low = rate.low / other.high
+    if other.low == 0:
+        return Range(low=low, high=None, defined=Defined.PERHAPS)
+    return Range(low=low, high=rate.high / other.low)
+
+
+def extremes(rates: Sequence[Bounds]) -> Range:
+    """All rates: from the least to the greatest of them."""
+    return Range(low=min(rate.low for rate in rates), high=max(rate.high for rate in rates))
+
+
+def most_of(rates: Sequence[Bounds]) -> tuple[int, ...]:
+    """The places of those that may be the greatest: hi_a >= max lo."""
+    bound = max((rate.low for rate in rates), default=_ZERO)
+    return tuple(place for place, rate in enumerate(rates) if rate.high >= bound)
+
+
+def least_of(rates: Sequence[Bounds]) -> tuple[int, ...]:
+    """The places of those that may be the least: lo_a <= min hi."""
+    bound = min((rate.high for rate in rates), default=_ONE)
+    return tuple(place for place, rate in enumerate(rates) if rate.low <= bound)
+
+
+def greatest(ranges: Sequence[Range]) -> Range:
+    """The greatest of several numbers."""
+    return _joined(ranges, max, max)
+
+
+def smallest(ranges: Sequence[Range]) -> Range:
+    """The smallest of several numbers."""
+    return _joined(ranges, min, min)
+
+
+def hull(ranges: Sequence[Range]) -> Range:
+    """Where any of several numbers lies."""
+    return _joined(ranges, min, max)
+
+
+def mean(ranges: Sequence[Range]) -> Range:
+    """The mean of several numbers."""
+    parts = Fraction(1, len(ranges))
+    return _joined(ranges, lambda lows: sum(lows, _ZERO) * parts, lambda highs: sum(highs, _ZERO) * parts)
+
+
+_Choice = Callable[[list[Fraction]], Fraction]
+
+
+def _joined(ranges: Sequence[Range], of_lows: _Choice, of_highs: _Choice) -> Range:
+    """One number out of several; it is as little defined as the least defined of them."""
+    highs = [found.high for found in ranges if found.high is not None]
+    among = {found.defined for found in ranges}
+    return Range(
+        low=of_lows([found.low for found in ranges]),
+        high=of_highs(highs) if len(highs) == len(ranges) else None,
+        defined=next(state for state in (Defined.NO, Defined.PERHAPS, Defined.YES) if state in among),
+    )

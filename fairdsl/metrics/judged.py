@@ -1,0 +1,28 @@
+"""Values of metrics against thresholds: every part has to meet it, and what is no number meets nothing."""
+
+from __future__ import annotations
+
+from fairdsl.ir.question import Threshold
+from fairdsl.verdict import Judgement, Part, Reason, Value, combine, judge
+
+__all__ = ["judged"]
+
+
+def judged(value: Value, threshold: Threshold) -> Judgement:
+    """What a required threshold comes to.
+
+    The comparison with the ends of an interval is the rule of docs/semantics.md, section 4 (see
+    :mod:`fairdsl.metrics.intervals`). With a confidence the interval that covers sampling error is judged; where
+    none is known, the answer is unknown.
+    """
+    undefined = value.reason is Reason.UNDEFINED
+    whole = Part(at=(), low=value.low, high=value.high, sampling=value.sampling, defined=not undefined)
+    found = [_judged(part, value.confidence is not None, threshold) for part in value.parts or (whole,)]
+    return combine([*found, Judgement.UNKNOWN] if undefined else found)
+
+
+def _judged(part: Part, with_confidence: bool, threshold: Threshold) -> Judgement:
+    if not part.defined:
+        return Judgement.UNKNOWN
+    ends = part.sampling if with_confidence else (part.low, part.high)
+    return Judgement.UNKNOWN if ends is None else judge(*ends, threshold.relation, threshold.limit)

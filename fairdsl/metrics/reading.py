@@ -1,0 +1,163 @@
+"""A joint as a question reads it: cohorts, those that are left out, and the number of every stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.ir.population import Population
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.cohorts import Assignment, Cohort, cohorts_of
+from fairdsl.metrics.definitions import comparable, favoured, number_of, with_pools, worst_of
+from fairdsl.metrics.intervals import Defined, Range
+from fairdsl.metrics.joint import Bounds, Joint
+from fairdsl.metrics.sampling import sampled_rate
+
+__all__ = ["Listed", "Reading", "Stratum", "read"]
+
+#: Which cohort: its group, stratum and label.
+Listed = tuple[Assignment, Assignment, Assignment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum:
+    """One value of the attributes of ``given``: its number under the law, and with sampling error.
+
+    It is not ``comparable`` where the question leaves out too many of its groups.
+    """
+
+    at: Assignment
+    comparable: bool
+    number: Range
+    sampled: Range | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a question makes of a joint. ``wide`` are the rates of ``kept`` with sampling error, where asked for."""
+
+    question: GroupMetric
+    cohorts: tuple[Cohort, ...]
+    excluded: tuple[Cohort, ...]
+    kept: tuple[Cohort, ...]
+    wide: tuple[Bounds, ...] | None
+    strata: tuple[Stratum, ...]
+
+    @property
+    def number(self) -> Range:
+        """The metric: the worst stratum's, of those in which there is something to compare."""
+        return worst_of(self.question, [stratum.number for stratum in self.compared])
+
+    @property
+    def compared(self) -> tuple[Stratum, ...]:
+        """The strata with something to compare."""
+        return tuple(stratum for stratum in self.strata if stratum.comparable)
+
+    @property
+    def sampled(self) -> Range | None:
+        """The same with sampling error; None where it was not asked for or is not known."""
+        found = [stratum.sampled for stratum in self.compared if stratum.sampled is not None]
+        return worst_of(self.question, found) if found and len(found) == len(self.compared) else None
+
+    @property
+    def extremes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The places in ``kept`` of those that may be favoured most, and least, where they are compared.
+
+        A high share of deserving among the favoured is no favour, so predictive parity has neither.
+        """
+        most: list[int] = []
+        least: list[int] = []
+        if self.question.metric == "predictive_parity":
+            return (), ()
+        for at in dict.fromkeys(cohort.stratum for cohort in self.kept):
+            inside = [(place, cohort) for place, cohort in enumerate(self.kept) if cohort.stratum == at]
+            for label in dict.fromkeys(cohort.label for _, cohort in inside):
+                compared = [(place, cohort.rate) for place, cohort in inside if cohort.label == label]
+                highest, lowest = favoured(compared)
+                most.extend(highest)
+                least.extend(lowest)
+        return tuple(most), tuple(least)
+
+
+def _left_out(question: GroupMetric, cohort: Cohort, beside: Collection[Listed]) -> bool:
+    """Whether the question wants a cohort listed instead of counted."""
+    if (cohort.group, cohort.stratum, cohort.label) in beside:
+        return True
+    if question.excluding is None:
+        return False
+    if cohort.defined is Defined.NO:
+        return True
+    limit = question.excluding.rows
+    return limit is not None and cohort.rows is not None and cohort.rows < limit
+
+
+def read(
+    question: GroupMetric, joint: Joint, population: Population, *, beside: Collection[Listed] = frozenset()
+) -> Reading:
+    """Read a joint; the question's values have to be keys already. Cohorts in ``beside`` are left out too."""
+    cohorts = cohorts_of(question, joint, population)
+    kept = [cohort for cohort in cohorts if not _left_out(question, cohort, beside)]
+    pools = with_pools(question, kept)
+    everyone = [*kept, *pools]
+    rates = [cohort.rate for cohort in everyone]
+    wide = _widened(question, everyone, rates, population)
+    return Reading(
+        question=question,
+        cohorts=tuple(cohorts),
+        excluded=tuple(cohort for cohort in cohorts if _left_out(question, cohort, beside)),
+        kept=tuple(kept),
+        wide=None if wide is None else tuple(wide[: len(kept)]),
+        strata=tuple(
+            _stratum(question, at, everyone, rates, wide) for at in dict.fromkeys(cohort.stratum for cohort in cohorts)
+        ),
+    )
+
+
+def _stratum(
+    question: GroupMetric,
+    at: Assignment,
+    cohorts: Sequence[Cohort],
+    rates: Sequence[Bounds],
+    wide: Sequence[Bounds] | None,
+) -> Stratum:
+    inside = [place for place, cohort in enumerate(cohorts) if cohort.stratum == at]
+    rated = [(cohorts[place], rates[place]) for place in inside]
+    sampled = None if wide is None else [(cohorts[place], wide[place]) for place in inside]
+    return Stratum(
+        at=at,
+        comparable=comparable(question, rated),
+        number=number_of(question, rated),
+        sampled=None if sampled is None else number_of(question, sampled),
+    )
+
+
+def _widened(
+    question: GroupMetric, cohorts: Sequence[Cohort], rates: Sequence[Bounds], population: Population
+) -> list[Bounds] | None:
+    """The rates with sampling error; None where it was not asked for or no interval is known to cover it.
+
+    A law that was written has none. The frequency in rows is no rate of a path-specific law, and the difference
+    of a metric under two laws is no metric of rates.
+    """
+    if question.confidence is None or question.influence:
+        return None
+    if population.sample is None:
+        return list(rates)
+    if question.metric == "path_specific_gap":
+        return None
+    return [
+        _joined(rate, _sampled(cohort, question.confidence, len(cohorts)))
+        for cohort, rate in zip(cohorts, rates, strict=True)
+    ]
+
+
+def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Bounds:
+    if cohort.counted is None:
+        return Bounds(low=Fraction(0), high=Fraction(1))
+    return sampled_rate(cohort.counted, confidence=confidence, rates=rates)
+
+
+def _joined(one: Bounds, other: Bounds) -> Bounds:
+    """The least interval that contains both."""
+    return Bounds(low=min(one.low, other.low), high=max(one.high, other.high))

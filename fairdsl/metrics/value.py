@@ -1,0 +1,249 @@
+"""From joint probabilities to the verdict about a metric, with its rates, and whether an engine may stop.
+
+Two kinds of error stay apart. ``low`` and ``high`` enclose the metric under the law, and only an engine's precision
+makes them differ. Where ``with confidence`` is asked for, ``sampling`` is the metric over wider rates: each contains
+the enclosure under the law and the interval of :func:`fairdsl.metrics.sampling.sampled_rate` for the rows, so that what
+is judged holds under the law and, with that probability, of the population that the rows were drawn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from fairdsl.ir.population import Population
+from fairdsl.ir.question import GroupMetric, Threshold
+from fairdsl.metrics.cohorts import Assignment
+from fairdsl.metrics.counts import rows_of
+from fairdsl.metrics.findings import notes_of, refusal_of, warnings_of
+from fairdsl.metrics.intervals import Defined, Range
+from fairdsl.metrics.joint import Bounds, Joint, key_at
+from fairdsl.metrics.judged import judged
+from fairdsl.metrics.reading import Reading, read
+from fairdsl.metrics.sampling import frequency
+from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Refused, Value
+
+__all__ = ["PRECISE", "decided", "hull_of", "most_favoured_groups", "value_of"]
+
+#: Numbers that an engine knows to this width are precise enough where no threshold asks for more.
+PRECISE = Fraction(1, 10**6)
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+#: The frequency in rows of which no decision is known.
+_OPEN = Bounds(low=_ZERO, high=_ONE)
+
+
+def value_of(
+    question: GroupMetric,
+    joint: Joint,
+    population: Population,
+    evidence: Evidence,
+    *,
+    without: Joint | None = None,
+    reason: Reason | None = None,
+) -> Value | Refused:
+    """The metric of a joint. Refused where a declared group has no rate and the question does not exclude it.
+
+    ``without`` is the joint under the law in which the columns of ``influence`` are drawn uniformly: the value is
+    then the metric less the metric without. ``reason`` says why the interval is not narrower, where the engine
+    stopped early.
+    """
+    counted = joint if joint.counts else replace(joint, counts=rows_of(question, population))
+    return _value_of(question, counted, population, evidence, without, reason)
+
+
+def _value_of(
+    question: GroupMetric,
+    joint: Joint,
+    population: Population,
+    evidence: Evidence,
+    without: Joint | None,
+    reason: Reason | None,
+) -> Value | Refused:
+    """The same of a joint whose rows are counted, or do not matter."""
+    question = _by_keys(question, population)
+    reading = read(question, joint, population)
+    refusal = refusal_of(reading, population)
+    if refusal is not None:
+        return Refused(diagnostics=(refusal,))
+    number, sampled = reading.number, reading.sampled
+    if question.influence:
+        number = _influence(reading, without, population)
+    whole, parts = _part((), number, sampled), () if question.influence else _parts(reading)
+    most, least = reading.extremes
+    return Value(
+        low=whole.low,
+        high=whole.high,
+        evidence=replace(evidence, notes=(*evidence.notes, *notes_of(reading, population))),
+        rates=_rates(reading),
+        most=most,
+        least=least,
+        excluded=tuple(cohort.group + cohort.stratum + cohort.label for cohort in reading.excluded),
+        sampling=whole.sampling,
+        confidence=question.confidence,
+        parts=parts,
+        reason=Reason.UNDEFINED if _undefined((whole, *parts)) else reason,
+        warnings=warnings_of(reading, population),
+    )
+
+
+def decided(
+    question: GroupMetric,
+    threshold: Threshold | None,
+    joint: Joint,
+    population: Population,
+    *,
+    without: Joint | None = None,
+    precise: Fraction = PRECISE,
+) -> bool:
+    """Whether a more precise joint would change nothing that is asked for.
+
+    So it is where the threshold is met or missed, where all is exact, where a group has no rate whatever the
+    engine finds out, or where every number is known to the width ``precise`` and no threshold asks for more. Of
+    sampling error it knows what the counts of the joint say; more precision does not make it smaller.
+    """
+    joints = (joint,) if without is None else (joint, without)
+    if all(bounds.exact for each in joints for of in (each.favourable, each.total) for bounds in of.values()):
+        return True
+    by_rows = question.excluding is not None and question.excluding.rows is not None
+    if by_rows and not joint.counts:
+        joint = replace(joint, counts=rows_of(question, population))
+    value = _value_of(question, joint, population, _NOBODY, without, None)
+    if isinstance(value, Refused):
+        return True
+    if threshold is not None and judged(value, threshold) is not Judgement.UNKNOWN:
+        return True
+    if threshold is not None and question.confidence is None:
+        return False
+    numbers = [(rate.low, rate.high) for rate in value.rates]
+    if question.metric != "acceptance_rate":  # there the value is the span of all rates, which is no error
+        numbers.append((value.low, value.high))
+    return value.reason is not Reason.UNDEFINED and all(high - low <= precise for low, high in numbers)
+
+
+_NOBODY = Evidence(backend="", method="")
+
+
+def most_favoured_groups(
+    question: GroupMetric, joint: Joint, population: Population
+) -> tuple[tuple[Fraction, ...], ...]:
+    """The groups that may be favoured most under a joint: what the baseline ``most_favoured`` may stand for.
+
+    ``joint`` is of the law itself and its keys those of an ``acceptance_rate`` of the question.
+    """
+    plain = replace(question, metric="acceptance_rate", allowed=frozenset(), baseline=None)
+    reading = read(plain, joint, population)
+    most, _ = reading.extremes
+    return tuple(dict.fromkeys(tuple(value for _, value in reading.kept[place].group) for place in most))
+
+
+def hull_of(values: Iterable[Value]) -> Value:
+    """One value out of several, of which it is not known which is meant: the least interval that contains all."""
+    first, *others = values
+    for other in others:
+        reason = first.reason if first.reason is Reason.UNDEFINED else (other.reason or first.reason)
+        first = replace(
+            first,
+            low=min(first.low, other.low),
+            high=max(first.high, other.high),
+            rates=tuple(
+                replace(rate, low=min(rate.low, same.low), high=max(rate.high, same.high))
+                for rate, same in zip(first.rates, other.rates, strict=True)
+            ),
+            most=tuple(sorted({*first.most, *other.most})),
+            least=tuple(sorted({*first.least, *other.least})),
+            sampling=_joined(first.sampling, other.sampling),
+            parts=tuple(
+                replace(
+                    part,
+                    low=min(part.low, same.low),
+                    high=max(part.high, same.high),
+                    sampling=_joined(part.sampling, same.sampling),
+                    defined=part.defined and same.defined,
+                )
+                for part, same in zip(first.parts, other.parts, strict=True)
+            ),
+            reason=reason,
+        )
+    return first
+
+
+def _joined(
+    one: tuple[Fraction, Fraction] | None, other: tuple[Fraction, Fraction] | None
+) -> tuple[Fraction, Fraction] | None:
+    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
+
+
+def _by_keys(question: GroupMetric, population: Population) -> GroupMetric:
+    """The privileged group by the keys of its cells; a value in no cell is left as it is, and nobody's."""
+    if question.privileged is None:
+        return question
+    columns = zip(question.across, question.privileged, strict=True)
+    keys = [(key_at(population, column, value), value) for column, value in columns]
+    return replace(question, privileged=tuple(value if key is None else key for key, value in keys))
+
+
+def _influence(reading: Reading, without: Joint | None, population: Population) -> Range:
+    """Q under the law less Q without; the same groups are left out of both."""
+    if without is None:
+        raise ValueError("influence is a difference, and the joint without it is missing")
+    question = reading.question
+    listed = {(cohort.group, cohort.stratum, cohort.label) for cohort in reading.excluded}
+    other = read(replace(question, excluding=None), without, population, beside=listed)
+    whole, rest = reading.number, other.number
+    defined = Defined.YES if whole.defined is rest.defined is Defined.YES else Defined.PERHAPS
+    if whole.high is None or rest.high is None:
+        return Range(low=_ZERO, high=None, defined=Defined.PERHAPS)
+    return Range(low=whole.low - rest.high, high=whole.high - rest.low, defined=defined)
+
+
+def _part(at: Assignment, number: Range, sampled: Range | None) -> Part:
+    """A number as a part of a value; without a sense where it is, or may be, undefined."""
+    high = number.high
+    sampling = None if sampled is None or sampled.high is None else (sampled.low, sampled.high)
+    if number.defined is not Defined.YES or high is None:
+        return Part(at=at, low=_ZERO, high=_ONE, defined=False)
+    return Part(at=at, low=number.low, high=high, sampling=sampling)
+
+
+def _parts(reading: Reading) -> tuple[Part, ...]:
+    """The numbers that each have to meet a threshold: the rates of all groups, or a metric for each value given."""
+    if reading.question.metric == "acceptance_rate":
+        return tuple(
+            _part(
+                cohort.group + cohort.stratum,
+                Range(low=cohort.rate.low, high=cohort.rate.high, defined=cohort.defined),
+                None if reading.wide is None else Range(low=reading.wide[n].low, high=reading.wide[n].high),
+            )
+            for n, cohort in enumerate(reading.kept)
+        )
+    if not reading.question.given_each:
+        return ()
+    return tuple(_part(stratum.at, stratum.number, stratum.sampled) for stratum in reading.compared)
+
+
+def _undefined(parts: Iterable[Part]) -> bool:
+    return any(not part.defined for part in parts)
+
+
+def _rates(reading: Reading) -> tuple[Rate, ...]:
+    rates: list[Rate] = []
+    for place, cohort in enumerate(reading.kept):
+        # Rows say how often somebody was favoured, and nothing of what would be along some paths only.
+        counted = None if reading.question.metric == "path_specific_gap" else cohort.counted
+        seen = None if counted is None else frequency(counted)
+        wide = None if reading.wide is None else reading.wide[place]
+        rates.append(
+            Rate(
+                group=cohort.group,
+                given=cohort.stratum + cohort.label,
+                low=cohort.rate.low,
+                high=cohort.rate.high,
+                mass=cohort.mass,
+                rows=None if counted is None else counted.rows,
+                empirical=None if seen is None or seen == _OPEN else (seen.low, seen.high),
+                sampling=None if wide is None else (wide.low, wide.high),
+            )
+        )
+    return tuple(rates)

@@ -1,0 +1,53 @@
+"""Groups in the spec's words: ``sex = female and age in 25 .. 44``."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from fairdsl.ir.domain import Attribute, Boolean, Integer, show_number
+from fairdsl.ir.population import Inside, Population
+from fairdsl.metrics.cohorts import Assignment
+from fairdsl.metrics.joint import cells_of, key_of
+
+__all__ = ["condition", "group_words", "range_words"]
+
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9.]+")
+
+
+def group_words(assignment: Assignment, population: Population) -> str:
+    """The condition that a spec would write for such a group."""
+    return " and ".join(condition(column, value, population) for column, value in assignment) or "everybody"
+
+
+def condition(column: int, value: Fraction, population: Population) -> str:
+    """One column's part of it."""
+    attribute = population.columns[column]
+    words = range_words(column, value, population)
+    if words is None:
+        return f"{attribute.name} = {_value(attribute, value)}"
+    if words[0] in "<>":
+        return " and ".join(f"{attribute.name} {part}" for part in words.split(" and "))
+    return f"{attribute.name} in {words}" if " .. " in words else f"any {attribute.name}"
+
+
+def range_words(column: int, value: Fraction, population: Population) -> str | None:
+    """The range that stands for a group, ``25 .. 44`` or ``>= 0.5 and < 2``; None where it is a single value."""
+    attribute = population.columns[column]
+    cell = next((cell for cell in cells_of(population, column) if key_of(cell) == value), None)
+    if cell is None or cell.inside is Inside.POINT or (cell.low is not None and cell.low == cell.high):
+        return None
+    high = cell.high
+    whole = isinstance(attribute.type, Integer)
+    if whole and cell.open and high is not None:
+        high -= 1
+    if cell.low is not None and high is not None and (whole or not cell.open):
+        return f"{show_number(cell.low)} .. {show_number(high)}"
+    ends = ((">=", cell.low), ("<" if cell.open and not whole else "<=", high))
+    return " and ".join(f"{sign} {show_number(end)}" for sign, end in ends if end is not None) or "any"
+
+
+def _value(attribute: Attribute, value: Fraction) -> str:
+    """Names that are no words of the language stand in quotes."""
+    text = attribute.show(value)
+    return text if isinstance(attribute.type, Boolean) or _WORD.fullmatch(text) else f'"{text}"'

@@ -1,0 +1,359 @@
+"""Values of metrics against their definitions, over random laws that an engine knows only roughly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from group_cases import EVIDENCE, about, ends, joint, of_rates, people
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.question import Excluding, Threshold
+from fairdsl.metrics import Bounds, Counted, Joint, decided, hull_of, judged, most_favoured_groups, value_of
+from fairdsl.verdict import Judgement, Reason, Refused, Value
+
+F = Fraction
+RACES, AGES, LABELS = (F(0), F(1), F(5)), (F(18), F(25), F(45)), (F(0), F(1))
+
+#: A law by (race, age, label): probabilities of being favoured and of being refused, up to a common factor.
+Law = Mapping[tuple[F, F, F], tuple[int, int]]
+
+
+def laws() -> st.SearchStrategy[Law]:
+    keys = list(product(RACES, AGES, LABELS))
+    cell = st.tuples(st.integers(0, 4), st.integers(0, 4))
+    return st.lists(cell, min_size=len(keys), max_size=len(keys)).map(lambda cells: dict(zip(keys, cells, strict=True)))
+
+
+class Truth:
+    """Probabilities of a law, straight from their definitions."""
+
+    def __init__(self, law: Law) -> None:
+        self.law = law
+        self.whole = sum(sum(cell) for cell in law.values()) or 1
+
+    def pr(self, *, favourable: bool = False, race: F | None = None, age: F | None = None, label: F | None = None) -> F:
+        found = 0
+        for (r, a, y), (yes, no) in self.law.items():
+            if (race is None or r == race) and (age is None or a == age) and (label is None or y == label):
+                found += yes + (0 if favourable else no)
+        return F(found, self.whole)
+
+    def rate(self, *, race: F, age: F | None = None, label: F | None = None) -> F:
+        everybody = self.pr(race=race, age=age, label=label)
+        return self.pr(favourable=True, race=race, age=age, label=label) / everybody
+
+
+def rough(exact: F, below: int, above: int) -> tuple[F, F]:
+    return max(F(0), exact - F(below, 60)), min(F(1), exact + F(above, 60))
+
+
+def enclosed(truth: Truth, *, label: bool, age: bool, errors: list[tuple[int, int]]) -> Joint:
+    """The joint by race, then age and label where they are asked for; all probabilities known only roughly."""
+    keys = [
+        (race, *a, *y)
+        for race in RACES
+        for a in ([(age,) for age in AGES] if age else [()])
+        for y in ([(value,) for value in LABELS] if label else [()])
+    ]
+    favourable, total = {}, {}
+    for number, key in enumerate(keys):
+        at = {"race": key[0]} | ({"age": key[1]} if age else {}) | ({"label": key[-1]} if label else {})
+        total[key] = rough(truth.pr(**at), *(error // 2 for error in errors[(number + 1) % len(errors)]))
+        low, high = rough(truth.pr(favourable=True, **at), *errors[number % len(errors)])
+        favourable[key] = (low, min(high, total[key][1]))
+    return joint(favourable, total)
+
+
+def gap_of(truth: Truth, label: F | None = None, age: F | None = None) -> F:
+    rates = [truth.rate(race=race, age=age, label=label) for race in RACES]
+    return max(rates) - min(rates)
+
+
+def predictive(truth: Truth) -> F:
+    values = [truth.pr(favourable=True, race=race, label=F(1)) / truth.pr(favourable=True, race=race) for race in RACES]
+    return max(values) - min(values)
+
+
+def pool(truth: Truth, privileged: F, label: F | None = None) -> tuple[F, F]:
+    """Everybody else's rate, and the privileged group's."""
+    others = [race for race in RACES if race != privileged]
+    yes = sum((truth.pr(favourable=True, race=race, label=label) for race in others), F(0))
+    everybody = sum((truth.pr(race=race, label=label) for race in others), F(0))
+    return yes / everybody, truth.rate(race=privileged, label=label)
+
+
+def ratio_of(truth: Truth, age: F | None = None) -> F:
+    rates = [truth.rate(race=race, age=age) for race in RACES]
+    return min(rates) / max(rates)
+
+
+def minus(pair: tuple[F, F]) -> F:
+    return pair[0] - pair[1]
+
+
+DEFINITIONS: dict[str, tuple[dict[str, object], bool, bool, Callable[[Truth], F]]] = {
+    "statistical_parity": ({}, False, False, gap_of),
+    "disparate_impact": ({}, False, False, ratio_of),
+    "equalized_odds": ({}, True, False, lambda truth: max(gap_of(truth, label) for label in LABELS)),
+    "equal_opportunity": ({"deserving": F(1)}, True, False, lambda truth: gap_of(truth, F(1))),
+    "predictive_parity": ({"deserving": F(1)}, True, False, predictive),
+    "statistical_parity by age": ({"given_each": (1,)}, False, True, lambda t: max(gap_of(t, age=age) for age in AGES)),
+    "disparate_impact by age": ({"given_each": (1,)}, False, True, lambda t: min(ratio_of(t, age) for age in AGES)),
+    "statistical_parity_difference": ({"privileged": (F(1),)}, False, False, lambda t: minus(pool(t, F(1)))),
+    "disparate_impact of AIF360": ({"privileged": (F(5),)}, False, False, lambda t: F(1) * _over(pool(t, F(5)))),
+    "average_odds_difference": (
+        {"privileged": (F(0),)},
+        True,
+        False,
+        lambda t: sum((minus(pool(t, F(0), label)) for label in LABELS), F(0)) / 2,
+    ),
+    "most_favoured": ({}, False, False, lambda truth: max(truth.rate(race=race) for race in RACES)),
+    "least_favoured": ({}, False, False, lambda truth: min(truth.rate(race=race) for race in RACES)),
+}
+
+
+def _over(pair: tuple[F, F]) -> F:
+    return pair[0] / pair[1]
+
+
+roughness = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+@given(laws(), roughness, st.sampled_from([Relation.LE, Relation.LT, Relation.GE, Relation.GT]), st.integers(-6, 12))
+def test_a_value_contains_its_definition(
+    name: str, law: Law, errors: list[tuple[int, int]], relation: Relation, twelfths: int
+) -> None:
+    clauses, label, age, definition = DEFINITIONS[name]
+    question, truth = about(name.split(" ")[0], **clauses), Truth(law)
+    limit = Threshold(relation=relation, limit=F(twelfths, 12), text="")
+    for widths in (errors, [(0, 0)]):
+        value = value_of(question, enclosed(truth, label=label, age=age, errors=widths), people(), EVIDENCE)
+        try:
+            true = definition(truth)
+        except ZeroDivisionError:
+            # Without any error that is known; where the enclosures are rough it may still be open.
+            assert isinstance(value, Refused) or value.reason is Reason.UNDEFINED
+            continue
+        assert isinstance(value, Value)
+        if value.reason is Reason.UNDEFINED:
+            assert widths is errors
+            assert judged(value, limit) in (Judgement.UNKNOWN, Judgement.VIOLATED)
+            continue
+        assert value.low <= true <= value.high
+        if widths is not errors:
+            assert value.low == true == value.high
+        verdict = judged(value, limit)
+        if verdict is Judgement.HOLDS:
+            assert relation.compares(true, limit.limit)
+        elif verdict is Judgement.VIOLATED and not question.given_each:
+            assert not relation.compares(true, limit.limit)
+
+
+@given(laws(), roughness, st.integers(0, 12))
+def test_acceptance_rates_are_judged_group_by_group(law: Law, errors: list[tuple[int, int]], twelfths: int) -> None:
+    truth, limit = Truth(law), F(twelfths, 12)
+    at_least = Threshold(relation=Relation.GE, limit=limit, text="")
+    value = value_of(
+        about("acceptance_rate"), enclosed(truth, label=False, age=False, errors=errors), people(), EVIDENCE
+    )
+    if isinstance(value, Refused):
+        assert any(truth.pr(race=race) == 0 for race in RACES)
+        return
+    rates = [truth.rate(race=race) for race in RACES]
+    assert all(part.low <= rate <= part.high for part, rate in zip(value.parts, rates, strict=True))
+    verdict = judged(value, at_least)
+    assert verdict is not Judgement.HOLDS or min(rates) >= limit
+    assert verdict is not Judgement.VIOLATED or min(rates) < limit
+    exact = value_of(
+        about("acceptance_rate"), enclosed(truth, label=False, age=False, errors=[(0, 0)]), people(), EVIDENCE
+    )
+    assert isinstance(exact, Value)
+    assert judged(exact, at_least) is (Judgement.HOLDS if min(rates) >= limit else Judgement.VIOLATED)
+
+
+HALF = {(F(0),): (F(1, 2), F(1, 2)), (F(1),): (F(3, 4), F(3, 4)), (F(5),): (F(1), F(1))}
+
+
+def test_a_declared_group_without_anybody_is_an_error_and_never_a_number() -> None:
+    """Trap 19: an empty group had the rate .5, and 0/0 was 1."""
+    empty = of_rates({(F(0),): (F(1, 2), F(1, 2)), (F(1),): (F(3, 4), F(3, 4))})
+    refused = value_of(about("statistical_parity"), empty, people(), EVIDENCE)
+    assert isinstance(refused, Refused)
+    [diagnostic] = refused.diagnostics
+    assert diagnostic.code == "E0580"
+    assert diagnostic.notes == ("race = c: probability 0",)
+    listed = value_of(about("statistical_parity", excluding=Excluding(rows=None)), empty, people(), EVIDENCE)
+    assert ends(listed) == (F(1, 4), F(1, 4))
+    assert isinstance(listed, Value)
+    assert listed.excluded == (((0, F(5)),),)
+    assert len(listed.rates) == 2
+
+
+def test_a_group_that_may_be_empty_leaves_everything_open() -> None:
+    exact = of_rates(HALF)
+    open_ = joint(
+        {key: (each.low, each.high) for key, each in exact.favourable.items()},
+        {key: (F(0) if key == (F(5),) else each.low, each.high) for key, each in exact.total.items()},
+    )
+    value = value_of(about("statistical_parity"), open_, people(), EVIDENCE)
+    assert isinstance(value, Value)
+    assert value.reason is Reason.UNDEFINED
+    assert (value.rates[2].low, value.rates[2].high) == (0, 1)
+    anything = Threshold(relation=Relation.LE, limit=F(1), text="100%")
+    assert judged(value, anything) is Judgement.UNKNOWN
+    assert not decided(about("statistical_parity"), anything, open_, people())
+
+
+def test_nobody_favoured_makes_a_ratio_undefined() -> None:
+    nobody = of_rates({key: (F(0), F(0)) for key in HALF})
+    value = value_of(about("disparate_impact"), nobody, people(), EVIDENCE)
+    assert isinstance(value, Value)
+    assert value.reason is Reason.UNDEFINED
+    for relation, limit in ((Relation.GE, F(0)), (Relation.LE, F(1)), (Relation.GE, F(4, 5))):
+        assert judged(value, Threshold(relation=relation, limit=limit, text="")) is Judgement.UNKNOWN
+    assert any("ratio of zeros" in note for note in value.evidence.notes)
+    assert decided(about("disparate_impact"), None, nobody, people())
+
+
+def test_one_group_that_is_left_proves_no_parity() -> None:
+    alone = of_rates({(F(0),): (F(1, 2), F(1, 2))})
+    value = value_of(about("statistical_parity", excluding=Excluding(rows=None)), alone, people(), EVIDENCE)
+    assert isinstance(value, Value)
+    assert value.reason is Reason.UNDEFINED
+    assert judged(value, Threshold(relation=Relation.LE, limit=F(1, 20), text="5%")) is Judgement.UNKNOWN
+    rate = value_of(about("acceptance_rate", excluding=Excluding(rows=None)), alone, people(), EVIDENCE)
+    assert ends(rate) == (F(1, 2), F(1, 2))
+
+
+def test_small_groups_are_left_out_by_their_rows() -> None:
+    counts = {(F(0),): Counted(rows=29, least=3, most=3), (F(1),): Counted(rows=30, least=3, most=3)}
+    counts |= {(F(5),): Counted(rows=400, least=3, most=3)}
+    exact = Joint(favourable=of_rates(HALF).favourable, total=of_rates(HALF).total, counts=counts)
+    value = value_of(about("statistical_parity", excluding=Excluding(rows=30)), exact, people(), EVIDENCE)
+    assert isinstance(value, Value)
+    assert value.excluded == (((0, F(0)),),)
+    assert ends(value) == (F(1, 4), F(1, 4))
+    assert value.warnings == ()
+    warned = value_of(about("statistical_parity"), exact, people(), EVIDENCE)
+    assert isinstance(warned, Value)
+    [warning] = warned.warnings
+    assert (warning.code, warning.notes) == ("W0808", ("race = a: 29 rows",))
+
+
+def test_most_and_least_favoured_are_marked_where_they_are_compared() -> None:
+    value = value_of(about("statistical_parity"), of_rates(HALF), people(), EVIDENCE)
+    assert isinstance(value, Value)
+    assert (value.most, value.least) == ((2,), (0,))
+    close = of_rates(HALF | {(F(1),): (F(2, 5), F(1))})
+    rough_value = value_of(about("statistical_parity"), close, people(), EVIDENCE)
+    assert isinstance(rough_value, Value)
+    assert (rough_value.most, rough_value.least) == ((1, 2), (0, 1))
+    assert most_favoured_groups(about("path_specific_gap"), close, people()) == ((F(1),), (F(5),))
+
+
+def test_influence_is_the_metric_less_the_metric_without() -> None:
+    question = about("disparate_impact", influence=(1,))
+    with_, without = of_rates(HALF), of_rates({key: (F(3, 4), F(4, 4)) for key in HALF})
+    value = value_of(question, with_, people(), EVIDENCE, without=without)
+    # DI is 1/2, and between 3/4 and 1 without: negative where removing it raises the ratio.
+    assert ends(value) == (F(-1, 2), F(-1, 4))
+    nobody = of_rates({key: (F(0), F(0)) for key in HALF})
+    undefined = value_of(question, with_, people(), EVIDENCE, without=nobody)
+    assert isinstance(undefined, Value)
+    assert undefined.reason is Reason.UNDEFINED
+    with pytest.raises(ValueError, match="influence"):
+        value_of(question, with_, people(), EVIDENCE)
+
+
+def test_a_privileged_value_belongs_to_its_bin() -> None:
+    rates = {(F(18),): (F(1, 2), F(1, 2)), (F(25),): (F(1, 4), F(1, 4)), (F(45),): (F(3, 4), F(3, 4))}
+    question = about("statistical_parity_difference", across=(1,), privileged=(F(30),))
+    assert ends(value_of(question, of_rates(rates), people(), EVIDENCE)) == (F(3, 8), F(3, 8))
+
+
+def test_the_worst_stratum_decides_and_each_is_reported() -> None:
+    rates = {(race, age): (F(1, 2), F(1, 2)) for race in RACES for age in AGES} | {(F(0), F(45)): (F(1, 8), F(1, 8))}
+    value = value_of(about("disparate_impact", given_each=(1,)), of_rates(rates), people(), EVIDENCE)
+    assert ends(value) == (F(1, 4), F(1, 4))
+    assert isinstance(value, Value)
+    assert [(part.at, part.low) for part in value.parts] == [
+        (((1, F(18)),), F(1)),
+        (((1, F(25)),), F(1)),
+        (((1, F(45)),), F(1, 4)),
+    ]
+    assert judged(value, Threshold(relation=Relation.GE, limit=F(4, 5), text="80%")) is Judgement.VIOLATED
+
+
+def test_when_an_engine_may_stop() -> None:
+    question = about("statistical_parity")
+    wide = of_rates(HALF | {(F(0),): (F(1, 2), F(3, 5))})
+    at_most = {text: Threshold(relation=Relation.LE, limit=F(text), text=text) for text in ("0.3", "0.45", "0.5")}
+    assert decided(question, at_most["0.3"], wide, people())
+    assert not decided(question, at_most["0.45"], wide, people())
+    assert decided(question, at_most["0.5"], wide, people())
+    assert not decided(question, None, wide, people())
+    assert decided(question, None, wide, people(), precise=F(1, 10))
+    assert decided(question, at_most["0.45"], of_rates(HALF), people())
+
+
+def test_a_hull_contains_all_of_its_values() -> None:
+    values = [
+        value_of(about("path_specific_gap"), of_rates(rates), people(), EVIDENCE)
+        for rates in (HALF, HALF | {(F(0),): (F(1, 8), F(1, 4))})
+    ]
+    both = hull_of(value for value in values if isinstance(value, Value))
+    assert (both.low, both.high) == (F(1, 2), F(7, 8))
+    assert (both.rates[0].low, both.rates[0].high) == (F(1, 8), F(1, 2))
+
+
+def test_enclosures_of_a_probability() -> None:
+    with pytest.raises(ValueError, match="probability"):
+        Bounds(low=F(1, 2), high=F(1, 3))
+    with pytest.raises(ValueError, match="part of the rows"):
+        Counted(rows=2, least=1, most=3)
+
+
+def test_strata_whose_groups_are_left_out_are_said_and_not_judged() -> None:
+    """Who excludes small groups does not ask about ages of which only small groups are left."""
+    keys = [(race, age) for race in RACES for age in AGES]
+    counts = {key: Counted(rows=3 if key[1] == 18 else 90, least=1, most=1) for key in keys}
+    rates = of_rates({(race, age): (F(1, 2) + age / 1000, F(1, 2) + age / 1000) for race, age in keys})
+    exact = Joint(favourable=rates.favourable, total=rates.total, counts=counts)
+    question = about("statistical_parity", given_each=(1,), excluding=Excluding(rows=30))
+    value = value_of(question, exact, people(), EVIDENCE)
+    assert ends(value) == (0, 0)
+    assert isinstance(value, Value)
+    assert [part.at for part in value.parts] == [((1, F(25)),), ((1, F(45)),)]
+    assert len(value.excluded) == 3
+    assert any("nothing to compare where age in 18 .. 24" in note for note in value.evidence.notes)
+    nobody = Joint(
+        favourable=rates.favourable, total=rates.total, counts=dict.fromkeys(keys, Counted(rows=3, least=1, most=1))
+    )
+    left = value_of(question, nobody, people(), EVIDENCE)
+    assert isinstance(left, Value)
+    assert left.reason is Reason.UNDEFINED
+    assert judged(left, Threshold(relation=Relation.LE, limit=F(1), text="100%")) is Judgement.UNKNOWN
+
+
+def test_a_privileged_group_that_is_left_out_has_nobody_to_compare_with() -> None:
+    counts = {key: Counted(rows=3 if key == (F(1),) else 90, least=1, most=1) for key in HALF}
+    exact = Joint(favourable=of_rates(HALF).favourable, total=of_rates(HALF).total, counts=counts)
+    question = about("disparate_impact", privileged=(F(1),), excluding=Excluding(rows=30))
+    value = value_of(question, exact, people(), EVIDENCE)
+    assert isinstance(value, Value)
+    assert value.reason is Reason.UNDEFINED
+
+
+def test_a_ratio_to_a_privileged_group_without_favour_is_undefined() -> None:
+    value = value_of(
+        about("disparate_impact", privileged=(F(0),)), of_rates(HALF | {(F(0),): (F(0), F(0))}), people(), EVIDENCE
+    )
+    assert isinstance(value, Value)
+    assert value.reason is Reason.UNDEFINED
+    assert any("quotient by zero" in note for note in value.evidence.notes)

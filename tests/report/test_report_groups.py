@@ -1,0 +1,257 @@
+"""Metrics of groups in reports: the table of rates, who was left out, and two kinds of intervals side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from samples import DOMAIN
+
+import fairdsl.report
+from fairdsl.ir.domain import Attribute, Boolean, Integer
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.population import Cell, Inside, Network
+from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.report.build import demand_report
+from fairdsl.report.json import report_to_json
+from fairdsl.report.model import DemandReport, PropertyReport, Report
+from fairdsl.report.text import render
+from fairdsl.report.words import outcome
+from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Value
+
+F = Fraction
+
+EVIDENCE = Evidence(backend="subset_sum", method="sums of weights, exactly")
+SEX = DOMAIN.attributes[3]
+AGE = Attribute(name="age", type=Integer(low=18, high=90), bins=(F(25), F(45)))
+PEOPLE = Network(
+    name="cohort",
+    columns=(SEX, AGE, Attribute(name="repaid", type=Boolean())),
+    cells=(
+        (Cell(low=F(0), high=F(0)), Cell(low=F(1), high=F(1))),
+        tuple(Cell(low=F(low), high=F(high), inside=Inside.UNKNOWN) for low, high in ((18, 24), (25, 44), (45, 90))),
+        (Cell(low=F(0), high=F(0)), Cell(low=F(1), high=F(1))),
+    ),
+    factors=(),
+    has_label=True,
+)
+F_YOUNG, M_YOUNG = ((0, F(0)), (1, F(18))), ((0, F(1)), (1, F(18)))
+F_OLD, M_OLD = ((0, F(0)), (1, F(45))), ((0, F(1)), (1, F(45)))
+RATES = (
+    Rate(
+        group=F_YOUNG,
+        low=F(7, 50),
+        high=F(7, 50),
+        mass=(F(1, 8), F(1, 8)),
+        rows=1204,
+        empirical=(F(3, 20), F(3, 20)),
+        sampling=(F(1, 8), F(1, 6)),
+    ),
+    Rate(group=M_YOUNG, low=F(1, 3), high=F(2, 5), mass=(F(1, 4), F(1, 4)), rows=88, sampling=(F(1, 4), F(1, 2))),
+    Rate(group=F_OLD, low=F(11, 20), high=F(11, 20), mass=(F(1, 8), F(1, 8)), rows=9, sampling=(F(0), F(1))),
+)
+VALUE = Value(
+    low=F(14, 55),
+    high=F(14, 55),
+    evidence=EVIDENCE,
+    rates=RATES,
+    most=(2,),
+    least=(0,),
+    excluded=(M_OLD, ((0, F(1)), (1, F(25)))),
+    sampling=(F(1, 5), F(1, 3)),
+    confidence=F(95, 100),
+)
+
+
+def at_least(text: str) -> Threshold:
+    return Threshold(relation=Relation.GE, limit=F(text.rstrip("%")) / (100 if "%" in text else 1), text=text)
+
+
+def demand(value: Value, metric: str, limit: str | None = None) -> DemandReport:
+    return demand_report(
+        text=f"measure {metric}" if limit is None else f"require {metric} >= {limit}",
+        metric=metric,
+        quantity=Quantity.METRIC,
+        threshold=None if limit is None else at_least(limit),
+        verdict=value,
+        domain=DOMAIN,
+        outcomes=("reject", "grant"),
+        seconds=0.02,
+        population=PEOPLE,
+    )
+
+
+def rated(*groups: tuple[F, F], **more: object) -> Value:
+    """Exact rates of age groups for both sexes."""
+    rates = tuple(
+        Rate(group=((1, F(age)),), low=low, high=high, mass=(F(1, 3), F(1, 3)))
+        for age, (low, high) in zip((18, 25, 45), groups, strict=False)
+    )
+    parts = tuple(Part(at=rate.group, low=rate.low, high=rate.high) for rate in rates)
+    ends = min(rate.low for rate in rates), max(rate.high for rate in rates)
+    return Value(low=ends[0], high=ends[1], evidence=EVIDENCE, rates=rates, parts=parts, **more)  # type: ignore[arg-type]
+
+
+STRATA = Value(
+    low=F(1, 4),
+    high=F(1, 4),
+    evidence=EVIDENCE,
+    rates=tuple(
+        Rate(group=((0, F(sex)),), given=((1, F(age)),), low=rate, high=rate, mass=(F(1, 4), F(1, 4)))
+        for age, sex, rate in ((18, 0, F(1, 8)), (18, 1, F(1, 2)), (45, 0, F(1)), (45, 1, F(1)))
+    ),
+    most=(1, 2, 3),
+    least=(0, 2, 3),
+    parts=(
+        Part(at=((1, F(18)),), low=F(1, 4), high=F(1, 4)),
+        Part(at=((1, F(45)),), low=F(1), high=F(1)),
+    ),
+)
+UNDEFINED = replace(rated((F(0), F(0)), (F(0), F(0)), reason=Reason.UNDEFINED), parts=())
+REPORT = Report(
+    version="0.1.0",
+    path="credit.fair",
+    sha256="ab" * 32,
+    properties=(
+        PropertyReport(
+            name="four_fifths",
+            sentence="",
+            clauses=("across sex, age", "under cohort"),
+            demands=(
+                demand(VALUE, "disparate_impact", "80%"),
+                demand(VALUE, "disparate_impact", "30%"),
+                demand(VALUE, "most_favoured"),
+                demand(VALUE, "disparate_impact"),
+            ),
+        ),
+        PropertyReport(name="each_age", sentence="", clauses=(), demands=(demand(STRATA, "disparate_impact", "0.8"),)),
+        PropertyReport(
+            name="rates",
+            sentence="",
+            clauses=(),
+            demands=(
+                demand(rated((F(1, 3), F(1, 3)), (F(1, 2), F(1, 2))), "acceptance_rate", "40%"),
+                demand(rated((F(1, 3), F(2, 5)), (F(1, 2), F(1, 2))), "acceptance_rate"),
+            ),
+        ),
+        PropertyReport(name="nobody", sentence="", clauses=(), demands=(demand(UNDEFINED, "disparate_impact", "80%"),)),
+    ),
+)
+
+
+def test_the_table_of_rates(as_expected: Callable[[Path, str], None]) -> None:
+    as_expected(Path(__file__).parent / "groups.txt", render(REPORT))
+
+
+@pytest.mark.parametrize("width", [72, 80])
+def test_narrow_terminals(width: int) -> None:
+    lines = render(REPORT, width=width).split("\n")
+    start = next(number for number, line in enumerate(lines) if line.lstrip().startswith("groups"))
+    table = lines[start : start + 4]
+    assert max(len(line) for line in table) <= width
+    assert "95% interval" in table[0]
+    assert "of all" not in table[0]
+    assert table[1].endswith("least")
+
+
+def test_the_interval_with_sampling_error_is_judged() -> None:
+    first, second, _, _ = REPORT.properties[0].demands
+    assert first.judgement is Judgement.VIOLATED
+    # 14/55 < 30 %, but the rows leave up to a third.
+    assert second.judgement is Judgement.UNKNOWN
+    assert second.reason is Reason.INCOMPLETE
+    assert second.detail is not None
+    assert "more of them" in second.detail
+
+
+def test_a_required_rate_is_required_of_every_group() -> None:
+    judgement = [
+        demand(rated((F(1, 3), F(2, 5)), (F(1, 2), F(1, 2))), "acceptance_rate", limit).judgement
+        for limit in ("30%", "35%", "45%")
+    ]
+    assert judgement == [Judgement.HOLDS, Judgement.UNKNOWN, Judgement.VIOLATED]
+
+
+def test_what_is_shown_never_contradicts_the_verdict() -> None:
+    """Of several numbers the worst is shown; `<=` may be broken by another one."""
+    at_most = Threshold(relation=Relation.LE, limit=F(1, 2), text="0.5")
+    found = demand_report(
+        text="require disparate_impact <= 0.5",
+        metric="disparate_impact",
+        quantity=Quantity.METRIC,
+        threshold=at_most,
+        verdict=STRATA,
+        domain=DOMAIN,
+        outcomes=("reject", "grant"),
+        seconds=0.0,
+        population=PEOPLE,
+    )
+    assert found.judgement is Judgement.VIOLATED
+    assert outcome(found) == "disparate impact 0.25, required <= 0.5"
+
+
+def test_groups_as_json() -> None:
+    written = report_to_json(REPORT)
+    schema = json.loads((Path(fairdsl.report.__file__).parent / "report.schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(written)
+    found = written["properties"][0]["demands"][0]
+    assert found["sampling"] == {"low": pytest.approx(0.2), "high": pytest.approx(1 / 3), "confidence": 0.95}
+    assert Fraction(found["sampling"]["low"]) <= F(1, 5)
+    assert Fraction(found["sampling"]["high"]) >= F(1, 3)
+    assert found["excluded"] == [{"sex": "m", "age": "45 .. 90"}, {"sex": "m", "age": "25 .. 44"}]
+    assert found["groups"][0] == {
+        "group": {"sex": "f", "age": "18 .. 24"},
+        "rate": {"low": pytest.approx(0.14), "high": pytest.approx(0.14), "exact": "7/50"},
+        "mass": {"low": 0.125, "high": 0.125, "exact": "1/8"},
+        "rows": 1204,
+        "empirical": {"low": pytest.approx(0.15), "high": pytest.approx(0.15), "exact": "3/20"},
+        "sampling": {"low": 0.125, "high": pytest.approx(1 / 6)},
+        "favoured": ["least"],
+    }
+    assert "rows" not in written["properties"][1]["demands"][0]["groups"][0]
+    assert [part["at"] for part in written["properties"][1]["demands"][0]["parts"]] == [
+        {"age": "18 .. 24"},
+        {"age": "45 .. 90"},
+    ]
+    assert "value" not in written["properties"][3]["demands"][0]
+    for spoil in _SPOILS:
+        copy = json.loads(json.dumps(written))
+        spoil(copy["properties"][0]["demands"][0])
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate(copy)
+
+
+_SPOILS: tuple[Callable[[Any], object], ...] = (
+    lambda demand: demand["groups"][0].pop("rate"),
+    lambda demand: demand["groups"][0].update(favoured=["worst"]),
+    lambda demand: demand["sampling"].pop("confidence"),
+    lambda demand: demand.update(excluded=[]),
+)
+
+
+def test_without_a_population_groups_go_by_their_numbers() -> None:
+    value = Value(
+        low=F(0),
+        high=F(0),
+        evidence=EVIDENCE,
+        rates=(Rate(group=((1, F(3)),), low=F(0), high=F(0), mass=(F(1), F(1))),),
+    )
+    found = demand_report(
+        text="measure acceptance_rate",
+        metric="acceptance_rate",
+        quantity=Quantity.METRIC,
+        threshold=None,
+        verdict=value,
+        domain=DOMAIN,
+        outcomes=("reject", "grant"),
+        seconds=0.0,
+    )
+    assert found.groups is not None
+    assert found.groups.groups[0].group == {"month": 3}
