@@ -1,0 +1,158 @@
+"""The procedure: refine the joint probabilities until the metric is known as well as it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.subset_sum.offer import offer
+from fairdsl.backends.subset_sum.refinement import Refinement
+from fairdsl.backends.subset_sum.rounded import Arithmetic
+from fairdsl.backends.subset_sum.rows import joint_of_rows
+from fairdsl.backends.subset_sum.subject import Subject, subject_of, with_baseline, without_influence
+from fairdsl.backends.subset_sum.window import OutOfTimeError
+from fairdsl.ir.population import Population, Rows
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
+from fairdsl.metrics.counts import counts_of
+from fairdsl.metrics.joint import Counted, Key
+from fairdsl.metrics.value import decided, hull_of, most_favoured_groups, value_of
+from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
+
+__all__ = ["SubsetSum"]
+
+_PATHS = "path_specific_gap"
+
+
+class SubsetSum:
+    """Answers metrics of groups: models with one linear score under a network, and all models on rows."""
+
+    name = "subset_sum"
+    about = Capability(
+        questions=("metrics of groups: across, under, given, label, excluding, privileged, influence, allow",),
+        quantities=("every metric of groups",),
+        models=("one linear score of attributes and indicators", "on the rows of a table every model"),
+    )
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Refuses hidden layers, several scores, ranges without end that carry weight, and too large tables."""
+        return offer(problem)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
+        """The metric, exactly or as an interval that decides the threshold; wider when the budget ends first."""
+        question, population = problem.question, problem.population
+        if not isinstance(question, GroupMetric) or population is None:
+            raise ValueError("subset sums were asked what they refuse")
+        try:
+            if isinstance(population, Rows):
+                return _from_rows(problem, question, population, budget)
+            return _from_law(problem, question, population, budget, observer)
+        except OutOfTimeError:
+            return _nothing(Reason.TIMEOUT, "the budget ended before any bound was known")
+
+
+def _nothing(reason: Reason, detail: str) -> Unknown:
+    return Unknown(reason=reason, detail=detail, evidence=Evidence(backend=SubsetSum.name, method="subset sums"))
+
+
+def _from_rows(problem: Problem, question: GroupMetric, population: Rows, budget: Budget) -> Value | Refused:
+    joint = replace(joint_of_rows(problem, budget), counts=counts_of(question, population, problem.model))
+    without = joint_of_rows(problem, budget, influence_removed=True) if question.influence else None
+    evidence = Evidence(backend=SubsetSum.name, method=f"all {population.sample.rows:,} rows evaluated")
+    return value_of(question, joint, population, evidence, without=without)
+
+
+def _from_law(
+    problem: Problem, question: GroupMetric, population: Population, budget: Budget, observer: Observer
+) -> Value | Refused | Unknown:
+    own = subject_of(problem)
+    if question.metric == _PATHS:
+        return _along_paths(problem, question, own, budget, observer)
+    subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
+    return _Asked(problem, question, population, budget, observer).value(subjects)
+
+
+def _along_paths(
+    problem: Problem, question: GroupMetric, own: Subject, budget: Budget, observer: Observer
+) -> Value | Refused | Unknown:
+    """One subject a baseline; where the most favoured group is the baseline, one for each that may be it."""
+    population = own.network
+    asked = _Asked(problem, question, population, budget, observer)
+    if question.baseline == MOST_FAVOURED:
+        favoured = Refinement(own, budget, observer)
+        while favoured.improve():
+            assert favoured.joint is not None, "an improvement is one"
+            baselines = most_favoured_groups(question, favoured.joint, population)
+            if len(baselines) == 1:
+                break
+        if favoured.joint is None:
+            return _nothing(Reason.MEMORY_OUT, "the tables of the law are too large")
+    elif isinstance(question.baseline, tuple):
+        baselines = (question.baseline,)
+    else:
+        raise ValueError("a path-specific gap has a baseline")
+    values: list[Value] = []
+    for baseline in baselines:
+        found = asked.value([with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)])
+        if not isinstance(found, Value):
+            return found
+        values.append(found)
+    return hull_of(values)
+
+
+class _Asked:
+    """A question whose subjects are refined together until their joints decide it."""
+
+    def __init__(
+        self, problem: Problem, question: GroupMetric, population: Population, budget: Budget, observer: Observer
+    ) -> None:
+        self._problem = problem
+        self._question = question
+        self._population = population
+        self._budget = budget
+        self._observer = observer
+
+    def value(self, subjects: Sequence[Subject]) -> Value | Refused | Unknown:
+        """The value of one subject, or of the first less the second."""
+        refinements = [Refinement(subject, self._budget, self._observer) for subject in subjects]
+        reason = self._refine(refinements)
+        joints = [each.joint for each in refinements if each.joint is not None]
+        if len(joints) < len(refinements):
+            if reason is Reason.TIMEOUT:
+                return _nothing(reason, "the budget ended before any bound was known")
+            return _nothing(Reason.MEMORY_OUT, "the tables of the law are too large")
+        joint = replace(joints[0], counts=self._counts)
+        without = joints[1] if len(joints) > 1 else None
+        return value_of(self._question, joint, self._population, _evidence(refinements), without=without, reason=reason)
+
+    def _refine(self, refinements: Sequence[Refinement]) -> Reason | None:
+        """Why it ended without an answer; None where it is decided."""
+        try:
+            while True:
+                improved = [each.improve() for each in refinements]
+                if all(each.joint is not None for each in refinements) and self._decided(refinements):
+                    return None
+                if not any(improved):
+                    return Reason.INCOMPLETE
+        except OutOfTimeError:
+            return Reason.TIMEOUT
+
+    def _decided(self, refinements: Sequence[Refinement]) -> bool:
+        joints = [each.joint for each in refinements if each.joint is not None]
+        without = joints[1] if len(joints) > 1 else None
+        joint = replace(joints[0], counts=self._counts)
+        return decided(self._question, self._problem.threshold, joint, self._population, without=without)
+
+    @cached_property
+    def _counts(self) -> dict[Key, Counted]:
+        return counts_of(self._question, self._population, self._problem.model)
+
+
+def _evidence(refinements: Sequence[Refinement]) -> Evidence:
+    exact = all(each.arithmetic is Arithmetic.EXACT for each in refinements)
+    how = "in exact arithmetic" if exact else "in float64 with a bound on the error"
+    columns = max(each.columns for each in refinements)
+    notes = tuple(dict.fromkeys(note for each in refinements for note in each.notes))
+    return Evidence(backend=SubsetSum.name, method=f"the score's law over {columns} columns {how}", notes=notes)

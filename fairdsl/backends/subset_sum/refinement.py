@@ -1,0 +1,289 @@
+"""The joint probabilities of a subject, enclosed more and more closely until somebody is content.
+
+First the exact scale, at which every contribution is whole: in exact arithmetic where the tables are small, else in
+float64. Where its tables would be too large, scores are rounded outward on a grid that grows fourfold from level to
+level, and so do the parts of ranges. All enclosures hold, so their intersection does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import lcm
+
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.subset_sum.lowering import task_of
+from fairdsl.backends.subset_sum.passes import Found, Goal, masses_of
+from fairdsl.backends.subset_sum.rounded import Arithmetic, Side
+from fairdsl.backends.subset_sum.scales import common_scale, is_exact, score_span
+from fairdsl.backends.subset_sum.subject import Event, Subject
+from fairdsl.backends.subset_sum.task import Task
+from fairdsl.backends.subset_sum.window import Meter, TooLargeError
+from fairdsl.ir.expr import Relation
+from fairdsl.metrics.joint import Bounds, Joint, Key
+
+__all__ = ["Refinement", "upward"]
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_PARTS, _GRID_BITS, _LEVELS = 16, 12, 8
+#: Exact arithmetic comes first where it takes about so many products, and is given up after so many.
+_EXACT_STEPS, _EXACT_LIMIT = 200_000, 4_000_000
+#: Numerators are worth their digits up to so many bits.
+_BITS = 4096
+#: An exact scale with so many scores is taken as a grid is; a finer one where it takes about so many products.
+_DENSE, _SPARSE_STEPS = 1 << 22, 500_000
+_TAILS = 10_000
+
+
+class Refinement:
+    """One subject; ``joint`` is what is known, and every step of :meth:`improve` makes it more precise.
+
+    ``lowered`` makes the task of the subject (turned :func:`upward`) with ranges cut into so many parts; tasks from
+    files are there already, and of their subjects only the keys and the event are read.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        budget: Budget,
+        observer: Observer,
+        lowered: Callable[[Subject, int], Task] = task_of,
+    ) -> None:
+        self.subject = upward(subject)
+        self._lowered = lowered
+        self.joint: Joint | None = None
+        self.notes: tuple[str, ...] = ()
+        self.arithmetic = Arithmetic.EXACT
+        self.columns = 0
+        self._budget = budget
+        self._observer = observer
+        self._steps = self._refined()
+
+    def improve(self) -> bool:
+        """One step; False when there is nothing left to do. Raises OutOfTimeError at the deadline."""
+        try:
+            return next(self._steps, None) is not None
+        except TooLargeError:
+            return False
+
+    def _refined(self) -> Iterator[Joint]:
+        for level in range(_LEVELS):
+            work = _Work(self._lowered(self.subject, _PARTS << (2 * level)), self.subject, level, self._budget)
+            self.notes = work.task.notes
+            self.columns = max(len(work.task.sizes), len(self.subject.network.columns))
+            self._observer.progress("subset_sum", None, f"{self.columns} columns, precision {level + 1}")
+            finished = False
+            for found, arithmetic, final in work.attempts():
+                self.joint, self.arithmetic = _met(self.joint, found), arithmetic
+                finished = final and not work.task.divided
+                yield self.joint
+            if finished:
+                return
+
+
+def upward(subject: Subject) -> Subject:
+    """The same event of a score that has to reach a threshold: ``S < t`` is ``-S > -t``."""
+    event = subject.event
+    if event.relation not in (Relation.LT, Relation.LE):
+        return subject
+    return replace(
+        subject,
+        terms=tuple((item, -weight) for item, weight in subject.terms),
+        constant=-subject.constant,
+        event=Event(
+            relation=Relation.GT if event.relation is Relation.LT else Relation.GE, low=-event.high, high=-event.low
+        ),
+    )
+
+
+class _Work:
+    """One task at one level of precision."""
+
+    def __init__(self, task: Task, subject: Subject, level: int, budget: Budget) -> None:
+        self.task = task
+        self._subject = subject
+        self._level = level
+        self._budget = budget
+        self._kept = subject.keys
+
+    def attempts(self) -> Iterator[tuple[Joint, Arithmetic, bool]]:
+        """Joints, and whether nothing but finer parts could add to them."""
+        scale = self._scale
+        if scale is not None and self._steps(scale, _EXACT_STEPS) < _EXACT_STEPS and self._digits <= _BITS:
+            try:
+                yield self._joint(scale, Arithmetic.EXACT, self._meter(_EXACT_LIMIT)), Arithmetic.EXACT, True
+                return
+            except TooLargeError:
+                pass
+        if scale is not None and self._worth(scale):
+            try:
+                yield self._joint(scale, Arithmetic.FLOAT, self._meter(None)), Arithmetic.FLOAT, False
+            except TooLargeError:
+                pass
+            else:
+                if not self.task.divided:
+                    yield self._joint(scale, Arithmetic.EXACT, self._meter(None)), Arithmetic.EXACT, True
+                return
+        yield self._joint(self._grid(), Arithmetic.FLOAT, self._meter(None)), Arithmetic.FLOAT, False
+
+    def _meter(self, steps: int | None) -> Meter:
+        return Meter(
+            deadline=self._budget.deadline,
+            entries=self._budget.memory // 128,
+            steps=float("inf") if steps is None else steps,
+            tails=_TAILS << (2 * self._level),
+        )
+
+    def _grid(self) -> Fraction:
+        """About 2**bits scores: fewer where each has to be looked up in a law."""
+        low, high = self._span
+        bits = _GRID_BITS + 2 * self._level - (4 if self.task.remainder is not None else 0)
+        return Fraction(1 << bits) / (high - low) if high > low else _ONE
+
+    def _worth(self, scale: Fraction) -> bool:
+        """Whether float64 can take the exact scale: it is no finer than a grid may be, or leaves few distinct sums."""
+        low, high = self._span
+        limit = _SPARSE_STEPS << (2 * self._level)
+        return (high - low) * scale <= _DENSE or self._steps(scale, limit) < limit
+
+    @cached_property
+    def _scale(self) -> Fraction | None:
+        return common_scale(self.task)
+
+    @cached_property
+    def _span(self) -> tuple[Fraction, Fraction]:
+        return score_span(self.task)
+
+    @cached_property
+    def _digits(self) -> int:
+        """Of the numerators of exact masses, in bits."""
+        return sum(lcm(*{value.denominator for value in table.most}).bit_length() for table in self.task.chances)
+
+    def _steps(self, scale: Fraction, limit: int) -> int:
+        """About how many products the elimination takes, counted up to a limit."""
+        # Columns that are connected to no other are multiplied in two halves, which meet in the middle.
+        scores, reach = [1, 1], 1
+        steps = 0
+        for column, cells in self.task.readings.items():
+            values = {state.high for states in cells for state in states if state.high is not None}
+            if not values:
+                continue
+            half = 1 if column in self._loose and scores[1] < scores[0] else 0
+            reach += int((max(values) - min(values)) * scale)
+            scores[half] = min(scores[half] * len(values), reach)
+            steps += scores[half] * len(values)
+            if steps >= limit:
+                break
+        return steps
+
+    @cached_property
+    def _loose(self) -> frozenset[int]:
+        """The columns that are in no table but their own, and in no key."""
+        shared = {axis for table in self.task.chances if len(table.axes) > 1 for axis in table.axes}
+        shared.update(axis for clause in self.task.clauses for axis in clause.axes)
+        return frozenset(self.task.readings) - shared - frozenset(self._kept)
+
+    def _joint(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> Joint:
+        total = self._total
+        favourable = self._favourable(scale, arithmetic, meter)
+        return Joint(
+            favourable={key: _clipped(bounds, total[key]) for key, bounds in favourable.items()},
+            total=total,
+        )
+
+    @cached_property
+    def _total(self) -> dict[Key, Bounds]:
+        try:
+            found = self._both(None, _ONE, Arithmetic.EXACT, self._meter(_EXACT_LIMIT))
+        except TooLargeError:
+            found = self._both(None, _ONE, Arithmetic.FLOAT, self._meter(None))
+        return found
+
+    def _favourable(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> dict[Key, Bounds]:
+        event = self._subject.event
+        match event.relation:
+            case Relation.EQ:
+                return self._equal(scale, arithmetic, meter)
+            case Relation.NE:
+                equal = self._equal(scale, arithmetic, meter)
+                return {key: _less(whole, equal[key]) for key, whole in self._total.items()}
+            case _:
+                return self._reaching(event.relation is Relation.GT, scale, arithmetic, meter)
+
+    def _equal(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> dict[Key, Bounds]:
+        """Pr[S = t] = Pr[S >= t] - Pr[S > t]."""
+        event = self._subject.event
+        if event.low != event.high:
+            return {key: Bounds.exactly(_ZERO) for key in self._total}  # no score is irrational
+        above = self._reaching(True, scale, arithmetic, meter)
+        least = self._reaching(False, scale, arithmetic, meter)
+        return {key: _less(least[key], above[key]) for key in least}
+
+    def _reaching(self, strict: bool, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> dict[Key, Bounds]:
+        event = self._subject.event
+        if event.low == event.high:
+            goals = (Goal(needed=event.low, strict=strict),) * 2
+        else:
+            # The threshold lies strictly between: a score that reaches the upper end is above it, and one above it is
+            # above the lower end.
+            goals = (Goal(needed=event.high, strict=False), Goal(needed=event.low, strict=True))
+        return self._both(goals, scale, arithmetic, meter)
+
+    def _both(
+        self, goals: tuple[Goal, Goal] | None, scale: Fraction, arithmetic: Arithmetic, meter: Meter
+    ) -> dict[Key, Bounds]:
+        """Both passes, or a single one where they are the same."""
+        first, second = goals or (None, None)
+        low = masses_of(self.task, first, Side.LOW, arithmetic, scale, self._kept, meter)
+        same = first == second and self.task.remainder is None and self._whole(scale if goals else None)
+        high = low if same else masses_of(self.task, second, Side.HIGH, arithmetic, scale, self._kept, meter)
+        return self._by_key(low, high)
+
+    def _whole(self, scale: Fraction | None) -> bool:
+        return self._exact and (scale is None or scale == self._scale)
+
+    @cached_property
+    def _exact(self) -> bool:
+        return is_exact(self.task)
+
+    def _by_key(self, low: Found, high: Found) -> dict[Key, Bounds]:
+        """Sums over the cells that have one key."""
+        keys = [self.task.keys[column] for column in self._kept]
+        sums: dict[Key, tuple[Fraction, Fraction]] = {}
+        for cells in product(*(range(len(column)) for column in keys)):
+            key = tuple(column[cell] for column, cell in zip(keys, cells, strict=True))
+            least, most = sums.get(key, (_ZERO, _ZERO))
+            sums[key] = (least + low[cells][0], most + high[cells][1])
+        return {key: Bounds(low=min(_ONE, least), high=min(_ONE, most)) for key, (least, most) in sums.items()}
+
+
+def _clipped(part: Bounds, whole: Bounds) -> Bounds:
+    """A part is at most the whole."""
+    high = min(part.high, whole.high)
+    return Bounds(low=min(part.low, high), high=high)
+
+
+def _less(whole: Bounds, part: Bounds) -> Bounds:
+    """What is left of the whole without a part of it."""
+    high = max(_ZERO, whole.high - part.low)
+    return Bounds(low=min(high, max(_ZERO, whole.low - part.high)), high=high)
+
+
+def _met(before: Joint | None, found: Joint) -> Joint:
+    """The intersection of two enclosures that both hold."""
+    if before is None:
+        return found
+    return Joint(
+        favourable=_intersected(before.favourable, found.favourable),
+        total=_intersected(before.total, found.total),
+    )
+
+
+def _intersected(one: Mapping[Key, Bounds], other: Mapping[Key, Bounds]) -> dict[Key, Bounds]:
+    return {
+        key: Bounds(low=max(bounds.low, one[key].low), high=min(bounds.high, one[key].high))
+        for key, bounds in other.items()
+    }

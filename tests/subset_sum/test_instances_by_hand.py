@@ -1,0 +1,155 @@
+"""Instances written by hand: textbook counts, and mistakes that are told with their place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import fairdsl
+from fairdsl.backends.contract import Budget, Silent
+from fairdsl.backends.subset_sum.instance import answered
+from fairdsl.backends.subset_sum.instance_file import read_instance
+from fairdsl.cli.app import cli
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.expr import Relation
+from fairdsl.verdict import Reason, Unknown, Value
+
+F = Fraction
+RELAXED = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+
+
+def solved(path: Path) -> Any:
+    return answered(read_instance(path), Budget.of(20.0), Silent())
+
+
+def by_hand(weights: list[int], target: int, relation: str = "=") -> dict[str, Any]:
+    """Of all subsets, each alike, the share whose sum is the target."""
+    names = [f"item {number}" for number in range(len(weights))]
+    return {
+        "schema": "fairdsl.subset-sum/1",
+        "question": {"metric": "acceptance_rate"},
+        "event": {"relation": relation, "threshold": target},
+        "laws": [
+            {
+                "columns": [{"name": n, "cells": 2, "adds": [0, w]} for n, w in zip(names, weights, strict=True)],
+                "factors": [{"column": n, "probabilities": ["1/2", "0.5"]} for n in names],
+            }
+        ],
+    }
+
+
+def put(document: dict[str, Any], folder: Path) -> Path:
+    path = folder / "hand.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_a_textbook_count_of_subset_sums(tmp_path: Path) -> None:
+    """{3, 34, 4, 12, 5, 2}: 4 + 5 and 3 + 4 + 2 are 9, and no other of the 64 subsets is."""
+    found = fairdsl.solve_instance(put(by_hand([3, 34, 4, 12, 5, 2], 9), tmp_path)).verdict
+    assert isinstance(found, Value)
+    assert found.low == found.high == F(2, 64)
+
+
+@pytest.mark.parametrize("relation", ["=", "!=", ">=", ">"])
+@given(weights=st.lists(st.integers(-9, 9), min_size=1, max_size=7), target=st.integers(-12, 12))
+@RELAXED
+def test_counts_of_subset_sums(tmp_path: Path, relation: str, weights: list[int], target: int) -> None:
+    sums = [sum(chosen) for chosen in product(*((0, weight) for weight in weights))]
+    count = sum(Relation(relation).compares(F(one), F(target)) for one in sums)
+    found = solved(put(by_hand(weights, target, relation), tmp_path))
+    assert (found.low, found.high) == (F(count, len(sums)),) * 2
+
+
+Change = Callable[[dict[str, Any]], object]
+MISTAKES: dict[str, Change] = {
+    "event.relation": lambda d: d["event"].update(relation="<"),
+    "event": lambda d: d["event"].pop("threshold"),
+    "event.threshold": lambda d: d["event"].update(threshold=0.5),
+    "question.metric": lambda d: d["question"].update(metric="fairness"),
+    "question.across[0]": lambda d: d["question"].update(across=["item 0"]),
+    "question": lambda d: d["question"].update(metric="equalized_odds"),
+    "laws": lambda d: d["laws"].append(d["laws"][0]),
+    "laws[0]": lambda d: d["laws"][0].update(weights=[1]),
+    "laws[0].columns": lambda d: d["laws"][0]["factors"].pop(),
+    "laws[0].columns[1].name": lambda d: d["laws"][0]["columns"][1].update(name="item 0"),
+    "laws[0].columns[0].adds": lambda d: d["laws"][0]["columns"][0]["adds"].append(1),
+    "laws[0].factors[0]": lambda d: d["laws"][0]["factors"][0].update(probabilities=["1/2", "1/3"]),
+    "laws[0].factors[0].probabilities": lambda d: d["laws"][0]["factors"][0].update(probabilities=[1]),
+    "laws[0].factors[1].column": lambda d: d["laws"][0]["factors"][1].update(column="item 0"),
+    "laws[0].factors[1].probabilities[0]": lambda d: d["laws"][0]["factors"][1].update(probabilities=["1/0", 1]),
+}
+
+
+@pytest.mark.parametrize("place", MISTAKES)
+def test_mistakes_are_told_with_their_place(place: str, tmp_path: Path) -> None:
+    document = by_hand([1, 2], 2)
+    MISTAKES[place](document)
+    with pytest.raises(DiagnosticError) as error:
+        read_instance(put(document, tmp_path))
+    (found,) = error.value.diagnostics
+    assert found.code == "E0617"
+    assert found.notes[0].startswith(f"{place}: "), found.notes
+
+
+def test_laws_that_go_round_in_a_circle(tmp_path: Path) -> None:
+    document = by_hand([1, 2], 2)
+    for one, other in ((0, 1), (1, 0)):
+        document["laws"][0]["factors"][one].update(given=[f"item {other}"], probabilities=["1/2"] * 4)
+    with pytest.raises(DiagnosticError) as error:
+        read_instance(put(document, tmp_path))
+    assert "circle" in error.value.diagnostics[0].notes[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{", b'{"schema": "fairdsl.subset-sum/2"}', b"\xff\xfe", b'{"a": 1, "a": 2}', b"[" * 100000],
+)
+def test_other_files_are_told_apart(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(content)
+    with pytest.raises(DiagnosticError) as error:
+        read_instance(path)
+    assert [found.code for found in error.value.diagnostics] == ["E0617"]
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    path = str(put(by_hand([3, 34, 4, 12, 5, 2], 9), tmp_path))
+    said = CliRunner().invoke(cli, ["solve", path])
+    assert said.exit_code == 0
+    assert "acceptance rate 3.12%" in said.stdout
+    assert "hand" in said.stdout
+    refused = CliRunner().invoke(cli, ["solve", path, "--shard", "1/2"])
+    assert refused.exit_code == 2
+    assert "an instance is answered as a whole" in refused.stderr
+    nowhere = CliRunner().invoke(cli, ["solve", path, "-o", str(tmp_path / "hand.json" / "r.json")])
+    assert nowhere.exit_code == 2
+    assert "E0605" in nowhere.stderr
+
+
+def test_the_time_may_end(tmp_path: Path) -> None:
+    instance = read_instance(put(by_hand([3, 5], 5), tmp_path))
+    found = answered(instance, Budget.of(0.0), Silent())
+    assert isinstance(found, Unknown)
+    assert found.reason is Reason.TIMEOUT
+
+
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "subset-sum.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
+    found = solved(put(json.loads(example), tmp_path))
+    assert found.low == found.high == F(1, 32)

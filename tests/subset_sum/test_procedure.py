@@ -1,0 +1,195 @@
+"""The procedure: what it offers and refuses, populations of rows, labels, and what it says when the budget ends."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
+from fairdsl.backends.subset_sum import SubsetSum
+from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer, Real
+from fairdsl.ir.expr import Compare, Linear, Member, Relation, Variable
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.model import ByHighest, ExactArray, Layer
+from fairdsl.ir.population import Cell, Inside, Network, Rows, Sample
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, Threshold
+from fairdsl.verdict import Reason, Unknown, Value
+from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, value
+
+F = Fraction
+ZERO, ONE = F(0), F(1)
+
+
+def two() -> Network:
+    return network(
+        booleans("A", "X"), [factor(0, bernoulli(0.5)), factor(1, {(0,): bernoulli(0.2), (1,): bernoulli(0.6)}, (0,))]
+    )
+
+
+def refused(problem: Problem) -> str:
+    found = SubsetSum().offer(problem)
+    assert isinstance(found, Refusal)
+    return found.why
+
+
+def test_offers_and_refusals() -> None:
+    plain = asked(two(), linear([0, 1], 1), 0)
+    assert isinstance(SubsetSum().offer(plain), Offer)
+    assert "metrics of groups" in refused(
+        replace(plain, question=Pair(differ=(0,), mode=Differ.ANY), quantity=Quantity.HOLDS)
+    )
+    assert "names no population" in refused(replace(plain, population=None))
+    assert "no favourable outcome" in refused(replace(plain, model=replace(plain.model, favourable=None)))
+    assert "highest of several" in refused(replace(plain, model=replace(plain.model, rule=ByHighest())))
+    deep = replace(plain.model, layers=plain.model.layers * 2)
+    assert "not a weighted sum" in refused(replace(plain, model=deep))
+    one = plain.model.layers[0]
+    bent = Layer(weight=one.weight, bias=one.bias, slope=ExactArray.from_floats([0.0]))
+    assert "not a weighted sum" in refused(replace(plain, model=replace(plain.model, layers=(bent,))))
+
+
+def of_real(cell: Cell) -> Network:
+    columns = (Attribute(name="A", type=Boolean()), Attribute(name="income", type=Real(low=None, high=None)))
+    return network(
+        columns,
+        [factor(0, bernoulli(0.5)), factor(1, (ONE,))],
+        [(Cell(low=ZERO, high=ZERO), Cell(low=ONE, high=ONE)), (cell,)],
+    )
+
+
+def test_a_weighed_range_without_end_is_refused() -> None:
+    open_ = of_real(Cell(low=F(0), high=None, inside=Inside.UNKNOWN))
+    assert "`income`, whose outermost bin has no end" in refused(asked(open_, linear([0, 1], 1), 0))
+    assert isinstance(SubsetSum().offer(asked(open_, linear([1, 0], 1), 0)), Offer)
+    endless = asked(open_, linear([1, 0], 1), 0, influence=(1,))
+    assert "nothing is uniform on all of it" in refused(endless)
+
+
+def test_too_large_tables_are_refused() -> None:
+    names = [f"x{k}" for k in range(26)]
+    factors = [factor(k, bernoulli(0.5)) for k in range(26)]
+    every = Compare(left=Linear.of({Variable(k): ONE for k in range(26)}, F(-13)), relation=Relation.GE)
+    law = network(booleans(*names), factors)
+    assert "too many combinations" in refused(asked(law, linear([1], 1, inputs=[IndicatorInput(every)]), 0))
+    assert "groups" in refused(asked(law, linear([1] * 26, 13), *range(20)))
+
+
+def rows_of(values: list[list[float]], columns: tuple[Attribute, ...], has_label: bool = False) -> Rows:
+    return Rows(
+        name="rows",
+        columns=columns,
+        sample=Sample(path="rows.csv", sha256="", values=np.array(values, dtype=np.float64)),
+        has_label=has_label,
+    )
+
+
+def about_rows(rows: Rows, model, *across: int, **clauses) -> Problem:
+    attributes = rows.columns[:-1] if rows.has_label else rows.columns
+    return Problem(
+        name="p",
+        domain=Domain(
+            name="People",
+            attributes=attributes,
+            where=clauses.pop("where", Member(variable=Variable(0), values=frozenset({ZERO, ONE}))),
+        ),
+        model=model,
+        question=GroupMetric(
+            metric=clauses.pop("metric", "statistical_parity"), across=across, population="rows", **clauses
+        ),
+        quantity=Quantity.METRIC,
+        population=rows,
+    )
+
+
+def test_rows_are_counted() -> None:
+    columns = (*booleans("A"), Attribute(name="n", type=Integer(low=0, high=4)))
+    table = [[0, 0], [0, 3], [0, 4], [1, 3], [1, 2]]
+    found = value(about_rows(rows_of(table, columns), linear([0, 1], 3), 0))
+    assert found.low == found.high == F(2, 3) - F(1, 2)
+    assert [(rate.low, rate.rows) for rate in found.rates] == [(F(2, 3), 3), (F(1, 2), 2)]
+    only = Compare(left=Linear.of({Variable(1): ONE}, F(-3)), relation=Relation.LE)
+    within = value(about_rows(rows_of(table, columns), linear([0, 1], 3), 0, given=only))
+    assert within.low == 0
+    # Read with every value of n alike, 2 of 5 pass in both groups.
+    changed = value(about_rows(rows_of(table, columns), linear([0, 1], 3), 0, influence=(1,)))
+    assert changed.low == changed.high == F(2, 3) - F(1, 2)
+    assert "need a graph" in refused(
+        about_rows(rows_of(table, columns), linear([0, 1], 3), 0, metric="path_specific_gap")
+    )
+
+
+def test_labels_of_rows() -> None:
+    columns = (*booleans("A", "X"), *booleans("Y"))
+    table = [[0, 1, 1], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 0, 0], [1, 0, 0]]
+    problem = about_rows(rows_of(table, columns, has_label=True), linear([0, 1], 1), 0, metric="equalized_odds")
+    found = value(problem)
+    # Label 1: 1/2 against 1; label 0: 1 against 0. One rule, two laws.
+    assert found.low == found.high == 1
+
+
+def test_labels_of_a_network() -> None:
+    law = network(
+        booleans("A", "X", "Y"),
+        [
+            factor(0, bernoulli(0.5)),
+            factor(1, {(0,): bernoulli(0.2), (1,): bernoulli(0.6)}, (0,)),
+            factor(2, {(0,): bernoulli(0.25), (1,): bernoulli(0.75)}, (1,)),
+        ],
+        has_label=True,
+    )
+    found = value(asked(law, linear([0, 1], 1), 0, metric="equalized_odds"))
+    by_label = [
+        abs(F(2, 10) * p / (F(2, 10) * p + F(8, 10) * q) - F(6, 10) * p / (F(6, 10) * p + F(4, 10) * q))
+        for p, q in ((F(3, 4), F(1, 4)), (F(1, 4), F(3, 4)))
+    ]
+    assert found.low == found.high == max(by_label)
+    parity = value(asked(law, linear([0, 1], 1), 0, metric="predictive_parity", deserving=ONE))
+    assert parity.low == parity.high == 0
+
+
+def many(count: int = 60) -> Problem:
+    draw = random.Random(5)
+    law = network(
+        booleans(*(f"x{k}" for k in range(count))),
+        [factor(k, bernoulli(F(draw.randint(1, 999), 1000))) for k in range(count)],
+    )
+    weights = [F(draw.randint(-(10**9), 10**9), 10**7) for _ in range(count)]
+    return asked(law, linear(weights, sum(weights) / 2), 0)
+
+
+def test_the_budget_ends_without_a_bound() -> None:
+    """Trap 18: what is known when time is up is an interval or nothing, and never the value."""
+    found = SubsetSum().answer(many(), Facts(), Budget.of(0.0), Silent())
+    assert isinstance(found, Unknown)
+    assert found.reason is Reason.TIMEOUT
+
+
+def test_the_grid_is_refined_until_the_threshold_is_decided() -> None:
+    """Trap 15: weights of nine digits are not cut off; a coarse grid encloses the rates of the model itself."""
+    problem = many()
+    free = SubsetSum().answer(problem, Facts(), Budget.of(1.0), Silent())
+    assert isinstance(free, Value)
+    assert free.reason is Reason.TIMEOUT
+    assert 0 < free.high - free.low < F(1, 100)
+    limit = Threshold(relation=Relation.LE, limit=free.high + F(1, 10), text="")
+    decided = SubsetSum().answer(replace(problem, threshold=limit), Facts(), Budget.of(60.0), Silent())
+    assert isinstance(decided, Value)
+    assert decided.reason is None
+    assert decided.low <= free.high
+    assert free.low <= decided.high <= limit.limit
+
+
+@pytest.mark.parametrize("memory", [1 << 8, 1 << 31])
+def test_a_bound_on_memory_leaves_an_interval_or_says_so(memory: int) -> None:
+    problem = many(30)
+    found = SubsetSum().answer(problem, Facts(), Budget.of(10.0, memory=memory), Silent())
+    if memory < 1 << 20:
+        assert isinstance(found, Unknown)
+        assert found.reason is Reason.MEMORY_OUT
+    else:
+        assert isinstance(found, Value)
