@@ -1,0 +1,67 @@
+"""The favourable outcome as linear demands on the scores.
+
+The outcome is favourable exactly where all demands ``row @ scores > t`` (``>=`` unless strict) hold, or, if
+``complement``, exactly where not all of them do. A threshold lies in [low, high]; it is unknown where in the
+open interval, unless the two are equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.model import ByThreshold, Model
+
+__all__ = ["Demand", "Event", "event_of"]
+
+_ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """``row @ scores > t`` or ``>= t``; the row has entries -1, 0 and 1."""
+
+    row: tuple[int, ...]
+    low: Fraction
+    high: Fraction
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """All demands hold; with ``complement``, not all do."""
+
+    demands: tuple[Demand, ...]
+    complement: bool = False
+
+
+def event_of(model: Model) -> Event:
+    """When the model decides for its favourable outcome."""
+    rule, favourable = model.rule, model.favourable
+    if favourable is None:
+        raise ValueError("there is no favourable outcome")
+    if isinstance(rule, ByThreshold):
+        granting = _compared(rule.relation, rule.low, rule.high)
+        return granting if favourable == rule.granted else Event(granting.demands, not granting.complement)
+    count = model.score_count
+    rows = [(other, tuple((k == favourable) - (k == other) for k in range(count))) for other in range(count)]
+    # A tie goes to the outcome that is listed first.
+    return Event(tuple(Demand(row, _ZERO, _ZERO, other < favourable) for other, row in rows if other != favourable))
+
+
+def _compared(relation: Relation, low: Fraction, high: Fraction) -> Event:
+    least, most = Demand((1,), low, high, strict=False), Demand((-1,), -high, -low, strict=False)
+    match relation:
+        case Relation.GT:
+            return Event((Demand((1,), low, high, strict=True),))
+        case Relation.GE:
+            return Event((least,))
+        case Relation.LT:
+            return Event((Demand((-1,), -high, -low, strict=True),))
+        case Relation.LE:
+            return Event((most,))
+        case Relation.EQ:
+            return Event((least, most))
+        case Relation.NE:
+            return Event((least, most), complement=True)

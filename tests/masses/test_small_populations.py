@@ -1,0 +1,133 @@
+"""Random small networks, trees and laws against enumeration: every bound holds at any time, and in the end is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from math import inf
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fairdsl.backends.contract import Offer
+from fairdsl.backends.masses.offer import offer
+from fairdsl.backends.masses.points import Individuals
+from fairdsl.backends.masses.refine import Refinement
+from fairdsl.backends.masses.subject import subject_of, without_influence
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import TRUE, Who
+from fairdsl.ir.population import Network
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.joint import Joint, columns_of, key_of
+from tests import oracle
+from tests.masses.laws import masses, random_laws
+from tests.strategies import models, predicates
+from tests.subset_sum.laws import asked, encloses
+from tests.tree_strategies import tree_models
+
+F = Fraction
+RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+Sums = dict[tuple[Fraction, ...], Fraction]
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    law = draw(random_laws())
+    people = Domain(name="People", attributes=law.columns, where=TRUE)
+    single = draw(st.booleans())
+    model = draw(
+        st.one_of(
+            models(people, single, widths=(3, 2)),
+            models(people, single, widths=(4,)),
+            tree_models(people, single),
+        )
+    )
+    model = replace(model, favourable=draw(st.integers(0, len(model.outcomes) - 1)))
+    across = draw(st.lists(st.integers(0, len(law.columns) - 1), min_size=1, max_size=2, unique=True))
+    condition = st.one_of(st.just(TRUE), predicates(law.columns))
+    return asked(law, model, *across, where=draw(condition), given=draw(condition))
+
+
+def enumerated(problem: Problem) -> tuple[Sums, Sums]:
+    """Pr[favourable, key, given] and Pr[key, given], of single-valued cells."""
+    law, question = problem.population, problem.question
+    assert isinstance(law, Network)
+    assert isinstance(question, GroupMetric)
+    part: Sums = {}
+    total: Sums = {}
+    for cells, mass in masses(law).items():
+        point = tuple(law.cells[column][cell].low or F(0) for column, cell in enumerate(cells))
+        key = tuple(key_of(law.cells[column][cells[column]]) for column in columns_of(question, law))
+        part.setdefault(key, F(0))
+        total.setdefault(key, F(0))
+        each = {Who.EACH: point}
+        if oracle.true_for(problem.domain.where, each) and oracle.true_for(question.given, each):
+            total[key] += mass
+            part[key] += mass * (oracle.outcome(problem.model, point) == problem.model.favourable)
+    return part, total
+
+
+def check(joint: Joint, part: Mapping[tuple[Fraction, ...], Fraction], total: Sums) -> None:
+    assert joint.favourable.keys() == part.keys()
+    assert all(encloses(joint.favourable[key], truth) for key, truth in part.items())
+    assert all(encloses(joint.total[key], truth) for key, truth in total.items())
+
+
+@RELAXED
+@given(problems(), st.sampled_from([1, 3, 4096]))
+def test_bounds_hold_at_any_time_and_end_exactly(problem: Problem, most: int) -> None:
+    assert isinstance(offer(problem), Offer)
+    part, total = enumerated(problem)
+    found = Refinement(subject_of(problem))
+    found._individuals._MOST = most  # type: ignore[misc]
+    check(found.joint(), part, total)
+    for _ in range(200):
+        if found.finished:
+            break
+        found.improve(inf)
+        check(found.joint(), part, total)
+    joint = found.joint()
+    assert found.finished
+    assert all(bounds.exact for bounds in (*joint.favourable.values(), *joint.total.values()))
+
+
+@RELAXED
+@given(problems())
+def test_bounds_and_half_spaces_alone_enclose(problem: Problem) -> None:
+    """Nobody is decided one by one, so that every number is what bounds, half-spaces and conditions prove."""
+    part, total = enumerated(problem)
+    found = Refinement(subject_of(problem))
+    found._individuals._MOST = found._individuals._MOST_EXACT = 0  # type: ignore[misc]
+    for _ in range(4):
+        found.improve(inf)
+        check(found.joint(), part, total)
+
+
+@RELAXED
+@given(problems(), st.data())
+def test_influence_is_a_mean_over_the_declared_values(problem: Problem, data: st.DataObject) -> None:
+    law, question = problem.population, problem.question
+    assert isinstance(law, Network)
+    assert isinstance(question, GroupMetric)
+    chosen = data.draw(st.integers(0, len(law.columns) - 1))
+    part: Sums = {}
+    for cells, mass in masses(law).items():
+        point = [law.cells[column][cell].low or F(0) for column, cell in enumerate(cells)]
+        key = tuple(point[column] for column in question.across)
+        part.setdefault(key, F(0))
+        each = {Who.EACH: tuple(point)}
+        if not (oracle.true_for(problem.domain.where, each) and oracle.true_for(question.given, each)):
+            continue
+        values = law.columns[chosen].values or ()
+        for value in values:
+            point[chosen] = F(value)
+            part[key] += mass / len(values) * (oracle.outcome(problem.model, tuple(point)) == problem.model.favourable)
+    found = Refinement(without_influence(subject_of(problem), (chosen,)))
+    while not found.finished:
+        found.improve(inf)
+    assert {key: (bounds.low, bounds.high) for key, bounds in found.joint().favourable.items()} == {
+        key: (truth, truth) for key, truth in part.items()
+    }
+    assert Individuals._MOST == 4096
