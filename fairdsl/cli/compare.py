@@ -1,0 +1,79 @@
+"""``fairdsl compare``: what changed between two reports."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.guard import SPEC_ERROR
+from fairdsl.cli.options import json_option
+from fairdsl.cli.terminal import output_style
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics.json import diagnostics_to_json
+
+__all__ = ["command"]
+
+
+def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fraction | None:
+    """``5%``, ``0.05`` or ``1/20``: a number from 0."""
+    if text is None:
+        return None
+    written = text.strip()
+    try:
+        number = Fraction(written.removesuffix("%").strip())
+    except (ValueError, ZeroDivisionError) as error:
+        raise click.BadParameter(f"`{text}` is no tolerance; write for example 5% or 0.05") from error
+    if number < 0:
+        raise click.BadParameter(f"`{text}` is no tolerance; it is a number from 0")
+    return number / 100 if written.endswith("%") else number
+
+
+@click.command(
+    "compare",
+    epilog="Exit codes: 0 nothing got worse; 1 a verdict got worse, what held is asked no more, or a number got worse "
+    "by more than the tolerance; 2 files that are no reports, or have nothing in common; 3 no verdict got worse, but a "
+    "number may have got worse by more than the tolerance.",
+)
+@click.argument("before", type=click.Path(exists=True, dir_okay=False))
+@click.argument("after", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--tolerance",
+    callback=_tolerance,
+    metavar="SHARE",
+    help="How much further from its ideal a metric may be than before, as 5% or 0.05. Without it only verdicts decide.",
+)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | None, as_json: bool) -> None:
+    """Say what changed between two reports, and what got worse.
+
+    BEFORE and AFTER are files that `fairdsl check SPEC --json` wrote: of the same spec with another model
+    (`--model`), with other data (`--data`), or as it was before.
+    """
+    try:
+        comparison = fairdsl.compare(before, after, tolerance=tolerance)
+    except DiagnosticError as error:
+        if not as_json:
+            raise
+        _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
+        ctx.exit(SPEC_ERROR)
+    if as_json:
+        from fairdsl.comparing.json import comparison_to_json
+
+        _print_json(comparison_to_json(comparison) | {"diagnostics": []})
+    else:
+        from fairdsl.comparing.text import render
+
+        click.echo(render(comparison, output_style()), nl=False)
+    ctx.exit(comparison.exit_code.value)
+
+
+def _print_json(written: dict[str, Any]) -> None:
+    from fairdsl.comparing.json import SCHEMA
+
+    head = {"schema": SCHEMA, "fairdsl": fairdsl.__version__}
+    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))

@@ -1,0 +1,39 @@
+"""``compare``: what changed between two reports, and whether any of it got worse.
+
+    report file --read_report--> report \\
+                                          --compared--> comparison --text, json--> output
+    report file --read_report--> report /
+
+A report is about the bytes that its digests name. Two reports on other data, another model or another spec are
+therefore two sets of claims, and a comparison says of each number what is *certain* about its change: numbers are
+known as intervals, and only where the two intervals have no number in common has the number surely changed.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fairdsl.comparing.compare import compared
+from fairdsl.comparing.model import Comparison
+from fairdsl.comparing.read import read_report, report_of
+from fairdsl.report.json import report_to_json
+from fairdsl.report.model import Report
+
+__all__ = ["Comparison", "compare_reports"]
+
+
+def compare_reports(before: str | Report, after: str | Report, tolerance: Fraction | None = None) -> Comparison:
+    """What changed from one report to another; each is a report, or the path of its JSON.
+
+    Raises DiagnosticError for files that are no reports, and for reports that cannot be compared.
+    """
+    first = before if isinstance(before, str) else "the report before"
+    second = after if isinstance(after, str) else "the report after"
+    return compared((first, second), _read(before), _read(after), tolerance)
+
+
+def _read(report: str | Report) -> Report:
+    """A report as its JSON gives it, so that one in memory compares with one in a file."""
+    if isinstance(report, Report):
+        return report_of(report_to_json(report), report.path)
+    return read_report(report)

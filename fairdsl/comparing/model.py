@@ -1,0 +1,283 @@
+"""A comparison as data: of every file, verdict and number what it was, what it is, and what is certain of the change.
+
+Let a number x be known to lie in [a, b] before, and y in [c, d] after. Then y - x lies in [c - b, d - a], and
+
+* it *rose* (y > x for certain) if and only if b < c, and *fell* if and only if d < a;
+* it is *the same* for certain only if both are single numbers and equal;
+* otherwise the bounds leave it *open*.
+
+A number with an ideal i (1 of ratios and fair shares, 0 of gaps and signed differences) *got worse* by
+|y - i| - |x - i|. The distance |x - i| lies in [max(0, a - i, i - b), max(|a - i|, |b - i|)]; that it grew by at most t
+is certain where the difference of the two distances is at most t throughout, and certainly false where it is more
+throughout.
+
+All of it is in exact rational arithmetic. Bounds that were written as floats were rounded outward, so whatever is
+certain of the written intervals is certain of the true numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from fairdsl.report.model import Cell, HashedFile, Interval
+from fairdsl.verdict import Judgement
+
+__all__ = [
+    "Change",
+    "Comparison",
+    "Course",
+    "DemandChange",
+    "ExitCode",
+    "FileChange",
+    "GroupChange",
+    "Movement",
+    "PropertyChange",
+    "Side",
+]
+
+
+class Course(Enum):
+    """Where a verdict went."""
+
+    SAME = "same"
+    BETTER = "better"
+    WORSE = "worse"
+    OTHER = "other"  # neither: a violation that is not decided any more, or a refusal instead of an unknown
+    REMOVED = "removed"  # not asked any more; what held and is asked no more is worse
+    ADDED = "added"
+
+
+class Movement(Enum):
+    """Where a number went, as far as its bounds say."""
+
+    SAME = "same"
+    ROSE = "rose"
+    FELL = "fell"
+    OPEN = "open"  # the bounds have numbers in common
+    MISSING = "missing"  # there is no number in one of the reports
+
+
+class ExitCode(Enum):
+    """What ``fairdsl compare`` tells the shell."""
+
+    NOT_WORSE = 0
+    WORSE = 1  # a verdict got worse, or a number did by more than the tolerance
+    REFUSED = 2
+    UNKNOWN = 3  # a number may have got worse by more than the tolerance
+
+
+#: How much a verdict claims in favour of the model.
+_RANKS = {
+    Judgement.HOLDS: 2,
+    Judgement.MEASURED: 2,
+    Judgement.UNKNOWN: 1,
+    Judgement.REFUSED: 1,
+    Judgement.VIOLATED: 0,
+}
+
+
+def course_of(before: Judgement | None, after: Judgement | None) -> Course:
+    """Where a verdict went; None where it is not asked. What held and is asked no more got worse."""
+    if before is None:
+        return Course.ADDED
+    if after is None:
+        return Course.WORSE if before is Judgement.HOLDS else Course.REMOVED
+    if before is after:
+        return Course.SAME
+    if _RANKS[after] < _RANKS[before]:
+        return Course.WORSE
+    return Course.BETTER if _RANKS[after] == 2 else Course.OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A number before and after; None where there is none."""
+
+    before: Interval | None
+    after: Interval | None
+
+    @property
+    def difference(self) -> Interval | None:
+        """Bounds of after minus before; None where one of the two is missing."""
+        if self.before is None or self.after is None:
+            return None
+        return Interval(_minus(self.after.low, self.before.high), _minus(self.after.high, self.before.low))
+
+    @property
+    def movement(self) -> Movement:
+        """What is certain about the change."""
+        difference = self.difference
+        if difference is None:
+            return Movement.MISSING
+        if difference.exact == 0:
+            return Movement.SAME
+        if difference.low is not None and difference.low > 0:
+            return Movement.ROSE
+        return Movement.FELL if difference.high is not None and difference.high < 0 else Movement.OPEN
+
+    def within(self, tolerance: Fraction, ideal: Fraction) -> bool | None:
+        """Whether it is at most ``tolerance`` further from its ideal than before; None where that is not known.
+
+        Where there is no number before and none after, nothing got worse.
+        """
+        if self.before is None or self.after is None:
+            return True if self.before is self.after else None
+        grown = Change(_distance(self.before, ideal), _distance(self.after, ideal)).difference
+        assert grown is not None
+        if grown.low is not None and grown.low > tolerance:
+            return False
+        return True if grown.high is not None and grown.high <= tolerance else None
+
+
+def _distance(value: Interval, ideal: Fraction) -> Interval:
+    """Bounds of the distance of a number in ``value`` from the ideal."""
+    low, high = _minus(value.low, ideal), _minus(value.high, ideal)
+    least = max(Fraction(0), *(end for end in (low, None if high is None else -high) if end is not None))
+    return Interval(least, None if low is None or high is None else max(abs(low), abs(high)))
+
+
+def _all_of(answers: Iterable[bool | None]) -> bool | None:
+    """Whether all are true; one that is false decides, else one that is not known."""
+    found = list(answers)
+    return False if False in found else None if None in found else True
+
+
+def _minus(first: Fraction | None, second: Fraction | None) -> Fraction | None:
+    return None if first is None or second is None else first - second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupChange:
+    """A group's rate, or the number for one value of the attributes of ``given``: ``at`` says whose it is.
+
+    ``sampling`` are the intervals that cover sampling error, where the spec asked for them.
+    """
+
+    at: Mapping[str, Cell]
+    number: Change
+    sampling: Change | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandChange:
+    """One line of a property in both reports; a verdict is None where the report does not ask it.
+
+    ``value`` is None for lines without a number of their own. ``spread``: the value is the span of several numbers,
+    which are compared one by one: rates (``groups``), or those for the values of ``given`` (``parts``).
+    ``favoured``: the most, then the least favoured groups before and after, where they changed. ``percent`` says how
+    numbers are written; ``ideal`` is what they are at best, None of numbers that are neither better nor worse.
+    """
+
+    text: str
+    metric: str
+    before: Judgement | None
+    after: Judgement | None
+    value: Change | None = None
+    sampling: Change | None = None
+    spread: bool = False
+    groups: tuple[GroupChange, ...] = ()
+    parts: tuple[GroupChange, ...] = ()
+    favoured: tuple[tuple[str, str], ...] = ()
+    percent: bool = False
+    ideal: Fraction | None = None
+
+    @property
+    def course(self) -> Course:
+        """Where the verdict went."""
+        return course_of(self.before, self.after)
+
+    @property
+    def in_both(self) -> bool:
+        """Whether both reports ask it."""
+        return self.before is not None and self.after is not None
+
+    def within(self, tolerance: Fraction) -> bool | None:
+        """Whether none of its numbers got worse by more than ``tolerance``; None where that is not known.
+
+        Numbers without an ideal, and lines that one report does not ask, do not count.
+        """
+        if self.ideal is None or not self.in_both:
+            return True
+        numbers = [item.number for item in self.parts] or [self.value or _NO_NUMBER]
+        return _all_of(number.within(tolerance, self.ideal) for number in numbers)
+
+
+_NO_NUMBER = Change(None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyChange:
+    """A property in both reports. ``left`` and ``joined`` are clauses in force before only, and after only."""
+
+    name: str
+    before: Judgement | None
+    after: Judgement | None
+    left: tuple[str, ...]
+    joined: tuple[str, ...]
+    demands: tuple[DemandChange, ...]
+
+    @property
+    def course(self) -> Course:
+        """Where it went: it got worse if one of its demands did."""
+        courses = {demand.course for demand in self.demands}
+        if Course.WORSE in courses:
+            return Course.WORSE
+        return course_of(self.before, self.after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """A file that verdicts are about, by its name in the spec; None where a report does not name it."""
+
+    name: str
+    before: HashedFile | None
+    after: HashedFile | None
+
+    @property
+    def same(self) -> bool | None:
+        """Whether the bytes are the same; None where a digest is missing, as of models that the spec writes itself."""
+        if self.before is None or self.after is None:
+            return False
+        if self.before.sha256 is None or self.after.sha256 is None:
+            return None
+        return self.before.sha256 == self.after.sha256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two reports: what it is called, the version of fairdsl that wrote it, and its seed."""
+
+    name: str
+    version: str
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Everything that changed between two reports; ``tolerance``: numbers may get worse by that much."""
+
+    before: Side
+    after: Side
+    spec: FileChange
+    models: tuple[FileChange, ...]
+    data: tuple[FileChange, ...]
+    properties: tuple[PropertyChange, ...]
+    tolerance: Fraction | None = None
+
+    @property
+    def within_tolerance(self) -> bool | None:
+        """Whether no number got worse by more than the tolerance; None where that is not known. True without one."""
+        if self.tolerance is None:
+            return True
+        return _all_of(demand.within(self.tolerance) for item in self.properties for demand in item.demands)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """A verdict that got worse, or a number outside the tolerance, first; then what is not known."""
+        within = self.within_tolerance
+        if within is False or any(item.course is Course.WORSE for item in self.properties):
+            return ExitCode.WORSE
+        return ExitCode.NOT_WORSE if within else ExitCode.UNKNOWN
