@@ -1,0 +1,84 @@
+"""Both ways on one drawn sum: seconds, rates, and whether they agree."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
+
+from fairdsl.backends.contract import Budget, Facts, Silent
+from fairdsl.backends.subset_sum import SubsetSum
+from fairdsl.ir.problem import Problem
+from fairdsl.verdict import Value
+from group.recursion import GivenUpError, rate
+from group.sums import Sum, problem_of
+
+__all__ = ["CLOSE", "Measured", "answered", "measured"]
+
+#: How far two results of the same question may be apart: the recursion adds up floats.
+CLOSE = 1e-9
+#: Seconds of a budget that no problem here comes near to, and of runs that need not be repeated.
+_BUDGET, _LONG = 600.0, 2.0
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """CPU seconds, of several runs the least; ``plain`` None: the recursion gave up after its time."""
+
+    rates: tuple[tuple[Fraction, Fraction], ...]
+    exact: bool
+    seconds: float
+    plain: float | None
+    difference: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.plain is None else self.plain / self.seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether the rates are known within CLOSE, and the recursion's are the same where it has some."""
+        narrow = all(high - low <= CLOSE for low, high in self.rates)
+        return narrow and (self.difference is None or self.difference <= CLOSE)
+
+
+def _least(run: Callable[[], Found], times: int) -> tuple[Found, float]:
+    """What it finds, and the least CPU seconds of so many runs; of fewer where they take long."""
+    taken: list[float] = []
+    while True:
+        start = time.process_time()
+        found = run()
+        taken.append(time.process_time() - start)
+        if len(taken) >= times or sum(taken) > _LONG:
+            return found, min(taken)
+
+
+def answered(problem: Problem) -> Value:
+    """The engine's answer to a closed problem; raises ValueError where it has none."""
+    value = SubsetSum().answer(problem, Facts(), Budget.of(_BUDGET), Silent())
+    if not isinstance(value, Value):
+        raise ValueError(f"no rates: {value}")
+    return value
+
+
+def measured(asked: Sum, *, patience: float, times: int = 5) -> Measured:
+    """The rates of the two groups by the engine and by the recursion, which may take ``patience`` seconds a group.
+
+    The engine's seconds count from the closed problem to the metric, the recursion's from the drawn sum to the
+    rates of both groups. The engine runs once before the clock starts, as do its imports.
+    """
+    problem = problem_of(asked)
+    answered(problem)
+    value, seconds = _least(lambda: answered(problem), times)
+    rates = tuple((each.low, each.high) for each in sorted(value.rates, key=lambda each: each.group))
+    exact = all(low == high for low, high in rates)
+    try:
+        plain, taken = _least(lambda: [rate(asked, group, patience) for group in (0, 1)], times)
+    except GivenUpError:
+        return Measured(rates=rates, exact=exact, seconds=seconds, plain=None, difference=None)
+    apart = max(max(float(low) - p, p - float(high), 0.0) for (low, high), p in zip(rates, plain, strict=True))
+    return Measured(rates=rates, exact=exact, seconds=seconds, plain=taken, difference=apart)
