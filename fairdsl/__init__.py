@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.files import compile, prune, recover, solve, solve_script  # noqa: A004 - the verb of the trade
+from fairdsl.api.files import compile, prune, solve, solve_instance, solve_script  # noqa: A004 - the verb of the trade
+from fairdsl.api.reports import compare, recover
 from fairdsl.api.specs import capabilities, check, explain, lint, plans
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "__version__",
     "capabilities",
     "check",
+    "compare",
     "compile",
     "explain",
     "lint",
@@ -39,6 +41,7 @@ __all__ = [
     "prune",
     "recover",
     "solve",
+    "solve_instance",
     "solve_script",
 ]
 

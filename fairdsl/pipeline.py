@@ -23,7 +23,7 @@ from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.resources import version
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Verdict, is_vacuous
+from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Value, Verdict, is_vacuous
 
 __all__ = ["verify"]
 
@@ -32,6 +32,7 @@ def verify(
     path: str,
     *,
     models: Mapping[str, str],
+    data: Mapping[str, str],
     budget: Budget,
     backend: str | None,
     properties: Sequence[str],
@@ -39,8 +40,9 @@ def verify(
 ) -> Report:
     """Check every property of the spec (or only those named) and report.
 
-    Files in ``models`` replace those of the spec; ``backend`` forces one; time that a demand leaves over
-    goes to those after it. Raises DiagnosticError for mistakes in the spec and its files.
+    Files in ``models`` and ``data`` replace those of models and distributions, by name; ``backend`` forces one;
+    time that a demand leaves over goes to those after it. Raises DiagnosticError for mistakes in the spec and its
+    files.
     """
     check_backend(backend)
     spec, warnings = front_end(path)
@@ -48,7 +50,7 @@ def verify(
     if not spec.properties:
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
-    elaborated = elaborate(spec, models)
+    elaborated = elaborate(spec, models, data=data)
     by_partitions = budget.tactics.partition is not None
     planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
     check_partition(path, budget.tactics.partition, elaborated)
@@ -64,13 +66,15 @@ def verify(
         answered[demand.property.name].append(answer)
         if is_vacuous(verdict):
             findings.append(nobody_compared(demand.property.name, demand.property.span))
+        if isinstance(verdict, Value):
+            findings.extend(verdict.warnings)
     return Report(
         version=version(),
         path=path,
         sha256=spec.source.sha256,
         title=spec.title,
         models=hashed_models(spec, elaborated.models, models),
-        data=hashed_data(spec),
+        data=hashed_data(spec, data),
         seed=budget.seed,
         properties=tuple(
             PropertyReport(
@@ -105,7 +109,6 @@ def _answer(
         evidence = Evidence(backend=plan.stages[-1].procedure.name, method="")
         verdict = Unknown(reason=Reason.INTERRUPTED, detail="its turn had not come yet", evidence=evidence)
     else:
-        assert item.problem is not None, "who has a plan has a problem"
         observer.progress(item.property.name, None, item.demand.text)
         verdict = execute(plan, item.problem, budget, observer)
     return verdict, demand_report(
@@ -117,4 +120,5 @@ def _answer(
         domain=item.property.domain,
         outcomes=item.outcomes,
         seconds=time.monotonic() - started,
+        population=item.problem.population,
     )

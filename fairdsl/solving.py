@@ -1,9 +1,10 @@
-"""``solve``: an interval job refined as far as the budget goes, or an SMT-LIB script answered by the embedded solver.
+"""``solve``: an interval job refined as far as the budget goes, a script or a subset-sum instance answered as a whole.
 
     job file --seed_of--> seed --fork--> this shard's part --refine_within--> result file
 
 The result file is always whole: each checkpoint replaces it in one step, so a run that is killed at any
-moment goes on from the last one. A script's answer is what another solver would print, in a file beside it.
+moment goes on from the last one. A script's answer is what another solver would print, in a file beside it; an
+instance's is the report that ``check`` would give on its demand.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.errors import cannot_write, nothing_to_resume, result_exists
@@ -28,9 +29,13 @@ from fairdsl.backends.intervals.result import Result, read_result, result_name, 
 from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.resources import version
-from fairdsl.verdict import Holds, Shares, Unknown
+from fairdsl.verdict import Holds, Refused, Shares, Unknown, Value
 
-__all__ = ["Answered", "Solved", "solve_job", "solve_script"]
+if TYPE_CHECKING:
+    from fairdsl.backends.subset_sum.instance import Instance
+    from fairdsl.report.model import Report
+
+__all__ = ["Answered", "Solved", "SolvedInstance", "solve_instance", "solve_job", "solve_script"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,88 @@ class Answered:
     solver: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolvedInstance:
+    """The report on an instance's demand, and the verdict that it was made from; ``output``: where it was written."""
+
+    instance: Path
+    report: Report
+    verdict: Value | Refused | Unknown
+    output: Path | None
+
+
+def solve_instance(path: Path, *, budget: Budget, output: Path | None, observer: Observer) -> SolvedInstance:
+    """Answer an instance, and write the report as JSON where an ``output`` is given.
+
+    Raises DiagnosticError for a file that is no instance, and where nothing can be written.
+    """
+    from fairdsl.backends.subset_sum.instance import answered
+    from fairdsl.backends.subset_sum.instance_file import read_instance
+    from fairdsl.report.json import write
+
+    instance = read_instance(path)
+    began = time.monotonic()
+    verdict = answered(instance, budget, observer)
+    report = _report(path, instance, verdict, time.monotonic() - began)
+    if output is not None:
+        _write_whole(output, write(report))
+    return SolvedInstance(instance=path, report=report, verdict=verdict, output=output)
+
+
+def _report(path: Path, instance: Instance, verdict: Value | Refused | Unknown, seconds: float) -> Report:
+    """The report on one demand; an instance written by hand is its own spec."""
+    from fairdsl.ir.domain import Domain
+    from fairdsl.ir.expr import TRUE
+    from fairdsl.ir.question import Quantity
+    from fairdsl.report.build import demand_report
+    from fairdsl.report.model import HashedFile, PropertyReport, Report
+
+    asked, threshold, metric = instance.asked, instance.threshold, instance.question.metric
+    limit = "" if threshold is None else f" {threshold.relation.value} {threshold.text}"
+    verb = "measure" if threshold is None else "require"
+    demand = demand_report(
+        text=f"{verb} {metric}{limit}" if asked is None else asked.demand,
+        metric=metric if asked is None else asked.metric,
+        quantity=Quantity.METRIC,
+        threshold=threshold,
+        verdict=verdict,
+        domain=Domain(name="", attributes=instance.population.columns, where=TRUE),
+        outcomes=(),
+        seconds=seconds,
+        population=instance.population,
+    )
+    data = instance.population.sample
+    return Report(
+        version=version(),
+        path=path.name if asked is None else asked.spec,
+        sha256=None if asked is None else asked.spec_sha256,
+        title=None if asked is None else asked.title,
+        models=()
+        if asked is None
+        else (HashedFile(name=asked.model, path=asked.model_path, sha256=asked.model_sha256),),
+        data=() if data is None else (HashedFile(name=instance.population.name, path=data.path, sha256=data.sha256),),
+        properties=(
+            PropertyReport(
+                name=path.stem if asked is None else asked.property,
+                sentence=f"The metric `{metric}` of a law written by hand." if asked is None else asked.sentence,
+                clauses=() if asked is None else asked.clauses,
+                demands=(demand,),
+            ),
+        ),
+        diagnostics=verdict.warnings if isinstance(verdict, Value) else (),
+    )
+
+
+def _write_whole(target: Path, text: str) -> None:
+    """Replace a file in one step, so that nobody reads half of it."""
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(target)
+    except OSError as error:
+        raise DiagnosticError(cannot_write(str(target.parent), error.strerror or str(error))) from error
+
+
 def solve_script(path: Path, *, resume: bool, budget: Budget, output: Path | None) -> Answered:
     """Answer a script and write the answer as solvers print it: the status, and behind `sat` the values.
 
@@ -88,12 +175,7 @@ def solve_script(path: Path, *, resume: bool, budget: Budget, output: Path | Non
             )
     began = time.monotonic()
     found = Z3().solve(path.read_text(encoding="utf-8"), budget)
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        partial.write_text(answer_text(found), encoding="utf-8")
-        partial.replace(target)
-    except OSError as error:
-        raise DiagnosticError(cannot_write(str(target.parent), error.strerror or str(error))) from error
+    _write_whole(target, answer_text(found))
     return Answered(
         script=path,
         answer=target,

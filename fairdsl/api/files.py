@@ -1,8 +1,8 @@
-"""Files beside a spec: solver files and jobs, their answers, and pruned networks."""
+"""Files beside a spec: solver files, jobs and instances, and pruned networks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from os import fspath
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer
     from fairdsl.compilation import Compiled
     from fairdsl.pruning.run import Pruned
-    from fairdsl.report.model import Report
-    from fairdsl.solving import Answered, Solved
+    from fairdsl.solving import Answered, Solved, SolvedInstance
 
-__all__ = ["compile", "prune", "recover", "solve", "solve_script"]
+__all__ = ["compile", "prune", "solve", "solve_instance", "solve_script"]
 
 
 def compile(  # noqa: A001 - the verb of the trade, and of the command line
@@ -34,7 +33,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
 
     Args:
         spec: path of the ``.fair`` file.
-        to: ``smtlib``, ``vnnlib`` or ``interval-job``.
+        to: ``smtlib``, ``vnnlib``, ``interval-job`` or ``subset-sum``.
         directory: folder to write into.
         models: files that replace those of the spec, by model name.
         partition: cut attributes of more than so many values into chunks, and write files for each part.
@@ -193,44 +192,39 @@ def solve_script(
     )
 
 
-def recover(
-    *paths: AnyPath,
-    answers: Sequence[AnyPath] = (),
-    spec: AnyPath | None = None,
-    models: Mapping[str, AnyPath] | None = None,
+def solve_instance(
+    instance: AnyPath,
+    *,
+    timeout: float = 60.0,
     memory: int = 2 << 30,
-) -> Report:
-    """The report on solver files from the answers to them, or on interval jobs from their results.
+    output: AnyPath | None = None,
+    observer: Observer | None = None,
+) -> SolvedInstance:
+    """Answer a subset-sum instance that :func:`compile` wrote, or one written by hand.
 
     Args:
-        paths: the folder of solver files; or interval jobs and results, or folders with them.
-        answers: files with solvers' outputs, instead of those in the folder.
-        spec: the spec that the solver files were written from, where it is not where it was.
-        models: files that replaced the spec's when the solver files were written, by model name.
-        memory: bytes that joining results of interval jobs may use.
+        instance: path of the ``.json`` file.
+        timeout: seconds for the engine.
+        memory: bytes that its tables may use.
+        output: path of the report as JSON; not written by default.
+        observer: hears of progress.
 
     Returns:
-        The report that :func:`check` would give. A missing answer, or shard, counts as undecided.
+        The report that :func:`check` would give on this one demand, and the exact value.
 
     Raises:
-        SpecError: files that do not belong together.
+        SpecError: the file is no instance, was altered, or the report cannot be written.
     """
     from pathlib import Path
 
-    from fairdsl.backends.intervals.errors import nothing_to_recover
-    from fairdsl.diagnostics import DiagnosticError
-    from fairdsl.recovering import recover_answers, recover_results, solver_folder
+    from fairdsl.backends.contract import Budget, Silent
+    from fairdsl.solving import solve_instance as answered
 
-    places = [Path(fspath(path)) for path in paths]
-    if len(places) == 1 and places[0].is_dir() and solver_folder(places[0]):
-        return recover_answers(
-            places[0],
-            answers=[Path(fspath(path)) for path in answers],
-            spec=None if spec is None else fspath(spec),
-            models=by_name(models),
-        )
-    if answers or spec is not None or models:
-        if len(places) == 1 and places[0].is_dir():
-            raise DiagnosticError(nothing_to_recover([str(places[0])], "the folder has no manifest of solver files"))
-        raise ValueError("`answers`, `spec` and `models` belong to one folder of solver files")
-    return recover_results(places, memory)
+    if timeout <= 0:
+        raise ValueError("`timeout` is a positive number of seconds")
+    return answered(
+        Path(fspath(instance)),
+        budget=Budget.of(timeout, memory=memory),
+        output=None if output is None else Path(fspath(output)),
+        observer=observer or Silent(),
+    )

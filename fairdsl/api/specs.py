@@ -21,6 +21,7 @@ def check(
     spec: AnyPath,
     *,
     models: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, AnyPath] | None = None,
     timeout: float = 60.0,
     seed: int = 0,
     jobs: int | None = None,
@@ -39,6 +40,7 @@ def check(
     Args:
         spec: path of the ``.fair`` file.
         models: files that replace those of the spec, by model name; a ``sha256`` in the spec still binds.
+        data: files that replace those of distributions, by name; a ``sha256`` in the spec still binds.
         timeout: seconds for the whole run, shared among its demands.
         seed: of every random choice; the same seed gives the same witnesses.
         jobs: processes to use; all cores by default.
@@ -73,6 +75,7 @@ def check(
     return verify(
         fspath(spec),
         models=by_name(models),
+        data=by_name(data),
         budget=Budget.of(
             timeout,
             jobs=jobs or os.cpu_count() or 1,
@@ -111,24 +114,35 @@ def lint(spec: AnyPath, *, files: bool = False, models: Mapping[str, AnyPath] | 
     return warnings
 
 
-def explain(spec: AnyPath) -> Explanation:
-    """Each property of the spec as an English sentence and as a formula, with every clause in force."""
+def explain(
+    spec: AnyPath,
+    *,
+    population: bool = False,
+    models: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, AnyPath] | None = None,
+) -> Explanation:
+    """Each property of the spec as an English sentence and as a formula, with every clause in force.
+
+    With ``population`` the populations in force too, which opens their data; files in ``models`` and ``data`` replace
+    those of the spec, by the names of models and distributions.
+    """
     from fairdsl.explanation import explain_spec
 
-    return explain_spec(fspath(spec))
+    return explain_spec(fspath(spec), population=population, models=by_name(models), data=by_name(data))
 
 
 def plans(
     spec: AnyPath,
     *,
     models: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, AnyPath] | None = None,
     backend: str | None = None,
     by_partitions: bool = False,
 ) -> tuple[PlanText, ...]:
     """Who would answer each demand of the spec, in which stages, and why the others would not."""
     from fairdsl.explanation import explain_plans
 
-    return explain_plans(fspath(spec), by_name(models), backend, by_partitions=by_partitions)
+    return explain_plans(fspath(spec), by_name(models), backend, by_partitions=by_partitions, data=by_name(data))
 
 
 def capabilities() -> tuple[Capability, ...]:

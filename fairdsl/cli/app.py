@@ -21,6 +21,7 @@ COMMANDS = {
     "prune": "Write a network without the units that are seldom active.",
     "solve": "Refine an interval job, or a shard of it.",
     "recover": "Join the results of interval jobs into one report.",
+    "compare": "Say what changed between two reports, and what got worse.",
     "capabilities": "List what each backend answers.",
 }
 

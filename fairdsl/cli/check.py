@@ -13,6 +13,7 @@ import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
 from fairdsl.cli.options import (
     Seconds,
+    data_option,
     jobs_option,
     json_option,
     memory_option,
@@ -41,6 +42,7 @@ __all__ = ["command"]
 @spec_argument
 @json_option
 @model_option
+@data_option
 @click.option(
     "--timeout",
     type=Seconds(),
@@ -65,6 +67,7 @@ def command(
     spec: str,
     as_json: bool,
     models: Mapping[str, str],
+    data: Mapping[str, str],
     timeout: float,
     seed: int,
     jobs: int | None,
@@ -83,13 +86,14 @@ def command(
     if partition is not None and backend not in (None, "smt"):
         raise click.UsageError(f"`--partition` is answered by `smt`, not by `{backend}`; leave out one of the two")
     if explain_plan:
-        _print_plan(spec, models, backend, by_partitions=partition is not None)
+        _print_plan(spec, models, data, backend, by_partitions=partition is not None)
         return
     with watching() as observer:
         try:
             report = fairdsl.check(
                 spec,
                 models=models,
+                data=data,
                 timeout=timeout,
                 seed=seed,
                 jobs=jobs,
@@ -136,9 +140,11 @@ def _print(report: Report, *, as_json: bool) -> None:
         click.echo(text, nl=False)
 
 
-def _print_plan(spec: str, models: Mapping[str, str], backend: str | None, *, by_partitions: bool) -> None:
+def _print_plan(
+    spec: str, models: Mapping[str, str], data: Mapping[str, str], backend: str | None, *, by_partitions: bool
+) -> None:
     """Property, demand, stages in their order, and the reasons."""
-    for plan in fairdsl.plans(spec, models=models, backend=backend, by_partitions=by_partitions):
+    for plan in fairdsl.plans(spec, models=models, data=data, backend=backend, by_partitions=by_partitions):
         click.echo(f"{plan.property}   {plan.demand}")
         for number, stage in enumerate(plan.stages, start=1):
             click.echo(f"    {number}. {stage}")

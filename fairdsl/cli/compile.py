@@ -21,7 +21,7 @@ __all__ = ["command"]
     "requirement that the format cannot express.",
 )
 @spec_argument
-@click.option("--to", "form", required=True, metavar="FORMAT", help="The file format: smtlib, vnnlib or interval-job.")
+@click.option("--to", "form", required=True, metavar="FORMAT", help="smtlib, vnnlib, interval-job or subset-sum.")
 @click.option(
     "-o",
     "--output",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 __all__ = [
     "Seconds",
+    "data_option",
     "jobs_option",
     "json_option",
     "memory_option",
@@ -39,17 +41,21 @@ class Seconds(click.FloatRange):
         return seconds
 
 
-def _by_name(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
-    """``NAME=PATH`` pairs as a mapping; each name once."""
-    models: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, path = pair.partition("=")
-        if not (name and equals and path):
-            raise click.BadParameter(f"`{pair}` names no model and file; write --model NAME=PATH")
-        if name in models:
-            raise click.BadParameter(f"the model `{name}` is given twice; write one file for it")
-        models[name] = path
-    return models
+def _by_name(kind: str, option: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
+    """A callback that reads ``NAME=PATH`` pairs as a mapping; each name once."""
+
+    def read(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+        files: dict[str, str] = {}
+        for pair in pairs:
+            name, equals, path = pair.partition("=")
+            if not (name and equals and path):
+                raise click.BadParameter(f"`{pair}` names no {kind} and file; write {option} NAME=PATH")
+            if name in files:
+                raise click.BadParameter(f"the {kind} `{name}` is given twice; write one file for it")
+            files[name] = path
+        return files
+
+    return read
 
 
 def size_of(_: click.Context, __: click.Parameter, text: str) -> int:
@@ -73,8 +79,16 @@ model_option = click.option(
     "models",
     multiple=True,
     metavar="NAME=PATH",
-    callback=_by_name,
+    callback=_by_name("model", "--model"),
     help="Take the model NAME from this file; a sha256 in the spec still binds.",
+)
+
+data_option = click.option(
+    "--data",
+    multiple=True,
+    metavar="NAME=PATH",
+    callback=_by_name("distribution", "--data"),
+    help="Make the distribution NAME from this file; a sha256 in the spec still binds.",
 )
 
 jobs_option = click.option(

@@ -1,9 +1,10 @@
-"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes; or an SMT-LIB script."""
+"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes; a script; or a subset-sum instance."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
 from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option
 from fairdsl.cli.progress import watching
-from fairdsl.cli.terminal import output_style
+from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.json import diagnostics_to_json
 
@@ -38,7 +39,8 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @click.command(
     "solve",
     epilog="Exit codes: 0 a result is written; 2 the file is no job, or an earlier result is missing or in the "
-    "way; 130 interrupted, and the result so far is written. A run that is killed goes on with --resume.",
+    "way; 130 interrupted, and the result so far is written. A run that is killed goes on with --resume. Of an "
+    "instance those of `fairdsl check`.",
 )
 @click.argument("job", type=click.Path(exists=True, dir_okay=False))
 @click.option(
@@ -81,15 +83,21 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 def command(
     ctx: click.Context, /, job: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
 ) -> None:
-    """Refine an interval job, or a shard of it; or answer an SMT-LIB script.
+    """Refine an interval job, or a shard of it; or answer an SMT-LIB script or a subset-sum instance.
 
     JOB is a file that `fairdsl compile SPEC --to interval-job -o DIR` wrote. What is certified is saved every
     few seconds in a result file; `fairdsl recover` joins results into a report.
 
     A file of the format smtlib (NAME.smt2) is answered by the embedded solver, into NAME.smt2.answer.
+
+    A file of the format subset-sum (NAME.json) is answered with the report that `fairdsl check` would give on its
+    demand; -o writes it as JSON too.
     """
     if job.endswith(".smt2"):
         _script(ctx, job, as_json=as_json, output=output or None, timeout=options["timeout"], resume=options["resume"])
+        return
+    if job.endswith(".json"):
+        _instance(ctx, job, as_json=as_json, output=output or None, **options)
         return
     number, shards = shard
     with watching() as observer:
@@ -114,11 +122,46 @@ def command(
 _OF_JOBS = ("shard", "jobs", "memory", "scheduler", "checkpoint")
 
 
+def _refuse_options(ctx: click.Context, names: Sequence[str], what: str) -> None:
+    """Options that say nothing about such a file are a mistake."""
+    given = [name for name in names if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if given:
+        raise click.UsageError(f"--{given[0]} is about interval jobs; {what} is answered as a whole")
+
+
+def _instance(ctx: click.Context, path: str, *, as_json: bool, output: str | None, **options: Any) -> None:
+    """Answer an instance: the report on standard output, what is doubtful on standard error."""
+    from fairdsl.diagnostics.text import render as render_diagnostics
+    from fairdsl.report.json import write
+    from fairdsl.report.text import render
+
+    _refuse_options(ctx, ("shard", "jobs", "scheduler", "checkpoint", "resume"), "an instance")
+    with watching() as observer:
+        try:
+            solved = fairdsl.solve_instance(
+                path, timeout=options["timeout"], memory=options["memory"], output=output, observer=observer
+            )
+        except DiagnosticError as error:
+            if not as_json:
+                raise
+            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
+            ctx.exit(SPEC_ERROR)
+    report = solved.report
+    if as_json:
+        click.echo(write(report), nl=False)
+        ctx.exit(report.exit_code.value)
+    if report.diagnostics:
+        style = error_style()
+        text = render_diagnostics(report.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True)
+    style = output_style()
+    click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)
+    ctx.exit(report.exit_code.value)
+
+
 def _script(ctx: click.Context, path: str, *, as_json: bool, output: str | None, timeout: float, resume: bool) -> None:
     """Answer a script, and say what came out."""
-    given = [name for name in _OF_JOBS if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
-    if given:
-        raise click.UsageError(f"--{given[0]} is about interval jobs; a script is answered as a whole")
+    _refuse_options(ctx, _OF_JOBS, "a script")
     try:
         answered = fairdsl.solve_script(path, timeout=timeout, resume=resume, output=output)
     except DiagnosticError as error:

@@ -73,6 +73,7 @@ _QUESTIONS: dict[str, str] = {
     "E0414": "a demand that no verdict could decide",
     "E0415": "a decision rule that means nothing definite",
     "E0416": "a metric without what defines it",
+    "E0417": "a setting that nothing reads",
 }
 
 _FILES: dict[str, str] = {
@@ -97,18 +98,33 @@ _DATA: dict[str, str] = {
     "E0531": "an attribute without one column in the data",
     "E0532": "a cell that is no value of its attribute",
     "E0533": "a row that the domain excludes",
+    "E0534": "a data file other than the one pinned",
 }
 
 _FITTING: dict[str, str] = {
     "E0550": "a replaced model that the spec does not declare",
     "E0551": "a score gap of a model with several scores",
     "E0552": "a confidence of a model without probabilities",
+    "E0553": "data for a distribution that there is not",
 }
 
 _PRUNING: dict[str, str] = {
     "E0560": "units that cannot be taken out of a file",
     "E0561": "no one model to prune",
     "E0562": "accuracy without anything to compare with",
+}
+
+_POPULATIONS: dict[str, str] = {
+    "E0570": "a law that its attribute cannot have",
+    "E0571": "conditions of laws that do not divide everybody",
+    "E0572": "laws that depend on each other in a circle",
+    "E0573": "a search for structures that there is not",
+    "E0574": "a population file that cannot be read",
+    "E0575": "a network that is no law of the attributes",
+}
+
+_GROUPS: dict[str, str] = {
+    "E0580": "a group that nobody belongs to",
 }
 
 _BACKENDS: dict[str, str] = {
@@ -128,10 +144,15 @@ _BACKENDS: dict[str, str] = {
     "E0614": "a Dask cluster that cannot be used",
     "E0615": "partitions without a question to ask of them",
     "E0616": "one ledger for the partitions of several questions",
+    "E0617": "a file that is no subset-sum instance",
+    "E0618": "a subset-sum instance that was changed",
     "E0620": "an answer to none of the solver files",
     "E0621": "solver files whose spec or model has changed",
     "E0622": "a manifest that cannot be read",
     "E0623": "a table of answers that cannot be read",
+    "E0630": "a file that is no report to compare",
+    "E0631": "a report without verdicts",
+    "E0632": "reports that have no demand in common",
 }
 
 _APPROXIMATION: dict[str, str] = {
@@ -139,6 +160,8 @@ _APPROXIMATION: dict[str, str] = {
     "W0702": "a raw score read as the logit of a probability",
     "W0703": "a network that was pruned",
     "W0704": "raw scores read as the logits of a softmax",
+    "W0705": "a law with more probabilities than rows",
+    "W0706": "protected values that no row has",
 }
 
 _SMELLS: dict[str, str] = {
@@ -149,9 +172,23 @@ _SMELLS: dict[str, str] = {
     "W0805": "a differing attribute that the model never reads",
     "W0806": "a feature that is read twice",
     "W0807": "a category that writes some of its codes",
+    "W0808": "rates that rest on few rows",
+    "W0809": "a law that its own rows contradict",
 }
 
 #: Every code and its general meaning, in the order of the phases.
 CODES: Mapping[str, str] = MappingProxyType(
-    _SYNTAX | _NAMES | _TYPES | _QUESTIONS | _FILES | _DATA | _FITTING | _PRUNING | _BACKENDS | _APPROXIMATION | _SMELLS
+    _SYNTAX
+    | _NAMES
+    | _TYPES
+    | _QUESTIONS
+    | _FILES
+    | _DATA
+    | _FITTING
+    | _PRUNING
+    | _POPULATIONS
+    | _GROUPS
+    | _BACKENDS
+    | _APPROXIMATION
+    | _SMELLS
 )

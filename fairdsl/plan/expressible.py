@@ -16,9 +16,8 @@ __all__ = ["expressible"]
 def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
     """The problem, or why files of this format cannot say it."""
     plan = plan_of(item)
-    if isinstance(plan, Refused) and (item.problem is None or item.refusal is not None or item.demand.beyond):
+    if isinstance(plan, Refused) and (item.refusal is not None or item.demand.beyond):
         return plan.diagnostics[0]
-    assert item.problem is not None, "questions about pairs have a problem"
     offer = encoding.offer(item.problem)
     if isinstance(offer, Refusal):
         return errors.format_refuses(encoding.name, offer.why, item.demand.span)

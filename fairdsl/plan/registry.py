@@ -15,6 +15,8 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "enumerate": ("fairdsl.backends.enumerate", "Enumerate"),
     "smt": ("fairdsl.backends.smt", "Smt"),
     "intervals": ("fairdsl.backends.intervals", "Intervals"),
+    "subset_sum": ("fairdsl.backends.subset_sum.procedure", "SubsetSum"),
+    "masses": ("fairdsl.backends.masses.procedure", "Masses"),
 }
 
 #: The backend that answers a question partition by partition.
@@ -25,6 +27,7 @@ ENCODINGS: dict[str, tuple[str, str]] = {
     "smtlib": ("fairdsl.backends.smt", "SmtLib"),
     "vnnlib": ("fairdsl.backends.smt", "VnnLib"),
     "interval-job": ("fairdsl.backends.intervals", "IntervalJob"),
+    "subset-sum": ("fairdsl.backends.subset_sum.encoding", "SubsetSumInstance"),
 }
 
 
@@ -40,5 +43,10 @@ def encodings() -> dict[str, Encoding]:
 
 def formats_of(backend: str) -> tuple[str, ...]:
     """The file formats that a backend's package writes."""
-    module, _ = BACKENDS[backend]
-    return tuple(form for form, (owner, _) in ENCODINGS.items() if owner == module)
+    package = _package(BACKENDS[backend][0])
+    return tuple(form for form, (module, _) in ENCODINGS.items() if _package(module) == package)
+
+
+def _package(module: str) -> str:
+    """``fairdsl.backends.NAME``, of it and of every module in it."""
+    return ".".join(module.split(".")[:3])

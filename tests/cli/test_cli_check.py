@@ -90,6 +90,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         monkeypatch, report(), spec, "--timeout", "5", "--seed", "7", "--jobs", "2", "--backend", "smt",
         "--memory", "1.5GiB", "--scheduler", "tcp://host:8786",
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
+        "--data", "people=new.csv",
         "--partition", "10", "--first", "3", "--query-timeout", "2", "--query-memory", "2GiB", "--trust-milp",
     )  # fmt: skip
     del api.asked["observer"]
@@ -103,6 +104,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "backend": "smt",
         "properties": ("p", "q"),
         "models": {"m": "a.onnx", "n": "b=c.onnx"},
+        "data": {"people": "new.csv"},
         "partition": Partition(size=10, first=3),
         "query_timeout": 2.0,
         "query_memory": 2 << 30,
@@ -122,6 +124,8 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     [
         (("--model", "m"), "write --model NAME=PATH"),
         (("--model", "m=a", "--model", "m=b"), "the model `m` is given twice"),
+        (("--data", "people.csv"), "write --data NAME=PATH"),
+        (("--data", "d=a", "--data", "d=b"), "the distribution `d` is given twice"),
         (("--timeout", "0"), "0"),
         (("--timeout", "nan"), "nan"),
         (("--timeout", "inf"), "inf"),

@@ -65,6 +65,7 @@ EXPLANATION = SimpleNamespace(
         SimpleNamespace(**FIRST, clauses=("differ in sex", "equal: age")),
         SimpleNamespace(**SECOND, clauses=("under cohort",)),
     ),
+    populations=(),
     diagnostics=(WARNING,),
 )
 
@@ -88,6 +89,42 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "warning[W0801]" in result.stderr
     written = json.loads(run("explain", "x.fair", "--json").stdout)
     assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"]}
+
+
+def test_populations_are_explained_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ("population people: laws written by hand", "  a line that is written further in")
+    shown = SimpleNamespace(properties=(), populations=(SimpleNamespace(name="people", lines=lines),), diagnostics=())
+    answering(monkeypatch, "explain", shown)
+    assert run("explain", "x.fair", "--population").stdout == (
+        "people\n    population people: laws written by hand\n      a line that is written further in\n"
+    )
+    written = json.loads(run("explain", "x.fair", "--population", "--json").stdout)
+    assert written["populations"] == [{"name": "people", "lines": list(lines)}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("x.fair", "--data", "people=a.csv"), "write `--population` as well"),
+        (("x.fair", "--population", "--data", "people"), "names no distribution and file"),
+        (("x.fair", "--population", "--data", "a=1", "--data", "a=2"), "the distribution `a` is given twice"),
+        (("E0203", "--population"), "is no spec"),
+    ],
+)
+def test_options_about_populations_that_say_nothing(arguments: tuple[str, ...], said: str) -> None:
+    result = run("explain", *arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+
+
+def test_mistakes_in_an_explained_spec_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any, **__: Any) -> None:
+        raise fairdsl.SpecError(ERROR)
+
+    monkeypatch.setattr(fairdsl, "explain", failing)
+    result = run("explain", "x.fair", "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["diagnostics"][0]["code"] == "E0203"
 
 
 def test_explain_a_code() -> None:

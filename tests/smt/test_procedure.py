@@ -133,7 +133,7 @@ def test_the_deadline_is_kept() -> None:
 def test_refusals_say_why() -> None:
     shares = replace(TIED, quantity=Quantity.FAIR_SHARE)
     group = replace(TIED, question=GroupMetric(metric="disparate_impact", across=(1,), population=None))
-    for asked, word in ((shares, "shares"), (group, "probability")):
+    for asked, word in ((shares, "shares"), (group, "pairs of individuals")):
         for backend in (Smt(), SmtLib()):
             offer = backend.offer(asked)
             assert isinstance(offer, Refusal)

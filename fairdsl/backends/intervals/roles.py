@@ -75,7 +75,7 @@ def roles_of(problem: Problem) -> Roles | Refusal:
     """The roles, or the first reason why half-spaces cannot treat the question."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals", span=pair.span)
+        return Refusal(why="it answers questions about pairs of individuals")
     if not isinstance(pair.demand, SameDecision):
         return Refusal(why="it compares decisions, not gaps of scores", span=pair.span)
     if pair.sure:

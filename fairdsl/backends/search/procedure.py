@@ -53,7 +53,7 @@ class Search:
         """Any question about pairs."""
         pair = problem.question
         if not isinstance(pair, Pair):
-            return Refusal(why="it looks for pairs of individuals", span=pair.span)
+            return Refusal(why="it answers questions about pairs of individuals")
         if problem.quantity is not Quantity.HOLDS:
             return Refusal(why="it finds violations, not shares", span=pair.span)
         if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:

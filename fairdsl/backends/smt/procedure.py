@@ -30,7 +30,7 @@ def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
     question = problem.question
     if not isinstance(question, Pair):
-        return Refusal(why="it has no notion of probability")
+        return Refusal(why="it answers questions about pairs of individuals")
     if problem.quantity is not Quantity.HOLDS:
         return Refusal(why="it has no notion of shares")
     if isinstance(question.demand, ScoreGap) and problem.model.score_count != 1:
