@@ -5,11 +5,16 @@ Explaining a spec opens neither models nor backends, so these are imported where
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.semantics import CheckedSpec, front_end
+
+if TYPE_CHECKING:
+    from fairdsl.ir.population import Population
 
 __all__ = [
     "Capability",
@@ -35,10 +40,14 @@ class ExplainedProperty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedPopulation:
-    """A population in force, as it was made from its laws or its data: one line for each fact."""
+    """A population in force, as it was made from its laws or its data: one line for each fact.
+
+    ``files`` are the files that say everything of it, by name: used in place of the data, they give the same law.
+    """
 
     name: str
     lines: tuple[str, ...]
+    files: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +117,22 @@ def _populations(
     from fairdsl.populations import described
 
     built, warnings = build_populations(spec, models, data=data)
-    return tuple(ExplainedPopulation(name=one.name, lines=tuple(described(one))) for one in built), warnings
+    explained = tuple(
+        ExplainedPopulation(name=one.name, lines=tuple(described(one)), files=tuple(_files(one))) for one in built
+    )
+    return explained, warnings
+
+
+def _files(population: Population) -> Iterator[tuple[str, str]]:
+    """What a population is saved as: JSON and, where it can say it, BIF of a network; CSV of rows."""
+    from fairdsl.ir.population import Network
+    from fairdsl.populations import as_bif, saved
+
+    network = isinstance(population, Network)
+    yield f"{population.name}.{'json' if network else 'csv'}", saved(population)
+    if isinstance(population, Network):
+        with suppress(ValueError):  # a normal law
+            yield f"{population.name}.bif", as_bif(population)
 
 
 def explain_plans(

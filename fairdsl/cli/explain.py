@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
+from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import data_option, json_option, model_option
 from fairdsl.cli.terminal import error_style, output_style
@@ -34,6 +35,14 @@ _INDENT = "    "
 @click.argument("topic", metavar="SPEC|CODE|METRIC")
 @json_option
 @click.option("--population", is_flag=True, help="Describe the populations in force too; opens their data.")
+@click.option(
+    "-o",
+    "--output",
+    "directory",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="With `--population`: save every population into this folder, to be used again without its data.",
+)
 @model_option
 @data_option
 @click.pass_context
@@ -43,6 +52,7 @@ def command(
     topic: str,
     as_json: bool,
     population: bool,
+    directory: str | None,
     models: Mapping[str, str],
     data: Mapping[str, str],
 ) -> None:
@@ -51,8 +61,8 @@ def command(
     A spec: each property as an English sentence and as a formula, with every clause in force, also the
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
     """
-    if (models or data) and not population:
-        raise click.UsageError("`--model` and `--data` replace files of populations; write `--population` as well")
+    if (models or data or directory) and not population:
+        raise click.UsageError("`--model`, `--data` and `-o` are about populations; write `--population` as well")
     if Path(topic).is_file():
         try:
             explanation = fairdsl.explain(topic, population=population, models=models, data=data)
@@ -62,6 +72,8 @@ def command(
             _print_explanation((), (), error.diagnostics)
             ctx.exit(SPEC_ERROR)
         _spec(explanation, as_json)
+        if directory is not None:
+            _save(explanation.populations, Path(directory))
     elif population:
         raise click.UsageError(f"`{topic}` is no spec, so it has no populations")
     elif _CODE.fullmatch(topic):
@@ -96,6 +108,21 @@ def _spec(explanation: Explanation, as_json: bool) -> None:
             click.echo()
         click.echo(style.paint(population.name, Paint.BOLD))
         _print_facts(population.lines)
+
+
+def _save(populations: Sequence[ExplainedPopulation], folder: Path) -> None:
+    """Write the files of every population, and name them on standard error; none is replaced."""
+    files = [(folder / name, content) for one in populations for name, content in one.files]
+    for path, _ in files:
+        if path.exists():
+            raise click.UsageError(f"`{path}` exists already; name another folder with `-o`, or remove it")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, content in files:
+            path.write_text(content, encoding="utf-8")
+            click.echo(f"saved {path}", err=True)
+    except OSError as problem:
+        raise DiagnosticError(cannot_write(str(folder), problem.strerror or str(problem))) from problem
 
 
 def _print_explanation(

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,6 +84,7 @@ def command(ctx: click.Context, /, spec: str, as_json: bool, models: Mapping[str
     Units are profiled on random individuals of the domain. Pruning is a heuristic: `fairdsl check` on the
     written file verifies that file, not the original.
     """
+    _check_free(Path(options["output"]))
     try:
         pruned = fairdsl.prune(spec, models=models, **options)
     except DiagnosticError as error:
@@ -215,3 +217,11 @@ def _pinned(pruned: Pruned) -> list[str]:
     if not pruned.pinned:
         return []
     return ["the spec names the original by its digest; to check this file write there", f'sha256 "{pruned.sha256}"']
+
+
+def _check_free(output: Path) -> None:
+    """UsageError where the file would replace another one, which may be an original, or has no folder."""
+    if output.exists():
+        raise click.UsageError(f"`{output}` exists already; name another file with `-o`, or remove it")
+    if not output.parent.is_dir():
+        raise click.UsageError(f"there is no folder `{output.parent}`")

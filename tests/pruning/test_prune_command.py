@@ -83,8 +83,12 @@ def test_trap_12_the_verdict_on_the_pruned_file_is_not_the_original_s(folder: Pa
     assert [finding.code for finding in of_pruned.diagnostics if finding.code == "W0703"] == ["W0703"]
     # The report is about the pruned file, by digest, and the command says what that means.
     assert [file.sha256 for file in of_pruned.models] == [pruned.sha256] != [pruned.original_sha256]
-    printed = run("prune", "spec.fair", "-o", "small.onnx").stdout
-    assert "verdicts on `small.onnx` are about the pruned network, and prove nothing about" in printed
+    taken = run("prune", "spec.fair", "-o", "small.onnx")
+    assert taken.exit_code == 2
+    assert "exists already" in taken.output
+    assert "no folder" in run("prune", "spec.fair", "-o", "nowhere/smaller.onnx").output
+    printed = run("prune", "spec.fair", "-o", "smaller.onnx").stdout
+    assert "verdicts on `smaller.onnx` are about the pruned network, and prove nothing about" in printed
 
 
 def test_what_the_command_prints(folder: Path) -> None:
