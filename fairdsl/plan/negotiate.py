@@ -51,8 +51,9 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
 def _refusal_of_clauses(demand: Demand) -> Refused | None:
     """Demands with clauses that no backend of today treats, whatever the model."""
     if demand.beyond:
-        # What is not treated is the number of `with confidence 95%` or of `within 1%`.
-        clause = f"{'with confidence' if demand.required else 'within'} {demand.beyond[0].text}"
+        clause = " ".join(demand.beyond[0].text.split())
+        if clause[0].isdigit():  # the number of `with confidence 95%` or of `within 1%`
+            clause = f"{'with confidence' if demand.required else 'within'} {clause}"
         reasons = [(name, f"it does not treat `{clause}`") for name in _names()]
         return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], reasons),))
     return None
