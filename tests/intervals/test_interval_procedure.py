@@ -109,8 +109,8 @@ def test_what_is_left_undecided_has_an_estimate_a_map_and_witnesses() -> None:
     )
     asked = problem(wide, network(5, 20, 20, 20, seed=1, scale=(10.0**4, *SCALE[1:])), 4, quantity=SHARE)
     began = time.monotonic()
-    found = answer(asked, 3.0)
-    assert time.monotonic() - began < 4.5
+    found = answer(asked, 6.0)
+    assert time.monotonic() - began < 7.5
     assert isinstance(found, Shares)
     assert found.undecided > 0
     assert found.estimate is not None
@@ -210,9 +210,9 @@ def test_reals_are_measured_by_volume() -> None:
 def test_constraints_that_cannot_be_settled_stay_undecided() -> None:
     """A slanted bound in reals is never met by boxes; what it leaves open is said."""
     people = domain(linear({0: 1, 1: 1}, "<=", 1), x=real(0, 1), y=real(0, 1), sex=BOOLEAN)
-    found = answer(problem(people, score([1, 1, 1], -4), 2, quantity=SHARE), 3.0)
+    found = answer(problem(people, score([1, 1, 1], -4), 2, quantity=SHARE), 8.0)
     assert isinstance(found, Shares)
-    assert Fraction(1, 2) < found.certified < 1
+    assert Fraction(95, 100) < found.certified < 1
     assert any("in the target" in note for note in found.evidence.notes)
     # To hold for whoever may be in the target is enough to hold.
     assert isinstance(answer(problem(people, score([1, 1, 1], -4), 2), 20.0), Holds)

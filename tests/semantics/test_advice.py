@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -197,4 +198,5 @@ def test_what_is_left_of_an_attribute_is_said_once(tmp_path: Path) -> None:
 
 
 def test_a_rule_about_confidence_is_still_one(tmp_path: Path) -> None:
-    only_property(pairs("  when confidence(a) >= 0.9"), tmp_path)
+    (demand,) = only_property(pairs("  when confidence(a) >= 0.9"), tmp_path).demands
+    assert [(sure.who.value, sure.level) for sure in demand.question.sure] == [("a", Fraction(9, 10))]
