@@ -11,7 +11,7 @@ import pytest
 
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals.clock import Checkpoints, Ending
-from fairdsl.backends.intervals.cluster import refine_on_cluster
+from fairdsl.backends.intervals.cluster import Cluster, refine_on_cluster
 from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.diagnostics import DiagnosticError
 from tests.intervals.bisection import SlowBisection, plane
@@ -96,6 +96,14 @@ def test_a_cluster_without_workers() -> None:
         refine_on_cluster(
             SlowBisection.start(LARGE), cluster.scheduler_address, deadline=0.0, observer=Silent(), memory=2**30
         )
+
+
+def test_a_client_that_gave_up_is_a_cluster_that_is_gone(address: str) -> None:
+    """Asked after it has closed, a client raises whatever its state leads to; here it is always the same."""
+    with Cluster(address) as cluster:
+        cluster.client.close()
+        with pytest.raises(OSError, match="closed"):
+            _ = cluster.places
 
 
 def test_a_cluster_that_goes_away_keeps_what_was_certified() -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import pickle
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +88,22 @@ class Cluster:
 
     @property
     def places(self) -> int:
-        """Slices that run at the same time."""
-        return sum(self.client.nthreads().values())
+        """Slices that run at the same time. OSError where the cluster is gone."""
+        with self.reached():
+            return sum(self.client.nthreads().values())
+
+    @contextmanager
+    def reached(self) -> Iterator[None]:
+        """What is asked of the cluster within; OSError where it is gone.
+
+        A client that has given up reconnecting says so by whichever error its state leads to.
+        """
+        try:
+            yield
+        except Exception as error:
+            if self.client.status in ("closing", "closed"):
+                raise ConnectionError("the client has closed") from error
+            raise
 
     def __enter__(self) -> Cluster:
         lacking = self._lacking()
@@ -196,8 +211,9 @@ class _Run:
     def _work(self, left: float) -> None:
         """Begin slices and take what is done; ``left`` are the seconds until the deadline."""
         try:
-            self._begin(left)
-            self._collect(0.02)
+            with self._cluster.reached():
+                self._begin(left)
+                self._collect(0.02)
         except OSError:
             self.lost = True  # and the parts keep the states that arrived
 
@@ -253,7 +269,8 @@ class _Run:
         until = time.monotonic() + 2 * _SLICE
         while not self.lost and any(part.running for part in self._parts) and time.monotonic() < until:
             try:
-                self._collect(0.02)
+                with self._cluster.reached():
+                    self._collect(0.02)
             except OSError:
                 self.lost = True
         for part in self._parts:

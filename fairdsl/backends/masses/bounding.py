@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.event import Demand, Event
-from fairdsl.backends.masses.truth import Truths
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import LayerBounds, Lines, float_layers, greatest, preactivation_bounds, upper_lines
 from fairdsl.numerics.choices import choices_of
+from fairdsl.numerics.event import Demand, Event
 from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.numerics.truth import Truths
 
 __all__ = ["Bounded", "Bounder"]
 

@@ -22,14 +22,14 @@ from math import ceil, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.axes import mentioned
 from fairdsl.backends.masses.bounding import Bounded
-from fairdsl.backends.masses.event import Event
 from fairdsl.backends.masses.law import Chances
-from fairdsl.backends.masses.truth import Truths
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
+from fairdsl.numerics.axes import mentioned
+from fairdsl.numerics.event import Event
 from fairdsl.numerics.rounding import float_below
+from fairdsl.numerics.truth import Truths
 
 __all__ = ["HalfSpace"]
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.axes import Axis
 from fairdsl.ir.population import Factor, Network, Normal
+from fairdsl.numerics.axes import Axis
 
 __all__ = ["Chances", "KeyLaw", "Law", "Table"]
 

@@ -16,10 +16,10 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.axes import Axis
 from fairdsl.backends.masses.law import KeyLaw
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import Model
+from fairdsl.numerics.axes import Axis
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED, decision
 from fairdsl.numerics.predicates import mask

@@ -18,18 +18,18 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.axes import Axis, axis_of, mentioned
 from fairdsl.backends.masses.bounding import Bounded, Bounder
-from fairdsl.backends.masses.event import Event, event_of
 from fairdsl.backends.masses.halfspace import HalfSpace
 from fairdsl.backends.masses.law import Chances, KeyLaw, Law
 from fairdsl.backends.masses.points import NOTHING, Given, Individuals, Parts
 from fairdsl.backends.masses.splitting import Splitter
 from fairdsl.backends.masses.subject import Subject
-from fairdsl.backends.masses.truth import Truths, single_parts
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.metrics.joint import Bounds, Joint, Key, key_of
+from fairdsl.numerics.axes import Axis, axis_of, mentioned
+from fairdsl.numerics.event import Event, event_of
+from fairdsl.numerics.truth import Truths, single_parts
 
 __all__ = ["Refinement", "axes_of"]
 

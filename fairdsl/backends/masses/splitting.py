@@ -14,13 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.axes import mentioned
 from fairdsl.backends.masses.bounding import Bounded
-from fairdsl.backends.masses.truth import Truths
 from fairdsl.ir.expr import And, Predicate
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import Model
+from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.bounds import float_layers
+from fairdsl.numerics.truth import Truths
 
 __all__ = ["Splitter"]
 

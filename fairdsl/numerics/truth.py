@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.axes import Axis, mentioned
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Who, holds
+from fairdsl.numerics.axes import Axis, mentioned
 from fairdsl.numerics.bounds import outward
 from fairdsl.numerics.predicates import mask
 
