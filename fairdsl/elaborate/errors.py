@@ -8,15 +8,20 @@ from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.source import Span
 
 
-def override_of_nothing(name: str, known: Sequence[str]) -> Diagnostic:
-    """``--model NAME=PATH`` for a model that the spec does not declare."""
-    guess = nearest(name, known)
+def override_of_nothing(name: str, known: Sequence[str], written: Span | None = None) -> Diagnostic:
+    """``--model NAME=PATH`` for a model that the spec does not declare, or that is ``written`` in the spec."""
+    guess = None if written else nearest(name, known)
     listing = ", ".join(f"`{model}`" for model in known)
     return Diagnostic(
         code="E0550",
-        title=f"`--model {name}=...` names no model of this spec",
+        title=f"`--model {name}=...` names {'a model without a file' if written else 'no model of this spec'}",
+        primary=Label(written, "written in the spec") if written else None,
         why="an option that is quietly ignored would leave another model under audit",
-        help=f"did you mean `{guess}`?" if guess else f"the spec declares {listing or 'no model'}",
+        help="leave out `--model`, or write `from` and a path here"
+        if written
+        else f"did you mean `{guess}`?"
+        if guess
+        else f"the spec declares {listing or 'no model'}",
     )
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from fairdsl.ir.expr import Relation
+from fairdsl.ir.expr import Predicate, Relation
 from fairdsl.ir.feature import Form
 from fairdsl.source import Span
 
 __all__ = [
+    "ByRules",
     "DecisionClause",
     "FileSource",
     "Highest",
     "InlineScore",
     "ModelDeclaration",
     "ModelSource",
+    "Rule",
+    "RuleList",
     "WhenClass",
     "WhenProbability",
     "WhenScore",
@@ -41,7 +44,29 @@ class InlineScore:
     span: Span = field(compare=False, repr=False)
 
 
-ModelSource = FileSource | InlineScore
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """``then OUTCOME when CONDITION``: whoever meets the condition, and that of no rule before it, gets the outcome."""
+
+    condition: Predicate
+    outcome: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleList:
+    """Rules in order, at least one; the first whose condition holds decides, and ``otherwise`` where none does.
+
+    ``sha256`` is that of the document that they were read from, None where they are written in the spec.
+    """
+
+    rules: tuple[Rule, ...]
+    otherwise: int
+    sha256: str | None = None
+    span: Span = field(compare=False, repr=False)
+
+
+ModelSource = FileSource | InlineScore | RuleList
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +105,14 @@ class Highest:
     span: Span = field(compare=False, repr=False)
 
 
-DecisionClause = WhenScore | WhenProbability | WhenClass | Highest
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByRules:
+    """The rules themselves name the outcomes: there is no score to compare."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+DecisionClause = WhenScore | WhenProbability | WhenClass | Highest | ByRules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import assert_never
 import numpy as np
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.ir.declaration import Highest, ModelDeclaration, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import ByRules, Highest, ModelDeclaration, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
@@ -44,6 +44,8 @@ class Decided:
 def decide(declaration: ModelDeclaration, graph: ImportedGraph, warn: Callable[[Diagnostic], None]) -> Decided:
     """Apply the declaration's clause; raises DiagnosticError where the file has no output that fits."""
     clause = declaration.decision
+    if isinstance(clause, ByRules):
+        raise DiagnosticError(_no_rule(declaration, graph, clause.span))
     if not isinstance(clause, Highest) and len(declaration.outcomes) != 2:
         raise DiagnosticError(
             errors.decision_does_not_fit(
@@ -232,6 +234,18 @@ def _of_kind(graph: ImportedGraph, kind: OutputKind, width: int) -> GraphOutput 
 
 def _single(graph: ImportedGraph, kind: OutputKind) -> GraphOutput | None:
     return _of_kind(graph, kind, 1)
+
+
+def _no_rule(declaration: ModelDeclaration, graph: ImportedGraph, span: Span) -> Diagnostic:
+    """The spec names no decision, as for a document of rules, and the file has scores."""
+    when = f"`{declaration.outcomes[-1]} when score > 0`"
+    return errors.decision_does_not_fit(
+        "the file has scores, and no rule says which outcome they lead to",
+        "no document of rules",
+        f"write for instance {when}, or `decide by highest score`, or use a document of rules",
+        span,
+        [f"output `{o.name}`: {_kind_in_words(o)}" for o in graph.outputs],
+    )
 
 
 def _no_output(title: str, graph: ImportedGraph, span: Span) -> Diagnostic:

@@ -21,6 +21,7 @@ __all__ = [
     "not_onnx",
     "operator_not_read",
     "root_rounded",
+    "rules_document",
     "side_file_missing",
     "threshold_trivial",
     "unknown_format",
@@ -213,7 +214,7 @@ def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnost
         title=named,
         primary=_at(span),
         why="a file is read as what it is said to be, never by trying",
-        help='write `from "model.onnx"`, `from onnx "..."` or `from linear "model.json"`; '
+        help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"` or `from rules "rules.json"`; '
         "other models: export them to ONNX",
     )
 
@@ -227,6 +228,22 @@ def cannot_run(path: str, reason: str, span: Span | None = None) -> Diagnostic:
         notes=(reason,),
         why="no violation is reported that the deployed file does not show as well",
         help="export the model for a version that the installed onnxruntime knows",
+    )
+
+
+def rules_document(
+    path: str, reason: str, place: Span | None, named: Span | None, remedy: str | None = None
+) -> Diagnostic:
+    """E0515: the JSON document is none of rules; ``place`` is where, ``named`` where the spec names the file."""
+    return Diagnostic(
+        code="E0515",
+        title=f"`{_name(path)}` does not describe a list of rules",
+        primary=_at(place, reason),
+        secondary=(Label(named, "read as rules"),) if named is not None else (),
+        why="a rule that is missing, misread or passed over decides about somebody",
+        help=remedy
+        or 'write `{"rules": [{"if": "age < 18", "then": "reject"}], "otherwise": "grant"}`, or a `dnf` or `cnf` '
+        'with `"then"` and `"otherwise"`',
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
-from fairdsl.ir.declaration import FileSource, InlineScore, ModelDeclaration
+from fairdsl.ir.declaration import FileSource, InlineScore, ModelDeclaration, RuleList
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.feature import Form, Input
 from fairdsl.ir.model import Deployed, Feed, Model
@@ -17,7 +17,9 @@ from fairdsl.models.features import fold
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.models.indicate import Bound, EntangledError, bind_indicators, one_hot_groups
 from fairdsl.models.linear_json import affine_graph, read_linear
+from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
+from fairdsl.models.rules import rules_model
 from fairdsl.models.schedule import first_blocks, lay_out
 from fairdsl.source import Span
 
@@ -40,6 +42,8 @@ def load_model(
     """
     warnings = reporter if reporter is not None else Reporter()
     source = declaration.source
+    if isinstance(source, RuleList):
+        return rules_model(declaration, source)
     if isinstance(source, InlineScore):
         graph, forms = _inline(source)
         decided = decide(declaration, graph, warnings.report)
@@ -73,11 +77,7 @@ def _open(source: FileSource, override_path: str | None, width: int) -> Imported
             graph = read_linear(path, source.span)
         case _:
             raise DiagnosticError(errors.unknown_format(path, source.format, source.span))
-    pinned = source.sha256
-    if pinned is not None and pinned.lower() != graph.sha256:
-        span = source.digest_span or source.span
-        replaced = override_path is not None
-        raise DiagnosticError(errors.digest_differs(path, pinned, graph.sha256, span, replaced=replaced))
+    check_pinned(source, path, graph.sha256, replaced=override_path is not None)
     return graph
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import load_models
-from fairdsl.ir.declaration import FileSource, InlineScore, ModelSource
+from fairdsl.ir.declaration import FileSource, InlineScore, ModelSource, RuleList
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Curve, Model
 from fairdsl.models.load import load_model
@@ -134,7 +134,9 @@ def _network_file(source: ModelSource, original: Model, known: Sequence[str]) ->
     """The path of the model's file; raises DiagnosticError (E0561) where no units could be taken out of it."""
     hidden = original.layers[:-1]
     if original.deployed is None:
-        reason = "it is written in the spec" if isinstance(source, InlineScore) else "it is a linear model"
+        reason = "it is a linear model or a list of rules"
+        if isinstance(source, InlineScore | RuleList):
+            reason = "it is written in the spec"
     elif not any(bool(np.any((layer.slope.floats == 0) & (layer.curve_codes == Curve.LEAKY))) for layer in hidden):
         reason = "it has no hidden `Relu` units"
     else:

@@ -35,7 +35,7 @@ V = TypeVar("V")
 
 #: Findings that something is missing: said only where the whole text was read, for the missing thing may
 #: stand in the part that was not.
-_OF_ABSENCE = frozenset({"E0202", "E0203", "E0205", "E0207", "E0208", "E0406", "E0412", "E0416"})
+_OF_ABSENCE = frozenset({"E0202", "E0203", "E0205", "E0207", "E0208", "E0212", "E0213", "E0406", "E0412", "E0416"})
 
 
 def check_spec(loaded: LoadedSpec, reporter: Reporter) -> CheckedSpec:

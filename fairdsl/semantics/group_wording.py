@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold
+from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold, metric_words
 from fairdsl.semantics.influences import in_words
 from fairdsl.semantics.metrics import METRICS
 from fairdsl.semantics.wording import predicate_text
@@ -34,7 +34,6 @@ _SIGNED = {
     "statistical_parity_difference": "p(others) - p({group})",
     "average_odds_difference": "mean over y of (p(others, y) - p({group}, y))",
 }
-_IN_WORDS = {"path_specific_gap": "path-specific gap"}
 _BY_LABEL = frozenset({"equalized_odds", "average_odds_difference"})
 
 
@@ -75,7 +74,7 @@ class GroupWords:
     def sentence(self, question: GroupMetric, threshold: Threshold | None) -> str:
         """The question as one English sentence."""
         groups = ", ".join(f"`{name}`" for name in self._names(question.across))
-        name = _IN_WORDS.get(question.metric, question.metric.replace("_", " "))
+        name = metric_words(question.metric)
         parts = [
             f"The {name} of `{self.model}` ({self._meaning(question)}) across the groups of {groups} "
             f"under `{question.population}`",

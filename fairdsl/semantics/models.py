@@ -10,11 +10,13 @@ from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.declaration import (
+    ByRules,
     DecisionClause,
     FileSource,
     Highest,
     InlineScore,
     ModelDeclaration,
+    ModelSource,
     WhenClass,
     WhenProbability,
     WhenScore,
@@ -23,18 +25,16 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.feature import Form, IndicatorInput
 from fairdsl.semantics import errors
-from fairdsl.semantics.arithmetic import Arithmetic
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.features import Features
+from fairdsl.semantics.own_numbers import OWN_NUMBERS, own_comparison
+from fairdsl.semantics.rules import RuleScope, check_list
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["check_model", "file_source"]
-
-_OWN_NUMBERS = ("score", "probability", "class")
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 
 def check_model(
@@ -131,16 +131,24 @@ class _ModelChecker:
     def reads(self) -> tuple[tuple[Form, ...] | None, tuple[Span, ...]]:
         """The forms and where each was written; None without the clause."""
         clause = self._only(tree.Reads, "what it reads")
-        if clause is None:
-            return None, ()
+        if clause is None or _lists_rules(self.node):
+            return None, ()  # beside rules it has been reported
         if not any(isinstance(other, tree.From) for other in self.node.clauses):
             self._incomplete(clause.span, "has no file that could read anything", "remove `reads`")
+            return None, ()
+        rules = next(
+            (other for other in self.node.clauses if isinstance(other, tree.From) and _names_rules(other)), None
+        )
+        if rules is not None:
+            self.reporter.report(errors.rules_beside(self._name, "a `reads` clause", clause.span, rules.span))
             return None, ()
         return Features(self.domain, self.reporter, self.labels).read(clause)
 
     # ---- where the score comes from, and what it decides -----------------------------------------
 
-    def source_and_decision(self) -> tuple[FileSource | InlineScore | None, DecisionClause | None]:
+    def source_and_decision(self) -> tuple[ModelSource | None, DecisionClause | None]:
+        if _lists_rules(self.node):
+            return self._list()
         file, formula = self._only(tree.From, "its file"), self._only(tree.ScoreFormula, "its score")
         when = self._only(tree.DecidesWhen, "its decision rule")
         highest = self._only(tree.DecidesByHighest, "its decision rule")
@@ -151,16 +159,24 @@ class _ModelChecker:
             self._incomplete(highest.span, "has two decision rules", "keep the one that is used")
             return None, None
         if when is None and highest is None:
+            if file is not None and formula is None and _may_hold_rules(file):
+                return file_source(file), ByRules(span=file.span)
             granted = self.outcomes[-1]
             self._incomplete(
                 self.node.name.span,
                 "has no decision rule",
                 f"write for instance `{granted} when score > 0`, `{granted} when probability >= 0.5` or "
-                "`decide by highest score`",
+                "`decide by highest score`; a list of rules begins with "
+                f"`first {granted} when ...`",
             )
             return None, None
         if file is None and formula is None:
             return self._rule(when) if when is not None else self._no_source(self.node.name.span)
+        if file is not None and _names_rules(file):
+            clause = when or highest
+            assert clause is not None
+            self.reporter.report(errors.rules_beside(self._name, "a decision rule", clause.span, file.span))
+            return None, None
         if formula is not None and highest is not None:
             self.reporter.report(
                 errors.rule_not_understood(
@@ -173,6 +189,12 @@ class _ModelChecker:
         source = file_source(file) if file else self._formula(formula)
         return source, self._highest(highest) if highest else self._when(when)
 
+    def _list(self) -> tuple[ModelSource | None, DecisionClause | None]:
+        """``first ... then ... otherwise``: the rules decide themselves."""
+        scope = RuleScope(model=self._name, outcomes=self.outcomes, domain=self.domain, labels=self.labels)
+        found = check_list(self.node, scope, self.reporter)
+        return (None, None) if found is None else (found, ByRules(span=found.span))
+
     def _incomplete(self, span: Span, what: str, help_text: str) -> None:
         self.reporter.report(errors.model_incomplete(self._name, span, what, help_text))
 
@@ -183,7 +205,7 @@ class _ModelChecker:
 
     def _qualified(self, span: Span) -> str:
         """The hint for an attribute that has the name of one of the model's own numbers."""
-        word = next((a.name for a in self.domain.attributes if a.name in _OWN_NUMBERS and a.name in span.text), None)
+        word = next((a.name for a in self.domain.attributes if a.name in OWN_NUMBERS and a.name in span.text), None)
         return f"; the attribute is `{self.domain.name}.{word}`" if word else ""
 
     def _formula(self, clause: tree.ScoreFormula | None) -> InlineScore | None:
@@ -196,7 +218,7 @@ class _ModelChecker:
 
     def _rule(self, when: tree.DecidesWhen) -> tuple[InlineScore | None, DecisionClause | None]:
         """``accept when CONDITION`` over the attributes: its indicator is the score."""
-        if _own_comparison(when.condition) is not None:
+        if own_comparison(when.condition) is not None:
             return self._no_source(when.condition.span)
         outcome = self._outcome(when.outcome)
         self._check_own_words(when.condition)
@@ -212,7 +234,7 @@ class _ModelChecker:
     def _check_own_words(self, condition: tree.Expression) -> None:
         """`score` inside a rule could be the model's own number; the attribute is written with its domain."""
         for node in walk(condition):
-            if isinstance(node, tree.Reference) and node.owner is None and node.name.text in _OWN_NUMBERS:
+            if isinstance(node, tree.Reference) and node.owner is None and node.name.text in OWN_NUMBERS:
                 word = node.name.text
                 self.reporter.report(
                     errors.rule_not_understood(
@@ -238,7 +260,7 @@ class _ModelChecker:
     def _when(self, when: tree.DecidesWhen | None) -> DecisionClause | None:
         assert when is not None
         outcome = self._outcome(when.outcome)
-        parts = _own_comparison(when.condition)
+        parts = own_comparison(when.condition)
         if parts is None:
             self.reporter.report(
                 errors.rule_not_understood(
@@ -280,7 +302,7 @@ class _ModelChecker:
         """Why the rule of a model with a score is none, and what to write."""
         example = f"write for instance `{when.outcome.text} when score > 0`"
         parts = when.condition.parts if isinstance(when.condition, tree.Conjunction | tree.Disjunction) else ()
-        own = next((part for part in parts if _own_comparison(part) is not None), None)
+        own = next((part for part in parts if own_comparison(part) is not None), None)
         if own is None:
             return "compares neither `score`, `probability` nor `class` with a number", example
         return (
@@ -305,16 +327,16 @@ class _ModelChecker:
         return None
 
 
-def _own_comparison(node: tree.Expression) -> tuple[str, Relation, Fraction] | None:
-    """``score > 0``-like conditions as subject, relation and number; None for anything else."""
-    if not isinstance(node, tree.Comparison):
-        return None
-    for side, other, relation in (
-        (node.left, node.right, node.relation),
-        (node.right, node.left, _MIRRORED[node.relation]),
-    ):
-        if isinstance(side, tree.Reference) and side.owner is None and side.name.text in _OWN_NUMBERS:
-            constant = Arithmetic(lambda _: None, lambda number: Form(constant=number), Reporter()).lower(other)
-            if constant is not None:
-                return side.name.text, Relation(relation), constant.constant
-    return None
+def _lists_rules(node: tree.Model) -> bool:
+    """Whether the model is a list of rules, or tries to be one."""
+    return any(isinstance(clause, tree.Rule | tree.Otherwise) for clause in node.clauses)
+
+
+def _names_rules(clause: tree.From) -> bool:
+    """Whether the file is said to be a document of rules."""
+    return clause.format is not None and clause.format.text == "rules"
+
+
+def _may_hold_rules(clause: tree.From) -> bool:
+    """Whether the file may name the outcomes itself: what ends like the document of a linear model is opened first."""
+    return _names_rules(clause) or (clause.format is None and clause.path.value.lower().endswith(".json"))

@@ -39,6 +39,9 @@ def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Ite
             # An allowed path names the edges of a graph, not the graph.
             case tree.Graph() if allows:
                 pass
+            # It says what a column of data means, also to those who read data for something else than properties.
+            case tree.Label(column=column) if column is not None:
+                pass
             case tree.Protected(names=names):
                 for name in names:
                     if name.text not in questioned:

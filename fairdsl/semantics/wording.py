@@ -187,13 +187,7 @@ def formula(question: Pair, domain: Domain, model: str) -> str:
 
 
 def _sureness(sure: Sure) -> str:
-    return f"confidence({sure.who.value}) {sure.relation.value} {_level(sure)}"
-
-
-def _level(sure: Sure) -> str:
-    """``0.9``, also where float64 has no such number."""
-    text = repr(float(sure.level))
-    return text if "e" not in text and Fraction(text) == sure.level else show_number(sure.level)
+    return f"confidence({sure.who.value}) {sure.relation.value} {show_number(sure.level)}"
 
 
 def _how_sure(question: Pair) -> str:
@@ -201,7 +195,7 @@ def _how_sure(question: Pair) -> str:
 
     def probability(sure: Sure) -> str:
         least = "at least" if sure.relation is Relation.GE else "more than"
-        return f"with a probability of {least} {_level(sure)}"
+        return f"with a probability of {least} {show_number(sure.level)}"
 
     asked = [probability(sure) for sure in question.sure]
     if len(asked) == 2 and asked[0] == asked[1]:

@@ -166,6 +166,12 @@ class SpecBuilder(PropertyBuilder):
                 return tree.DecidesWhen(outcome=outcome, condition=self.only_expression(branch), span=span)
             case "decides_by_highest":
                 return tree.DecidesByHighest(span=span)
+            case "rule":
+                begins = bool(tokens(branch, "FIRST"))
+                condition = self.only_expression(branch)
+                return tree.Rule(begins=begins, outcome=self.names(branch)[0], condition=condition, span=span)
+            case "otherwise":
+                return tree.Otherwise(outcome=self.names(branch)[0], span=span)
             case "favourable":
                 return tree.Favourable(outcome=self.names(branch)[0], span=span)
         features = tuple(self.expression(child) for child in branches(branch))

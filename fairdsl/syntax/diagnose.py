@@ -51,6 +51,7 @@ _OTHER_WORDS = {
     "epsilon": "relax",
     "vary": "differ",
     "path": "allow",
+    "elif": "then",
     "forall": "compare",
     "for": "compare",
 }
@@ -93,6 +94,9 @@ _EXAMPLES = {
     "score": "score = 2 * income - 3",
     "empirical": 'empirical from "people.csv"',
     "decide": "decide by highest score",
+    "first": "first reject when age < 18",
+    "then": "then grant when income > 30",
+    "otherwise": "otherwise reject",
 }
 
 

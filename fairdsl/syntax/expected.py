@@ -82,6 +82,8 @@ def _rank(terminal: str) -> tuple[bool, str]:
 
 
 def _describe(terminal: str, body: str) -> str:
+    if terminal == "$END" and body == "condition":
+        return "the end of the condition"
     if terminal == "ATTRIBUTE" and body == "distribution":
         return _LAW_HEAD
     return _DESCRIBED.get(terminal) or f"`{_spellings()[terminal]}`"

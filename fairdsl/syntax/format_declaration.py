@@ -108,6 +108,7 @@ def format_model(writer: Writer, model: tree.Model) -> None:
     outcomes = wrapped("{ ", name_pieces(model.outcomes), " }")
     header = f"model {name_text(model.name)} : {name_text(model.domain)} -> "
     writer.statement(header, outcomes, model.span.start)
+    width = _column([name_text(clause.outcome) for clause in model.clauses if isinstance(clause, tree.Rule)])
     for clause in model.clauses:
         start = clause.span.start
         match clause:
@@ -119,12 +120,27 @@ def format_model(writer: Writer, model: tree.Model) -> None:
                 writer.statement(f"  {name_text(clause.outcome)} when ", _decision(clause.condition), start)
             case tree.DecidesByHighest():
                 writer.line("  decide by highest score", start, "  ")
+            case tree.Rule() | tree.Otherwise():
+                _rule(writer, clause, width)
             case tree.Favourable():
                 writer.line(f"  favourable {name_text(clause.outcome)}", start, "  ")
             case tree.Reads():
                 writer.statement("  reads ", _features(clause), start)
             case _:
                 assert_never(clause)
+
+
+def _rule(writer: Writer, rule: tree.Rule | tree.Otherwise, width: int) -> None:
+    """The outcomes of a list, and the conditions behind them, stand in columns."""
+    start = rule.span.start
+    if isinstance(rule, tree.Otherwise):
+        writer.line(f"  otherwise {name_text(rule.outcome)}", start, "  ")
+        return
+    lead = f"  {'first' if rule.begins else 'then':<9} {name_text(rule.outcome):<{width}} when "
+    pieces = _decision(rule.condition)
+    if rule.outcome.text == "when" and not pieces[0].text.startswith("("):
+        pieces = wrapped("(", pieces, ")")  # `first when when = 3` decides the outcome `first`
+    writer.statement(lead, pieces, start)
 
 
 def _decision(condition: tree.Expression) -> list[Piece]:

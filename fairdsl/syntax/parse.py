@@ -41,7 +41,7 @@ def parse(source: SourceFile) -> ParseResult:
     """Read a file; whatever is wrong with it is reported, never raised."""
     trivia = read_trivia(source)
     try:
-        branch = grammar().parse(source.text)
+        branch = grammar().parse(source.text, start="start")
     except UnexpectedInput:
         return _parse_around_errors(trivia)
     if nested_too_deep(branch):

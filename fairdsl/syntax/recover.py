@@ -79,7 +79,7 @@ class _Recovery:
     def _attempt(self, edits: tuple[Edit, ...]) -> tuple[Patched, Branch | Situation]:
         patched = patch(self._file.text, edits)
         try:
-            return patched, grammar().parse(patched.text)
+            return patched, grammar().parse(patched.text, start="start")
         except UnexpectedInput as stopped:
             offset = patched.original[_offset(stopped, len(patched.text))]
             state = stopped.interactive_parser.parser_state

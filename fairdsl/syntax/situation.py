@@ -19,9 +19,10 @@ FIRST_WORDS: dict[str, tuple[str, ...]] = {
         *("target", "property"),
     ),
     "domain": ("where",),
-    "model": ("from", "score", "decide", "favourable", "reads"),
+    "model": ("from", "score", "decide", "first", "then", "otherwise", "favourable", "reads"),
     "distribution": ("learn", "uniform", "independent", "empirical", "from", "set"),
     "graph": (),
+    "condition": (),
     "property": (
         *("compare", "across", "model", "differ", "relax", "target", "when", "under", "given"),
         *("excluding", "allow", "baseline", "privileged", "require", "measure"),

@@ -23,12 +23,17 @@ from fairdsl.syntax.lexer import SoftKeywordLexer
 
 __all__ = ["grammar"]
 
-_OPTIONS: dict[str, Any] = {"parser": "lalr", "propagate_positions": True, "maybe_placeholders": False}
+_OPTIONS: dict[str, Any] = {
+    "parser": "lalr",
+    "propagate_positions": True,
+    "maybe_placeholders": False,
+    "start": ["start", "lone_condition"],
+}
 
 
 @cache
 def grammar() -> Lark:
-    """The parser of `.fair` files."""
+    """The parser of `.fair` files (`start`) and of conditions by themselves (`lone_condition`)."""
     text = grammar_file("fair.lark").read_text(encoding="utf-8")
     file = _cache_file(text)
     if file is not None:

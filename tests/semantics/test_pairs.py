@@ -302,6 +302,16 @@ def test_what_is_declared_and_never_used_is_said(tmp_path: Path) -> None:
     }
 
 
+def test_a_label_that_names_its_column_is_there_for_the_data(tmp_path: Path) -> None:
+    """`fairdsl prune --data` reads it, and no property has to."""
+    text = UNUSED.replace("boolean # warning: W0801\nmodel", 'boolean column "paid_back"\nmodel')
+    assert text != UNUSED
+    assert_found_as_marked(text, tmp_path)
+    label = next(finding for finding in assert_found_as_marked(UNUSED, tmp_path) if "label" in finding.title)
+    assert "`fairdsl prune --data`" in label.help
+    assert "`column`" in label.help
+
+
 def test_nothing_is_called_unused_beside_errors(tmp_path: Path) -> None:
     text = UNUSED.replace("# warning: W0801", "").replace("target race = true", "target rce = true # error: E0203")
     assert_found_as_marked(text, tmp_path)

@@ -133,6 +133,8 @@ models = node(
             node(tree.ScoreFormula, formula=expressions),
             node(tree.DecidesWhen, outcome=outcomes, condition=expressions),
             node(tree.DecidesByHighest),
+            node(tree.Rule, begins=st.booleans(), outcome=names, condition=expressions),
+            node(tree.Otherwise, outcome=names),
             node(tree.Favourable, outcome=names),
             node(tree.Reads, features=several(expressions)),
         ),

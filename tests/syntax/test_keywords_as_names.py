@@ -21,6 +21,7 @@ POSITIONS = {
     "deserving": 'label y : boolean deserving KW\n\nlabel KW : boolean column "y" deserving KW',
     "model": "model KW : KW -> { KW, KW }",
     "decided outcome": "model m : D -> { no, KW }\n  KW when score > 0\n  KW when KW(x) <= 1\n",
+    "rules": "model m : D -> { KW, no }\n  first KW when KW = KW\n  then KW when x > KW\n  otherwise KW",
     "favourable": "model m : D -> { no, KW }\n  favourable KW\n  grant when score > 0",
     "format": 'model m : D -> { no, yes }\n  from KW "x"\n  grant when score > 0',
     "formula": "model m : D -> { no, yes }\n  score = KW + 2 * KW - KW / KW\n  grant when KW > 0 and KW or KW",

@@ -44,6 +44,9 @@ model approve : Applicant -> { reject, grant }
   reads age, one_hot(job), (income - 38.6) / 13.2
   grant when score > 0
   decide by highest score
+  first reject when age < 20
+  then grant when income > 3
+  otherwise reject
   favourable grant
 
 distribution cohort over Applicant, reoffended

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from itertools import pairwise
 
 import numpy as np
@@ -56,14 +57,15 @@ def grown(model: Model, people: Individuals, who: str, sets: Sequence[ValueSet])
     tests = _tests(leaves, people, who, reachable)
     weights = layer.weight.exact
     ends = [*leaves.roots.tolist(), len(leaves.columns)]
-    for tree, (start, end) in enumerate(pairwise(ends)):
+    for start, end in pairwise(ends):
         for unit in range(layer.width):
             values = _values(leaves, weights[unit], reachable, start, end)
             if min(values) == max(values):
                 constants[unit] += values[0]
                 continue
-            name = f"t{who}.{tree}.{unit}"
-            lines[name] = _defined(name, _nested(leaves, weights[unit], reachable, tests, start, end), values)
+            value = _nested(leaves, weights[unit], reachable, tests, start, end)
+            name = _symbol(value)
+            lines[name] = _defined(name, value, values)
             columns[unit].append(name)
     covered = frozenset(position for group in leaves.groups for position in group)
     return Forest(tuple(constants), tuple(tuple(column) for column in columns), lines, covered)
@@ -113,6 +115,11 @@ def _nested(
         both = [side for side in (yes, no) if side is not None]
         found[node] = both[0] if len(both) < 2 or yes == no else f"(ite {tests[node]} {yes} {no})"
     return found[start]
+
+
+def _symbol(value: Term) -> Term:
+    """The same symbol for the same term: where a and b agree in all that a tree tests, they share its value."""
+    return f"t.{sha256(value.encode()).hexdigest()[:32]}"
 
 
 def _defined(name: Term, value: Term, values: Sequence[Fraction]) -> tuple[str, ...]:

@@ -81,8 +81,7 @@ def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fract
         sets = region.a if who == "a" else region.b
         lines.extend(_asserted(people.within(who, attribute, sets[attribute])))
     lines.extend(_asserted(*people.membership(), *people.comparable()))
-    lines.extend(a.lines)
-    lines.extend(b.lines)
+    lines.extend(dict.fromkeys((*a.lines, *b.lines)))  # what both copies share is declared once
     lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))
     lines.extend(_questions(people))
     return "\n".join(lines) + "\n"

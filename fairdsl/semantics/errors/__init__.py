@@ -1,4 +1,4 @@
-"""What this phase says: E02 names, E03 types, E04 ill-posed questions, W08 smells."""
+"""What this phase says: E02 names and lists of rules, E03 types, E04 ill-posed questions, W08 smells."""
 
 from fairdsl.semantics.errors.names import (
     declared_twice,
@@ -32,6 +32,7 @@ from fairdsl.semantics.errors.questions import (
     rule_not_understood,
     setting_out_of_place,
 )
+from fairdsl.semantics.errors.rules import never_decides, otherwise_missing, rules_beside, rules_out_of_order
 from fairdsl.semantics.errors.smells import codes_left_out, never_used, read_twice, relaxes_nothing, says_nothing
 from fairdsl.semantics.errors.types import (
     category_clash,
@@ -58,6 +59,7 @@ __all__ = [
     "file_unreadable",
     "metric_needs",
     "model_incomplete",
+    "never_decides",
     "never_used",
     "no_written_graph",
     "not_a_law",
@@ -68,6 +70,7 @@ __all__ = [
     "nothing_left_to_compare",
     "number_out_of_place",
     "one_valued",
+    "otherwise_missing",
     "path_ends_wrong",
     "read_twice",
     "recanting_witness",
@@ -76,6 +79,8 @@ __all__ = [
     "relaxes_nothing",
     "reversed_range",
     "rule_not_understood",
+    "rules_beside",
+    "rules_out_of_order",
     "say_which",
     "says_nothing",
     "setting_out_of_place",

@@ -12,12 +12,17 @@ from fairdsl.source import Span
 def never_used(kind: str, name: str, span: Span) -> Diagnostic:
     """A declaration that nothing refers to."""
     protected = kind == "protected attribute"
+    help_text = {
+        "protected attribute": "name it in `differ in` or `across`, or remove it",
+        "label": "write `over DOMAIN, LABEL` in a distribution, remove it, or, where only `fairdsl prune --data` "
+        "reads it, name its `column`",
+    }
     return Diagnostic(
         code="W0801",
         title=f"{kind} `{name}` is never {'compared' if protected else 'used'}",
         primary=Label(span),
         why=f"a reader of the audit will believe that it {'was examined' if protected else 'is in force'}",
-        help="name it in `differ in` or `across`, or remove it" if protected else "use it in a property, or remove it",
+        help=help_text.get(kind, "use it in a property, or remove it"),
     )
 
 

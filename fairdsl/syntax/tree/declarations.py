@@ -145,6 +145,22 @@ class DecidesByHighest(Node):
 
 
 @node
+class Rule(Node):
+    """``first detain when priors > 3``, or one that follows it: ``then release when age >= 45``."""
+
+    begins: bool
+    outcome: Name
+    condition: Expression
+
+
+@node
+class Otherwise(Node):
+    """``otherwise release``: the end of a list of rules."""
+
+    outcome: Name
+
+
+@node
 class Favourable(Node):
     """``favourable grant``."""
 
@@ -158,7 +174,7 @@ class Reads(Node):
     features: tuple[Expression, ...]
 
 
-ModelClause = From | ScoreFormula | DecidesWhen | DecidesByHighest | Favourable | Reads
+ModelClause = From | ScoreFormula | DecidesWhen | DecidesByHighest | Rule | Otherwise | Favourable | Reads
 
 
 @node
