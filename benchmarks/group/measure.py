@@ -15,19 +15,20 @@ from fairdsl.verdict import Value
 from group.recursion import GivenUpError, rate
 from group.sums import Sum, problem_of
 
-__all__ = ["CLOSE", "Measured", "answered", "measured"]
+__all__ = ["CLOSE", "Measured", "answered", "least", "measured"]
 
 #: How far two results of the same question may be apart: the recursion adds up floats.
 CLOSE = 1e-9
-#: Seconds of a budget that no problem here comes near to, and of runs that need not be repeated.
-_BUDGET, _LONG = 600.0, 2.0
+#: Seconds of a budget that no problem here comes near to, that are measured at least, and at most unless one run is
+#: longer.
+_BUDGET, _SHORT, _LONG = 600.0, 0.5, 2.0
 
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """CPU seconds, of several runs the least; ``plain`` None: the recursion gave up after its time."""
+    """CPU seconds, of five runs and half a second the least; ``plain`` None: the recursion gave up after its time."""
 
     rates: tuple[tuple[Fraction, Fraction], ...]
     exact: bool
@@ -46,14 +47,15 @@ class Measured:
         return narrow and (self.difference is None or self.difference <= CLOSE)
 
 
-def _least(run: Callable[[], Found], times: int) -> tuple[Found, float]:
-    """What it finds, and the least CPU seconds of so many runs; of fewer where they take long."""
+def least(run: Callable[[], Found], times: int) -> tuple[Found, float]:
+    """What it finds, and the least CPU seconds of so many runs; of more where they are short, and fewer where long."""
     taken: list[float] = []
     while True:
         start = time.process_time()
         found = run()
         taken.append(time.process_time() - start)
-        if len(taken) >= times or sum(taken) > _LONG:
+        whole = sum(taken)
+        if (len(taken) >= times and (whole > _SHORT or times == 1)) or whole > _LONG:
             return found, min(taken)
 
 
@@ -73,11 +75,11 @@ def measured(asked: Sum, *, patience: float, times: int = 5) -> Measured:
     """
     problem = problem_of(asked)
     answered(problem)
-    value, seconds = _least(lambda: answered(problem), times)
+    value, seconds = least(lambda: answered(problem), times)
     rates = tuple((each.low, each.high) for each in sorted(value.rates, key=lambda each: each.group))
     exact = all(low == high for low, high in rates)
     try:
-        plain, taken = _least(lambda: [rate(asked, group, patience) for group in (0, 1)], times)
+        plain, taken = least(lambda: [rate(asked, group, patience) for group in (0, 1)], times)
     except GivenUpError:
         return Measured(rates=rates, exact=exact, seconds=seconds, plain=None, difference=None)
     apart = max(max(float(low) - p, p - float(high), 0.0) for (low, high), p in zip(rates, plain, strict=True))

@@ -22,9 +22,9 @@ from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 
-__all__ = ["Sum", "correlated", "independent", "problem_of"]
+__all__ = ["FALSE_AND_TRUE", "Sum", "correlated", "independent", "problem_of"]
 
-_FALSE_AND_TRUE = (Cell(low=Fraction(0), high=Fraction(0)), Cell(low=Fraction(1), high=Fraction(1)))
+FALSE_AND_TRUE = (Cell(low=Fraction(0), high=Fraction(0)), Cell(low=Fraction(1), high=Fraction(1)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ def problem_of(drawn: Sum) -> Problem:
         for place, above in enumerate(drawn.parents)
     )
     network = Network(
-        name="drawn", columns=attributes, cells=(_FALSE_AND_TRUE,) * drawn.size, factors=factors, causal=True
+        name="drawn", columns=attributes, cells=(FALSE_AND_TRUE,) * drawn.size, factors=factors, causal=True
     )
     threshold = Fraction(drawn.threshold)
     model = Model(

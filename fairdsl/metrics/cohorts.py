@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
@@ -52,13 +53,13 @@ class Hits:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Cohort:
     """A group under a condition, and what is known of its rate.
 
     ``stratum`` are the values of ``given_each``, ``label`` the label's value that it is restricted to. ``hits`` and
-    ``misses`` (or ``whole``) are joint probabilities, ``mass`` is that of the group in its stratum, ``rows`` the rows
-    of data in the group and ``counted`` those in the cohort (None: there are no data).
+    ``misses`` (or ``whole``) are joint probabilities, ``of_group`` is that of the group in its stratum, ``rows`` the
+    rows of data in the group and ``counted`` those in the cohort (None: there are no data).
     """
 
     group: Assignment
@@ -67,19 +68,25 @@ class Cohort:
     hits: tuple[Fraction, Fraction]
     whole: tuple[Fraction, Fraction] | None
     misses: tuple[Fraction, Fraction]
-    mass: tuple[Fraction, Fraction]
+    of_group: tuple[Fraction, Fraction]
     rows: int | None = None
     counted: Hits | None = None
 
-    @property
+    @cached_property
+    def mass(self) -> tuple[Fraction, Fraction]:
+        """The probability of the cohort itself: of what its rate is a part of."""
+        low, high = self.whole or (self.hits[0] + self.misses[0], self.hits[1] + self.misses[1])
+        return low, min(Fraction(1), high)
+
+    @cached_property
     def defined(self) -> Defined:
         """Whether anybody is in the cohort."""
-        low, high = self.whole or (self.hits[0] + self.misses[0], self.hits[1] + self.misses[1])
+        low, high = self.mass
         if high == 0:
             return Defined.NO
         return Defined.YES if low > 0 else Defined.PERHAPS
 
-    @property
+    @cached_property
     def rate(self) -> Bounds:
         """Pr[hit | cohort]; anything between 0 and 1 where nobody may be in it."""
         if self.defined is not Defined.YES:
@@ -172,7 +179,7 @@ class _Reader:
             hits=_sum(favourable, [own]),
             whole=None if predictive else (whole.low, whole.high),
             misses=_sum(favourable, others) if predictive else (Fraction(0), Fraction(0)),
-            mass=_sum(totals, everybody.values()),
+            of_group=_sum(totals, everybody.values()),
             rows=self._rows(everybody.values()),
             counted=self._counted(own, others, predictive),
         )
@@ -197,6 +204,8 @@ class _Reader:
 def _sum(of: Mapping[Key, Bounds], keys: Iterable[Key]) -> tuple[Fraction, Fraction]:
     """The probability of any of several keys; it is at most 1, whatever the upper bounds add up to."""
     found = [of.get(key, NOTHING) for key in keys]
+    if len(found) == 1:
+        return found[0].low, found[0].high
     low, high = _added([(each.low, each.high) for each in found])
     return low, min(Fraction(1), high)
 
@@ -213,7 +222,7 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
         hits=_added([cohort.hits for cohort in cohorts]),
         whole=_added(wholes) if wholes else None,
         misses=_added([cohort.misses for cohort in cohorts]),
-        mass=_added([cohort.mass for cohort in cohorts]),
+        of_group=_added([cohort.of_group for cohort in cohorts]),
         rows=sum(cohort.rows for cohort in cohorts if cohort.rows is not None) if counted else None,
         counted=sum(counted, Hits()) if counted else None,
     )

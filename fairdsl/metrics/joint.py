@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import product
 
-from fairdsl.ir.domain import Attribute, Integer
+from fairdsl.ir.domain import Integer
 from fairdsl.ir.population import Cell, Inside, Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
+from fairdsl.numerics.cells import Cut, cells_between, place_of, points
 
 __all__ = [
     "LABELLED",
@@ -48,7 +49,9 @@ class Bounds:
     high: Fraction
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high <= 1:
+        low, high = self.low, self.high
+        # The same as 0 <= low <= high <= 1 with one comparison of fractions instead of three.
+        if low.numerator < 0 or high.numerator > high.denominator or (low is not high and low > high):
             raise ValueError("a probability lies between 0 and 1, and its lower bound is not above the upper one")
 
     @classmethod
@@ -89,10 +92,10 @@ class Counted:
 class Joint:
     """What an engine computes. A key that a mapping does not list has probability exactly 0.
 
-    ``favourable`` encloses Pr[favourable, key, given] and ``total`` Pr[key, given]; neither is divided by Pr[given].
-    Both are probabilities under the population's law restricted to the domain (its ``where``), normalised or not:
-    rates are quotients. ``counts``: the rows that the law was estimated from, by key (:mod:`fairdsl.metrics.counts`
-    makes them); empty where there are none.
+    ``favourable`` encloses Pr[favourable, key, given] and ``total`` Pr[key, given], of those in the domain (its
+    ``where``). Both are probabilities under the population's law itself: neither is divided by the probability of
+    ``given`` or of the domain. Rates are quotients. ``counts``: the rows that the law was estimated from, by key
+    (:mod:`fairdsl.metrics.counts` makes them); empty where there are none.
     """
 
     favourable: Mapping[Key, Bounds]
@@ -118,27 +121,12 @@ def cells_of(population: Population, column: int) -> tuple[Cell, ...]:
         return population.cells[column]
     attribute = population.columns[column]
     if attribute.bins:
-        return _bins(attribute)
+        low, high = attribute.bounds
+        cuts = (Cut(edge) for edge in attribute.bins)
+        return cells_between(low, high, cuts, Inside.UNKNOWN, whole=isinstance(attribute.type, Integer))
     if attribute.values is None:
         raise ValueError(f"`{attribute.name}` is a real attribute without bins")
-    return tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in attribute.values)
-
-
-def _bins(attribute: Attribute) -> tuple[Cell, ...]:
-    """``bins at 25, 45`` are [.., 25), [25, 45) and [45, ..]; of whole numbers [.., 24], [25, 44] and [45, ..]."""
-    low, high = attribute.bounds
-    whole = isinstance(attribute.type, Integer)
-    ends = (low, *attribute.bins, high)
-    last = len(attribute.bins)
-    return tuple(
-        Cell(
-            low=start,
-            high=end - 1 if whole and number < last and end is not None else end,
-            open=not whole and number < last,
-            inside=Inside.UNKNOWN,
-        )
-        for number, (start, end) in enumerate(pairwise(ends))
-    )
+    return points(attribute.values)
 
 
 def key_of(cell: Cell) -> Fraction:
@@ -149,8 +137,10 @@ def key_of(cell: Cell) -> Fraction:
 
 
 def key_at(population: Population, column: int, value: Fraction) -> Fraction | None:
-    """The key of the cell that contains a value; None where no cell does."""
-    return next((key_of(cell) for cell in cells_of(population, column) if cell.contains(value)), None)
+    """The key of the cell that a value lies in; None where it lies in none."""
+    cells = cells_of(population, column)
+    place = place_of(value, cells)
+    return None if place is None else key_of(cells[place])
 
 
 def keys_of(question: GroupMetric, population: Population) -> Iterator[Key]:

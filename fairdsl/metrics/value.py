@@ -69,7 +69,7 @@ def _value_of(
         return Refused(diagnostics=(refusal,))
     number, sampled = reading.number, reading.sampled
     if question.influence:
-        number = _influence(reading, without, population)
+        number, sampled = _influence(reading, without, population)
     whole, parts = _part((), number, sampled), () if question.influence else _parts(reading)
     most, least = reading.extremes
     return Value(
@@ -96,12 +96,14 @@ def decided(
     *,
     without: Joint | None = None,
     precise: Fraction = PRECISE,
+    value: Value | Refused | None = None,
 ) -> bool:
     """Whether a more precise joint would change nothing that is asked for.
 
     So it is where the threshold is met or missed, where all is exact, where a group has no rate whatever the
     engine finds out, or where every number is known to the width ``precise`` and no threshold asks for more. Of
-    sampling error it knows what the counts of the joint say; more precision does not make it smaller.
+    sampling error it knows what the counts of the joint say; more precision does not make it smaller. ``value`` is
+    what :func:`value_of` makes of the same joints, where somebody has it already.
     """
     joints = (joint,) if without is None else (joint, without)
     if all(bounds.exact for each in joints for of in (each.favourable, each.total) for bounds in of.values()):
@@ -109,7 +111,8 @@ def decided(
     by_rows = question.excluding is not None and question.excluding.rows is not None
     if by_rows and not joint.counts:
         joint = replace(joint, counts=rows_of(question, population))
-    value = _value_of(question, joint, population, _NOBODY, without, None)
+    if value is None:
+        value = _value_of(question, joint, population, _NOBODY, without, None)
     if isinstance(value, Refused):
         return True
     if threshold is not None and judged(value, threshold) is not Judgement.UNKNOWN:
@@ -184,14 +187,20 @@ def _by_keys(question: GroupMetric, population: Population) -> GroupMetric:
     return replace(question, privileged=tuple(value if key is None else key for key, value in keys))
 
 
-def _influence(reading: Reading, without: Joint | None, population: Population) -> Range:
-    """Q under the law less Q without; the same groups are left out of both."""
+def _influence(reading: Reading, without: Joint | None, population: Population) -> tuple[Range, Range | None]:
+    """Q under the law less Q without, and with sampling error; the same groups are left out of both."""
     if without is None:
         raise ValueError("influence is a difference, and the joint without it is missing")
     question = reading.question
     listed = {(cohort.group, cohort.stratum, cohort.label) for cohort in reading.excluded}
     other = read(replace(question, excluding=None), without, population, beside=listed)
-    whole, rest = reading.number, other.number
+    sampled = None
+    if reading.sampled is not None and other.sampled is not None:
+        sampled = _less(reading.sampled, other.sampled)
+    return _less(reading.number, other.number), sampled
+
+
+def _less(whole: Range, rest: Range) -> Range:
     defined = Defined.YES if whole.defined is rest.defined is Defined.YES else Defined.PERHAPS
     if whole.high is None or rest.high is None:
         return Range(low=_ZERO, high=None, defined=Defined.PERHAPS)

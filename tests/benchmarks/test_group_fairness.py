@@ -22,6 +22,7 @@ def group(monkeypatch: pytest.MonkeyPatch) -> Any:
     import group.answers
     import group.attributes
     import group.cases
+    import group.learned
     import group.measure
     import group.recursion
     import group.sums
@@ -53,6 +54,19 @@ def test_both_ways_give_the_enumerated_rates(group: Any, seed: int, width: int) 
     assert row.exact
     assert [low for low, _ in row.rates] == wanted
     assert [group.recursion.rate(drawn, each, 10.0) for each in (0, 1)] == pytest.approx([float(p) for p in wanted])
+
+
+@pytest.mark.parametrize("decay", [1.0, 0.6])
+def test_learned_networks_have_edges_and_the_enumerated_rates(group: Any, decay: float) -> None:
+    drawn = group.learned.learned(8, 0, decay=decay)
+    assert drawn == group.learned.learned(8, 0, decay=decay)
+    assert group.learned.edges_of(drawn) >= 5
+    assert not drawn.parents[0]
+    assert all(parent < place for place, above in enumerate(drawn.parents) for parent in above)
+    assert all(drawn.weights)
+    row = group.measure.measured(drawn, patience=10.0, times=1)
+    assert row.passed
+    assert [low for low, _ in row.rates] == enumerated(drawn)
 
 
 @pytest.mark.parametrize("width", [1, 2, 4])

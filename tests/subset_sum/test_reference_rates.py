@@ -47,7 +47,7 @@ def test_a_child_of_the_protected_attribute() -> None:
     assert exactly(asked(law, linear([1, 1, 1, -1], 2), 0)) == {(ONE,): F(13, 20), (ZERO,): F(21, 200)}
 
 
-def test_what_is_known_of_a_group_is_never_forgotten() -> None:
+def test_trap_17_what_is_known_of_a_group_is_never_forgotten() -> None:
     """Trap 17: a key without the protected attribute gave both groups 9/10."""
     law = network(
         booleans("A", "C", "X"),
@@ -136,7 +136,7 @@ def test_every_relation_at_a_tie(relation: Relation) -> None:
         assert found[(F(a),)] == truth
 
 
-def test_values_of_an_attribute_exclude_each_other() -> None:
+def test_trap_14_values_of_an_attribute_exclude_each_other() -> None:
     """Trap 14: one-hot indicators of an attribute are no independent coins."""
     job = Category(values=tuple(CategoryValue(name=name, code=code) for code, name in enumerate("xyz")))
     law = network(

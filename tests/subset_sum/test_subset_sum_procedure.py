@@ -162,14 +162,14 @@ def many(count: int = 60) -> Problem:
     return asked(law, linear(weights, sum(weights) / 2), 0)
 
 
-def test_the_budget_ends_without_a_bound() -> None:
+def test_trap_18_the_budget_ends_without_a_bound() -> None:
     """Trap 18: what is known when time is up is an interval or nothing, and never the value."""
     found = SubsetSum().answer(many(), Facts(), Budget.of(0.0), Silent())
     assert isinstance(found, Unknown)
     assert found.reason is Reason.TIMEOUT
 
 
-def test_the_grid_is_refined_until_the_threshold_is_decided() -> None:
+def test_trap_15_the_grid_is_refined_until_the_threshold_is_decided() -> None:
     """Trap 15: weights of nine digits are not cut off; a coarse grid encloses the rates of the model itself."""
     problem = many()
     free = SubsetSum().answer(problem, Facts(), Budget.of(1.0), Silent())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
@@ -49,7 +50,7 @@ class SubsetSumInstance:
         """What a verdict rests on where nothing was solved."""
         return Evidence(backend=self.name, method="no instance was solved")
 
-    def answer(self, output: str) -> Answer:
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """Reports, never words."""
         return Answer(status="malformed", detail=_SOLVE)
 

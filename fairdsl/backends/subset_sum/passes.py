@@ -8,21 +8,20 @@ passes are one and the result is exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor
 from typing import Any
 
 import numpy as np
 
 from fairdsl.backends.subset_sum.elimination import eliminated, masses_at_least, product_of
+from fairdsl.backends.subset_sum.event import Goal
 from fairdsl.backends.subset_sum.rounded import Arithmetic, Rounded, Side
 from fairdsl.backends.subset_sum.table import Table
 from fairdsl.backends.subset_sum.task import Remainder, Task
 from fairdsl.backends.subset_sum.window import Meter, Span, TooLargeError, Window
 
-__all__ = ["Found", "Goal", "masses_of"]
+__all__ = ["Found", "masses_of"]
 
 _ZERO = Fraction(0)
 #: Products of masses may underflow where the least of them is below 2**-1000; what is lost is less than that, too:
@@ -32,14 +31,6 @@ _UNDERFLOW = Fraction(1, 1 << 1000)
 
 #: Masses by the cells of the columns that were kept, in the order of ``kept``: lower and upper bounds.
 Found = dict[tuple[int, ...], tuple[Fraction, Fraction]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """The score has to be at least ``needed`` (strict: above it); None: whatever it is."""
-
-    needed: Fraction
-    strict: bool
 
 
 def masses_of(
@@ -64,7 +55,7 @@ def masses_of(
         window = Window(target=0, whole=span, accepts=False, refuses=False, meter=meter)
     else:
         window = Window(
-            target=_target(goal, task.constant, scale),
+            target=goal.target(task.constant, scale),
             whole=span,
             accepts=run.bounded_below,
             refuses=run.bounded_above,
@@ -78,11 +69,6 @@ def masses_of(
     table = product_of(left, window)
     assert table is not None, "there is always the table of the number 1"
     return _completed(run, table, remainder, kept, goal, meter)
-
-
-def _target(goal: Goal, constant: Fraction, scale: Fraction) -> int:
-    needed = (goal.needed - constant) * scale
-    return floor(needed) + 1 if goal.strict else ceil(needed)
 
 
 def _found(run: Rounded, table: Table, kept: tuple[int, ...]) -> Found:

@@ -17,7 +17,7 @@ from fairdsl.ir.population import Population, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
 from fairdsl.metrics.counts import counts_of
-from fairdsl.metrics.joint import Counted, Key
+from fairdsl.metrics.joint import Counted, Joint, Key
 from fairdsl.metrics.value import decided, hull_of, most_favoured_groups, value_of
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
@@ -117,33 +117,42 @@ class _Asked:
     def value(self, subjects: Sequence[Subject]) -> Value | Refused | Unknown:
         """The value of one subject, or of the first less the second."""
         refinements = [Refinement(subject, self._budget, self._observer) for subject in subjects]
-        reason = self._refine(refinements)
-        joints = [each.joint for each in refinements if each.joint is not None]
-        if len(joints) < len(refinements):
-            if reason is Reason.TIMEOUT:
-                return _nothing(reason, "the budget ended before any bound was known")
+        found = self._refine(refinements)
+        if not isinstance(found, Reason):
+            return found
+        if any(each.joint is None for each in refinements):
+            if found is Reason.TIMEOUT:
+                return _nothing(found, "the budget ended before any bound was known")
             return _nothing(Reason.MEMORY_OUT, "the tables of the law are too large")
-        joint = replace(joints[0], counts=self._counts)
-        without = joints[1] if len(joints) > 1 else None
-        return value_of(self._question, joint, self._population, _evidence(refinements), without=without, reason=reason)
+        joint, without = self._joints(refinements)
+        evidence = _evidence(refinements)
+        return value_of(self._question, joint, self._population, evidence, without=without, reason=found)
 
-    def _refine(self, refinements: Sequence[Refinement]) -> Reason | None:
-        """Why it ended without an answer; None where it is decided."""
+    def _refine(self, refinements: Sequence[Refinement]) -> Value | Refused | Reason:
+        """What is decided, or why it ended without."""
         try:
             while True:
                 improved = [each.improve() for each in refinements]
-                if all(each.joint is not None for each in refinements) and self._decided(refinements):
-                    return None
+                if all(each.joint is not None for each in refinements):
+                    found = self._decided(refinements)
+                    if found is not None:
+                        return found
                 if not any(improved):
                     return Reason.INCOMPLETE
         except OutOfTimeError:
             return Reason.TIMEOUT
 
-    def _decided(self, refinements: Sequence[Refinement]) -> bool:
-        joints = [each.joint for each in refinements if each.joint is not None]
-        without = joints[1] if len(joints) > 1 else None
-        joint = replace(joints[0], counts=self._counts)
-        return decided(self._question, self._problem.threshold, joint, self._population, without=without)
+    def _decided(self, refinements: Sequence[Refinement]) -> Value | Refused | None:
+        question, population = self._question, self._population
+        joint, without = self._joints(refinements)
+        value = value_of(question, joint, population, _evidence(refinements), without=without)
+        settled = decided(question, self._problem.threshold, joint, population, without=without, value=value)
+        return value if settled else None
+
+    def _joints(self, refinements: Sequence[Refinement]) -> tuple[Joint, Joint | None]:
+        """The joint with its counts, and that without influence."""
+        joint, *others = [each.joint for each in refinements if each.joint is not None]
+        return (replace(joint, counts=self._counts) if self._counts else joint), (others[0] if others else None)
 
     @cached_property
     def _counts(self) -> dict[Key, Counted]:

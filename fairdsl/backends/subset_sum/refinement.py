@@ -1,13 +1,15 @@
 """The joint probabilities of a subject, enclosed more and more closely until somebody is content.
 
-First the exact scale, at which every contribution is whole: in exact arithmetic where the tables are small, else in
-float64. Where its tables would be too large, scores are rounded outward on a grid that grows fourfold from level to
-level, and so do the parts of ranges. All enclosures hold, so their intersection does.
+Where columns are single values and independent given the groups, sums of independent numbers are all there is
+(``sums``). Otherwise there are tables: first on the exact scale, at which every contribution is whole, in exact
+arithmetic where the tables are small, else in float64. Where its tables would be too large, scores are rounded outward
+on a grid that grows fourfold from level to level, and so do the parts of ranges. All enclosures hold, so their
+intersection does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,11 +17,14 @@ from itertools import product
 from math import lcm
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.subset_sum.event import Goal, joint_with
+from fairdsl.backends.subset_sum.independent import Independent, independent_of, independent_of_task
 from fairdsl.backends.subset_sum.lowering import task_of
-from fairdsl.backends.subset_sum.passes import Found, Goal, masses_of
+from fairdsl.backends.subset_sum.passes import Found, masses_of
 from fairdsl.backends.subset_sum.rounded import Arithmetic, Side
 from fairdsl.backends.subset_sum.scales import common_scale, is_exact, score_span
 from fairdsl.backends.subset_sum.subject import Event, Subject
+from fairdsl.backends.subset_sum.sums import Sums
 from fairdsl.backends.subset_sum.task import Task
 from fairdsl.backends.subset_sum.window import Meter, TooLargeError
 from fairdsl.ir.expr import Relation
@@ -41,8 +46,8 @@ _TAILS = 10_000
 class Refinement:
     """One subject; ``joint`` is what is known, and every step of :meth:`improve` makes it more precise.
 
-    ``lowered`` makes the task of the subject (turned :func:`upward`) with ranges cut into so many parts; tasks from
-    files are there already, and of their subjects only the keys and the event are read.
+    ``lowered`` makes the task of the subject (turned :func:`upward`) with ranges cut into so many parts, ``task_of`` if
+    left out; tasks from files are there already, and of their subjects only the keys and the event are read.
     """
 
     def __init__(
@@ -50,7 +55,7 @@ class Refinement:
         subject: Subject,
         budget: Budget,
         observer: Observer,
-        lowered: Callable[[Subject, int], Task] = task_of,
+        lowered: Callable[[Subject, int], Task] | None = None,
     ) -> None:
         self.subject = upward(subject)
         self._lowered = lowered
@@ -70,18 +75,50 @@ class Refinement:
             return False
 
     def _refined(self) -> Iterator[Joint]:
+        if self._lowered is None:
+            sums = self._sums(independent_of(self.subject))
+            if sums is not None and (yield from self._of_sums(sums, len(self.subject.network.columns))):
+                return
+        lowered = self._lowered or task_of
         for level in range(_LEVELS):
-            work = _Work(self._lowered(self.subject, _PARTS << (2 * level)), self.subject, level, self._budget)
-            self.notes = work.task.notes
-            self.columns = max(len(work.task.sizes), len(self.subject.network.columns))
-            self._observer.progress("subset_sum", None, f"{self.columns} columns, precision {level + 1}")
+            task = lowered(self.subject, _PARTS << (2 * level))
+            columns = max(len(task.sizes), len(self.subject.network.columns))
+            if level == 0:
+                sums = self._sums(independent_of_task(task, self.subject.keys))
+                if sums is not None and (yield from self._of_sums(sums, columns)):
+                    return
+            self._about(columns, level, task.notes)
+            work = _Work(task, self.subject, level, self._budget)
             finished = False
             for found, arithmetic, final in work.attempts():
                 self.joint, self.arithmetic = _met(self.joint, found), arithmetic
-                finished = final and not work.task.divided
+                finished = final and not task.divided
                 yield self.joint
             if finished:
                 return
+
+    def _sums(self, independent: Independent | None) -> Sums | None:
+        """The sums, where columns are independent and arrays of all scores the way."""
+        sums = None if independent is None else Sums(independent, self.subject.event)
+        return sums if sums is not None and sums.dense else None
+
+    def _of_sums(self, sums: Sums, columns: int) -> Generator[Joint, None, bool]:
+        """Exactly where that is as fast, else with a bound on the error first; False where arrays are too large."""
+        self._about(columns, 0, ())
+        meter = Meter(deadline=self._budget.deadline, entries=self._budget.memory // 128)
+        if not sums.small:
+            try:
+                self.joint, self.arithmetic = sums.bounded(meter), Arithmetic.FLOAT
+            except TooLargeError:
+                return False
+            yield self.joint
+        self.joint, self.arithmetic = sums.exact(meter), Arithmetic.EXACT
+        yield self.joint
+        return True
+
+    def _about(self, columns: int, level: int, notes: tuple[str, ...]) -> None:
+        self.notes, self.columns = notes, columns
+        self._observer.progress("subset_sum", None, f"{columns} columns, precision {level + 1}")
 
 
 def upward(subject: Subject) -> Subject:
@@ -187,12 +224,10 @@ class _Work:
         return frozenset(self.task.readings) - shared - frozenset(self._kept)
 
     def _joint(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> Joint:
-        total = self._total
-        favourable = self._favourable(scale, arithmetic, meter)
-        return Joint(
-            favourable={key: _clipped(bounds, total[key]) for key, bounds in favourable.items()},
-            total=total,
-        )
+        def reaching(low: Goal, high: Goal) -> dict[Key, Bounds]:
+            return self._both((low, high), scale, arithmetic, meter)
+
+        return joint_with(self._subject.event, self._total, reaching)
 
     @cached_property
     def _total(self) -> dict[Key, Bounds]:
@@ -201,36 +236,6 @@ class _Work:
         except TooLargeError:
             found = self._both(None, _ONE, Arithmetic.FLOAT, self._meter(None))
         return found
-
-    def _favourable(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> dict[Key, Bounds]:
-        event = self._subject.event
-        match event.relation:
-            case Relation.EQ:
-                return self._equal(scale, arithmetic, meter)
-            case Relation.NE:
-                equal = self._equal(scale, arithmetic, meter)
-                return {key: _less(whole, equal[key]) for key, whole in self._total.items()}
-            case _:
-                return self._reaching(event.relation is Relation.GT, scale, arithmetic, meter)
-
-    def _equal(self, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> dict[Key, Bounds]:
-        """Pr[S = t] = Pr[S >= t] - Pr[S > t]."""
-        event = self._subject.event
-        if event.low != event.high:
-            return {key: Bounds.exactly(_ZERO) for key in self._total}  # no score is irrational
-        above = self._reaching(True, scale, arithmetic, meter)
-        least = self._reaching(False, scale, arithmetic, meter)
-        return {key: _less(least[key], above[key]) for key in least}
-
-    def _reaching(self, strict: bool, scale: Fraction, arithmetic: Arithmetic, meter: Meter) -> dict[Key, Bounds]:
-        event = self._subject.event
-        if event.low == event.high:
-            goals = (Goal(needed=event.low, strict=strict),) * 2
-        else:
-            # The threshold lies strictly between: a score that reaches the upper end is above it, and one above it is
-            # above the lower end.
-            goals = (Goal(needed=event.high, strict=False), Goal(needed=event.low, strict=True))
-        return self._both(goals, scale, arithmetic, meter)
 
     def _both(
         self, goals: tuple[Goal, Goal] | None, scale: Fraction, arithmetic: Arithmetic, meter: Meter
@@ -258,18 +263,6 @@ class _Work:
             least, most = sums.get(key, (_ZERO, _ZERO))
             sums[key] = (least + low[cells][0], most + high[cells][1])
         return {key: Bounds(low=min(_ONE, least), high=min(_ONE, most)) for key, (least, most) in sums.items()}
-
-
-def _clipped(part: Bounds, whole: Bounds) -> Bounds:
-    """A part is at most the whole."""
-    high = min(part.high, whole.high)
-    return Bounds(low=min(part.low, high), high=high)
-
-
-def _less(whole: Bounds, part: Bounds) -> Bounds:
-    """What is left of the whole without a part of it."""
-    high = max(_ZERO, whole.high - part.low)
-    return Bounds(low=min(high, max(_ZERO, whole.low - part.high)), high=high)
 
 
 def _met(before: Joint | None, found: Joint) -> Joint:

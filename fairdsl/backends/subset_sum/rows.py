@@ -18,6 +18,7 @@ from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Bounds, Joint, Key, cells_of, columns_of, key_of
+from fairdsl.numerics.cells import places
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
@@ -41,13 +42,13 @@ def joint_of_rows(problem: Problem, budget: Budget, *, influence_removed: bool =
     values = rows.sample.values
     kept = np.flatnonzero(mask(conjoin(problem.domain.where, question.given), {Who.EACH: values}))
     columns = columns_of(question, rows)
-    places, inside = _places(rows, columns, values[kept])
+    found, inside = _places(rows, columns, values[kept])
     kept = kept[inside]
     changed = question.influence if influence_removed else ()
     least, most, copies = _favourable(problem, values[kept], changed, budget)
     keys = [[key_of(cell) for cell in cells_of(rows, column)] for column in columns]
     shape = [len(column) for column in keys]
-    flat = np.ravel_multi_index(tuple(places[inside].T), shape) if columns else np.zeros(len(kept), dtype=np.int64)
+    flat = np.ravel_multi_index(tuple(found[inside].T), shape) if columns else np.zeros(len(kept), dtype=np.int64)
     whole = rows.sample.rows
     sums = [np.zeros(prod(shape), dtype=np.int64) for _ in range(3)]
     for total, counts in zip(sums, (least, most, np.ones(len(kept), dtype=np.int64)), strict=True):
@@ -62,17 +63,11 @@ def joint_of_rows(problem: Problem, budget: Budget, *, influence_removed: bool =
 
 def _places(rows: Rows, columns: tuple[int, ...], values: _Values) -> tuple[_Places, NDArray[np.bool_]]:
     """The cell of every row in every column, and which rows have one in all of them."""
-    places = np.full((len(values), len(columns)), -1, dtype=np.int64)
+    found = np.full((len(values), len(columns)), -1, dtype=np.int64)
     for number, column in enumerate(columns):
-        distinct, where = np.unique(values[:, column], return_inverse=True)
-        cells = cells_of(rows, column)
-        found = [
-            next((place for place, cell in enumerate(cells) if cell.contains(Fraction(value))), -1)
-            for value in distinct.tolist()
-        ]
-        places[:, number] = np.array(found, dtype=np.int64)[where.ravel()]
-    inside: NDArray[np.bool_] = np.all(places >= 0, axis=1)
-    return places, inside
+        found[:, number] = places(values[:, column], cells_of(rows, column))
+    inside: NDArray[np.bool_] = np.all(found >= 0, axis=1)
+    return found, inside
 
 
 def _favourable(

@@ -23,6 +23,7 @@ from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
+from fairdsl.numerics.cells import place_of
 
 __all__ = ["Event", "Subject", "conjuncts", "mentioned", "subject_of", "with_baseline", "without_influence"]
 
@@ -64,12 +65,16 @@ def subject_of(problem: Problem) -> Subject:
     weights = layer.weight.exact[0].tolist()
     return Subject(
         network=population,
-        terms=tuple((item, Fraction(w)) for item, w in zip(model.inputs, weights, strict=True) if w),
+        terms=tuple([(item, _exact(w)) for item, w in zip(model.inputs, weights, strict=True) if w]),
         constant=Fraction(layer.bias.exact[0]),
         conditions=conjuncts(conjoin(problem.domain.where, question.given)),
         keys=columns_of(question, population),
         event=_event(model),
     )
+
+
+def _exact(number: int | Fraction) -> Fraction:
+    return number if isinstance(number, Fraction) else Fraction(number)
 
 
 def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
@@ -151,10 +156,10 @@ def with_baseline(
 
 
 def _cell_of(network: Network, column: int, value: Fraction) -> int:
-    for place, cell in enumerate(network.cells[column]):
-        if cell.contains(value):
-            return place
-    raise ValueError("the baseline is a value of its column")
+    place = place_of(value, network.cells[column])
+    if place is None:
+        raise ValueError("the baseline is a value of its column")
+    return place
 
 
 def _edged(factor: Factor, at: Mapping[int, int], allowed: frozenset[tuple[int, int | None]]) -> Factor:

@@ -1,0 +1,252 @@
+"""The law of a sum of independent whole numbers in float64, in two halves that meet in the middle.
+
+Each half is one array of masses by score. A column multiplies it by ``sum_c p_c z^(a_c)``, in place: with the most
+probable cell b as the origin the masses are divided by p_b, so that they stay where they are, and every other cell
+adds ``p_c / p_b`` times the masses at a distance of ``a_c - a_b``. The quotients that were left out are multiplied
+back when their product is small, and at the end. The mass at or above a target is then the sum over the scores of one
+half times what of the other reaches the rest: no array of all scores is made.
+
+*Error analysis.* Everything is non-negative, so m rounded operations on the worst way into a number leave it within a
+factor ``(1 + u)^m`` of its value, u = 2**-53 (the case ``(1 - u)^-m`` of quotients is within ``1 + 2 m u`` as well). A
+column of k cells takes 1 for the quotient, which is that of two integers and correctly rounded, 1 for the product and
+k - 1 additions. Multiplying back takes 2. A sum of n numbers takes at most :func:`steps_of` in rows of about sqrt(n),
+in whatever order the additions of a row are done.
+
+*Underflow.* Between two scalings the array holds masses divided by a number of at most 1, so an operation that
+underflows loses at most 2**-1075 of a mass, and what it is multiplied with later is a mass of at most 1 again. With
+fewer than 2**74 operations the loss is below 2**-1000; it is possible only where the least product of masses is below
+2**-1000, and added there. Overflow is not possible: the array is scaled back before that number is below 2**-600.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.subset_sum.independent import Weighed
+from fairdsl.backends.subset_sum.window import Meter, TooLargeError
+
+__all__ = ["Halves", "Ratios", "halved", "steps_of", "summed"]
+
+Floats = NDArray[np.float64]
+#: Lower and upper bound as numerators, and their denominator.
+Ratios = tuple[int, int, int]
+
+#: Products between two looks at the clock.
+_OFTEN = 1 << 16
+#: How far masses move, and what they are multiplied with.
+_Move = tuple[int, float]
+
+#: Masses are multiplied back when they were divided by less than 2**-500.
+_SMALL = 2.0**-500
+_TINY = 2.0**-1000
+_UNDERFLOW = 1000
+_UNIT = 1 << 53
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Half:
+    """Masses [scores] or [groups, scores] from the score ``origin`` on, after ``rounds`` operations."""
+
+    origin: int
+    masses: Floats
+    rounds: int
+
+    def of(self, group: int) -> Floats:
+        """The masses of one group."""
+        found: Floats = self.masses if self.masses.ndim == 1 else self.masses[group]
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Halves:
+    """The masses of one half, and of the other what is at or above every score (0 behind the end)."""
+
+    first: _Half
+    suffixes: _Half
+    smallest: float
+
+    @property
+    def shared(self) -> bool:
+        """Whether all groups have one law."""
+        return self.first.masses.ndim == self.suffixes.masses.ndim == 1
+
+    def reaching(self, target: int, group: int) -> Ratios:
+        """Bounds of the probability that the columns of a group add at least so much: two numerators, a denominator."""
+        masses, above = self.first.of(group), self.suffixes.of(group)
+        missing = target - self.first.origin - self.suffixes.origin
+        count, last = len(masses), len(above) - 1
+        # With the score i of the first half, missing - i or more of the second is enough.
+        start, end = min(count, max(0, missing - last)), min(count, max(0, missing))
+        terms = np.empty(count - start)
+        np.multiply(masses[start:end], above[missing - start : missing - end : -1], out=terms[: end - start])
+        np.multiply(masses[end:], above[0], out=terms[end - start :])
+        rounds = self.first.rounds + self.suffixes.rounds + 1 + steps_of(len(terms))
+        return self._outward(summed(terms), rounds)
+
+    def _outward(self, mass: float, rounds: int) -> Ratios:
+        """(1 + u)^m - 1 and 1 - (1 + u)^-m are below 2 m u; a probability is at most 1."""
+        numerator, denominator = mass.as_integer_ratio()
+        error, under = 2 * (rounds + 2), denominator * _UNIT
+        least, most = numerator * (_UNIT - error), numerator * (_UNIT + error)
+        if self.smallest < _TINY:
+            lost, under = under, under << _UNDERFLOW  # this much is 2**-1000 of the new denominator
+            least, most = max(0, (least << _UNDERFLOW) - lost), (most << _UNDERFLOW) + lost
+        return min(least, under), min(most, under), under
+
+
+def halved(halves: tuple[Sequence[Weighed], Sequence[Weighed]], rooms: tuple[int, int], meter: Meter) -> Halves:
+    """The columns of both halves, those that reach least first, so that arrays stay short for long, and how far
+    each half reaches in all.
+
+    Raises TooLargeError and OutOfTimeError as the meter does.
+    """
+    first, second = (_half(half, room, meter) for half, room in zip(halves, rooms, strict=True))
+    return Halves(first.half, _suffixes(second.half), first.smallest * second.smallest)
+
+
+class _Made(NamedTuple):
+    """A half, and the least product of masses in it; 0 where that is less than any float."""
+
+    half: _Half
+    smallest: float
+
+
+def _half(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
+    made = _common([column for column in columns if len(column.laws) == 1], room, meter)
+    for column in columns:
+        if len(column.laws) > 1:
+            made = _grouped(made, column, meter)
+    return made
+
+
+def _common(columns: Sequence[Weighed], room: int, meter: Meter) -> _Made:
+    """The law of columns that do not depend on the group, on an array with ``room`` for all of it on both sides."""
+    if 2 * room >= meter.entries:
+        raise TooLargeError
+    array = np.zeros(2 * room + 1)
+    array[room] = 1.0
+    low, high, origin, rounds, work = room, room + 1, -room, 2, 0
+    left, above, under, smallest, add = 1.0, 1, 1, 1.0, np.add
+    for adds, laws in columns:
+        base, numerator, denominator, moves = _step(adds, laws[0])
+        origin += base
+        rounds += len(moves) + 2
+        work += (high - low) * len(moves)
+        if work > _OFTEN:
+            meter.tick(work)
+            work = 0
+        if len(moves) == 1:
+            ((distance, quotient),) = moves
+            # The product is an array of its own before it is added, so that both places may overlap.
+            terms = array[low:high] * quotient
+            place = array[low + distance : high + distance]
+            add(place, terms, place)
+            if distance < 0:
+                low += distance
+            else:
+                high += distance
+            smallest *= quotient
+        elif moves:
+            low, high, least = _moved(array, low, high, moves)
+            smallest *= least
+        above *= numerator
+        under *= denominator
+        mass = numerator / denominator
+        smallest *= mass
+        left *= mass
+        if left < _SMALL:
+            array[low:high] *= above / under
+            left, above, under, rounds = 1.0, 1, 1, rounds + 2
+    found = array[low:high]
+    found *= above / under
+    return _Made(_Half(origin + low, found, rounds), smallest)
+
+
+def _moved(array: Floats, low: int, high: int, moves: Sequence[_Move]) -> tuple[int, int, float]:
+    """Add to the masses in [low, high) what each move makes of them; the new ends, and the least quotient."""
+    before = array[low:high].copy()
+    for distance, quotient in moves:
+        array[low + distance : high + distance] += before * quotient
+    distances = [0, *(distance for distance, _ in moves)]
+    return low + min(distances), high + max(distances), min(quotient for _, quotient in moves)
+
+
+def _step(adds: Sequence[int], law: Sequence[Fraction]) -> tuple[int, int, int, Sequence[_Move]]:
+    """What the most probable cell adds, its probability, and how the others lie to it."""
+    if len(adds) == 2 and adds[0] != adds[1]:  # most columns
+        (base, other), (mass, rest) = adds, law
+        (numerator, denominator), (above, under) = mass.as_integer_ratio(), rest.as_integer_ratio()
+        one, two = numerator * under, above * denominator
+        if one < two:
+            return other, above, under, ((base - other, one / two),) if one else ()
+        return base, numerator, denominator, ((other - base, two / one),) if two else ()
+    masses: dict[int, Fraction] = {}
+    for added, mass in zip(adds, law, strict=True):
+        if mass:
+            masses[added] = masses[added] + mass if added in masses else mass
+    if not masses:
+        return 0, 0, 1, ()
+    base = max(masses, key=masses.__getitem__)
+    numerator, denominator = masses.pop(base).as_integer_ratio()
+    moves = [
+        (added - base, mass.numerator * denominator / (mass.denominator * numerator)) for added, mass in masses.items()
+    ]
+    return base, numerator, denominator, moves
+
+
+def _grouped(made: _Made, column: Weighed, meter: Meter) -> _Made:
+    """Times a column whose law differs from group to group."""
+    masses = np.atleast_2d(made.half.masses)
+    chances: dict[int, list[Fraction]] = {}
+    for place, added in enumerate(column.adds):
+        law = [row[place] for row in column.laws]
+        chances[added] = [a + b for a, b in zip(chances[added], law, strict=True)] if added in chances else law
+    least, most = min(chances), max(chances)
+    count = masses.shape[-1]
+    if len(column.laws) * (count + most - least) > meter.entries:
+        raise TooLargeError
+    found = np.zeros((len(column.laws), count + most - least))
+    meter.tick(found.size * len(chances))
+    for added, law in chances.items():
+        factors = np.array([chance.numerator / chance.denominator for chance in law])
+        found[:, added - least : added - least + count] += masses * factors[:, None]
+    positive = min((chance for law in chances.values() for chance in law if chance), default=_ONE)
+    smallest = made.smallest * (positive.numerator / positive.denominator)
+    return _Made(_Half(made.half.origin + least, found, made.half.rounds + len(chances) + 2), smallest)
+
+
+def _suffixes(half: _Half) -> _Half:
+    """Sums from every score to the end, and a 0 behind it: within blocks, and over what lies behind each."""
+    masses = half.masses
+    count = masses.shape[-1]
+    width = isqrt(count) + 1
+    blocks = count // width + 1
+    padded = np.zeros((*masses.shape[:-1], blocks * width))
+    padded[..., :count] = masses
+    within = np.cumsum(padded.reshape((*masses.shape[:-1], blocks, width))[..., ::-1], axis=-1)[..., ::-1]
+    whole = np.cumsum(within[..., ::-1, 0], axis=-1)[..., ::-1]
+    within[..., :-1, :] += whole[..., 1:, None]
+    sums = within.reshape(padded.shape)[..., : count + 1]
+    return _Half(half.origin, sums, half.rounds + steps_of(count))
+
+
+def steps_of(count: int) -> int:
+    """The rounded additions of :func:`summed` on the worst way."""
+    width = isqrt(count) + 1
+    return width + count // width + 2
+
+
+def summed(terms: Floats) -> float:
+    """The sum of an array: of rows of about the square root of its length, and of their sums."""
+    width = isqrt(len(terms)) + 1
+    rows = len(terms) // width
+    sums = np.add.reduce(terms[: rows * width].reshape(rows, width), axis=1)
+    return float(np.add.reduce(sums) + np.add.reduce(terms[rows * width :]))

@@ -1,0 +1,271 @@
+"""Columns that are independent given the keys, each with single values: the score of a group is a sum of independent
+whole numbers.
+
+It is so where every column that the score reads depends on columns of groups alone (the law of each group is a
+product), nothing is conditioned and no indicator reads two columns. Such a subject, or its task, is restated here
+with few numbers, since there are many of them: everything that adds to the score is a whole multiple of
+``1 / scale``. The columns that nothing reads are left out, for the laws of all columns sum to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import gcd, lcm, prod
+from typing import NamedTuple
+
+from fairdsl.backends.subset_sum.pieces import holds_at
+from fairdsl.backends.subset_sum.subject import Subject, mentioned
+from fairdsl.backends.subset_sum.task import ONE, Chances, State, Task
+from fairdsl.ir.expr import TRUE, Predicate, holds
+from fairdsl.ir.feature import AttributeInput
+from fairdsl.ir.population import Cell, Factor, Network, Normal
+from fairdsl.metrics.joint import Key, key_of
+
+__all__ = ["Group", "Independent", "Weighed", "independent_of", "independent_of_task"]
+
+_ZERO = Fraction(0)
+#: Groups are gone through one after the other.
+_GROUPS = 4096
+
+#: Numerators of numbers over a common denominator, not necessarily the least.
+Multiples = tuple[list[int], int]
+Law = tuple[Fraction, ...]
+
+
+class Weighed(NamedTuple):
+    """A column that is read: what each cell adds, in whole units, and the law of its cells.
+
+    ``laws`` is one law for everybody, or one for each group.
+    """
+
+    adds: Sequence[int]
+    laws: tuple[Law, ...]
+
+
+class Group(NamedTuple):
+    """One combination of the keys' cells: its key, its probability, and what these cells add, in whole units."""
+
+    key: Key
+    mass: Fraction
+    adds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Independent:
+    """The score is ``constant`` plus the sum of what group and columns add, over ``scale``."""
+
+    scale: Fraction
+    constant: Fraction
+    columns: tuple[Weighed, ...]
+    groups: tuple[Group, ...]
+
+
+def independent_of(subject: Subject) -> Independent | None:
+    """The subject as a sum of independent numbers; None where it is none."""
+    network = subject.network
+    if not _unconditional(subject.conditions) or not all(_complete(network, factor) for factor in network.factors):
+        return None
+    added = _added(subject)
+    if added is None:
+        return None
+    constant, multiples = added
+    factors = {factor.column: factor for factor in network.factors}
+    keys = {column: [key_of(cell) for cell in network.cells[column]] for column in subject.keys}
+    return _assembled(constant, multiples, factors, keys)
+
+
+def _complete(network: Network, factor: Factor) -> bool:
+    """Whether there is a law for every combination of the parents' cells."""
+    if not factor.parents:
+        return len(factor.rows) == 1
+    return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)
+
+
+def _unconditional(conditions: Iterable[Predicate]) -> bool:
+    return all(
+        condition == TRUE or (not mentioned(condition) and holds(condition, lambda _: _ZERO))
+        for condition in conditions
+    )
+
+
+def _added(subject: Subject) -> tuple[Fraction, dict[int, Multiples]] | None:
+    """The constant, and by column what each of its cells adds; None where ranges or several columns are read."""
+    constant = subject.constant
+    slopes: dict[int, Fraction] = {}
+    indicators: dict[int, list[tuple[Predicate, Fraction]]] = {}
+    for item, weight in subject.terms:
+        if isinstance(item, AttributeInput):
+            column = item.attribute
+            slopes[column] = slopes[column] + weight if column in slopes else weight
+            continue
+        match mentioned(item.predicate):
+            case ():
+                constant += weight if holds(item.predicate, lambda _: _ZERO) else _ZERO
+            case (column,):
+                indicators.setdefault(column, []).append((item.predicate, weight))
+            case _:
+                return None
+    for column in indicators:
+        slopes.setdefault(column, _ZERO)
+    # Columns of one type often share their cells.
+    known: dict[int, Multiples | None] = {}
+    found: dict[int, Multiples] = {}
+    every = subject.network.cells
+    for column in sorted(slopes):
+        numerator, denominator = slopes[column].as_integer_ratio()
+        if not numerator and column not in indicators:
+            continue
+        cells = every[column]
+        values = known.get(id(cells))
+        if values is None:
+            values = known[id(cells)] = _values(cells)
+        if values is None:
+            return None
+        if column in indicators:
+            found[column] = _indicated(slopes[column], indicators[column], values)
+        else:
+            found[column] = [numerator * value for value in values[0]], denominator * values[1]
+    return constant, found
+
+
+def _values(cells: Sequence[Cell]) -> Multiples | None:
+    """The single values that the cells are."""
+    values = [cell.low for cell in cells if cell.low is not None and cell.low == cell.high]
+    return _multiples(values) if len(values) == len(cells) else None
+
+
+def _multiples(values: Iterable[Fraction]) -> Multiples:
+    ratios = [value.as_integer_ratio() for value in values]
+    common = lcm(*{denominator for _, denominator in ratios})
+    return [numerator * (common // denominator) for numerator, denominator in ratios], common
+
+
+def _indicated(slope: Fraction, indicators: list[tuple[Predicate, Fraction]], values: Multiples) -> Multiples:
+    found = []
+    for numerator in values[0]:
+        value = Fraction(numerator, values[1])
+        weights = [weight for predicate, weight in indicators if holds_at(predicate, value)]
+        found.append(sum(weights, slope * value))
+    return _multiples(found)
+
+
+def independent_of_task(task: Task, kept: Sequence[int]) -> Independent | None:
+    """The same of a task, whose results are listed by the ``kept`` axes."""
+    if task.remainder is not None or task.clauses or task.divided:
+        return None
+    groups, read = frozenset(kept), task.readings.keys() | frozenset(kept)
+    if any(table.column in read and not groups.issuperset(table.axes[:-1]) for table in task.chances):
+        return None
+    factors: dict[int, Factor] = {}
+    for table in task.chances:
+        if table.column is None or table.column in factors or not (table.complete and table.exact):
+            return None
+        factors[table.column] = _factor(table)
+    multiples: dict[int, Multiples] = {}
+    for column in sorted(task.readings):
+        cells = [_known(states) for states in task.readings[column]]
+        ends = [cell for cell in cells if cell is not None]
+        if len(ends) < len(cells):
+            return None
+        multiples[column] = _multiples(ends)
+    return _assembled(task.constant, multiples, factors, {column: list(task.keys[column]) for column in kept})
+
+
+def _factor(table: Chances) -> Factor:
+    *parents, column = table.axes
+    size = table.shape[-1]
+    combinations = product(*(range(count) for count in table.shape[:-1]))
+    rows = {cells: table.least[n * size : (n + 1) * size] for n, cells in enumerate(combinations)}
+    return Factor(column=column, parents=tuple(parents), rows=rows)
+
+
+def _known(states: tuple[State, ...]) -> Fraction | None:
+    """What a cell adds, where it is one number for all of it."""
+    if len(states) != 1:
+        return None
+    (state,) = states
+    return state.low if state.low == state.high and state.least == state.most == 1 else None
+
+
+def _assembled(
+    constant: Fraction,
+    multiples: Mapping[int, Multiples],
+    factors: Mapping[int, Factor],
+    keys: Mapping[int, list[Fraction]],
+) -> Independent | None:
+    """None where a column depends on another that is no key, or has a normal law."""
+    if prod(len(values) for values in keys.values()) > _GROUPS:
+        return None
+    scale, adds = _whole(multiples)
+    combinations = list(product(*(range(len(values)) for values in keys.values())))
+    groups = _groups(combinations, adds, factors, keys)
+    if groups is None:
+        return None
+    places = {column: place for place, column in enumerate(keys)}
+    columns: list[Weighed] = []
+    for column, added in adds.items():
+        if column in places:
+            continue
+        factor = factors.get(column)
+        if factor is None:
+            return None
+        if factor.parents:
+            laws = _laws(factor, combinations, places)
+        else:
+            law = factor.rows[()]
+            laws = None if isinstance(law, Normal) else (law,)
+        if laws is None:
+            return None
+        columns.append(Weighed(added, laws))
+    return Independent(scale=scale, constant=constant, columns=tuple(columns), groups=groups)
+
+
+def _laws(factor: Factor, combinations: Sequence[tuple[int, ...]], places: Mapping[int, int]) -> tuple[Law, ...] | None:
+    """The law of each group; None where it depends on others than keys, or is no list of masses."""
+    if not all(parent in places for parent in factor.parents):
+        return None
+    at = [places[parent] for parent in factor.parents]
+    rows = [factor.rows[tuple([cells[place] for place in at])] for cells in combinations]
+    laws = tuple([row for row in rows if not isinstance(row, Normal)])
+    return laws if len(laws) == len(rows) else None
+
+
+def _whole(multiples: Mapping[int, Multiples]) -> tuple[Fraction, dict[int, list[int]]]:
+    """The least scale at which all are whole, and the whole numbers."""
+    common = lcm(*{denominator for _, denominator in multiples.values()})
+    adds = {
+        column: numerators if denominator == common else [number * (common // denominator) for number in numerators]
+        for column, (numerators, denominator) in multiples.items()
+    }
+    shared = gcd(*[number for added in adds.values() for number in added]) or common  # any scale will do for zeros
+    if shared > 1:
+        adds = {column: [number // shared for number in added] for column, added in adds.items()}
+    return Fraction(common, shared), adds
+
+
+def _groups(
+    combinations: Sequence[tuple[int, ...]],
+    adds: Mapping[int, Sequence[int]],
+    factors: Mapping[int, Factor],
+    keys: Mapping[int, list[Fraction]],
+) -> tuple[Group, ...] | None:
+    """All groups; None where the law of a key depends on what is no key."""
+    places = {column: place for place, column in enumerate(keys)}
+    laws = [(places[column], factors[column]) for column in keys if column in factors]
+    if any(parent not in places for _, factor in laws for parent in factor.parents):
+        return None
+    groups = []
+    for cells in combinations:
+        mass = ONE
+        for place, factor in laws:
+            row = factor.rows[tuple(cells[places[parent]] for parent in factor.parents)]
+            if isinstance(row, Normal):
+                return None
+            mass *= row[cells[place]]
+        added = sum(adds[column][cells[place]] for column, place in places.items() if column in adds)
+        key = tuple(values[cell] for values, cell in zip(keys.values(), cells, strict=True))
+        groups.append(Group(key, mass, added))
+    return tuple(groups)
