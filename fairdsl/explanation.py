@@ -5,16 +5,20 @@ Explaining a spec opens neither models nor backends, so these are imported where
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.semantics import CheckedSpec, front_end
+from fairdsl.ir.question import GroupMetric
+from fairdsl.semantics import CheckedProperty, front_end
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from fairdsl.ir.population import Population
+    from fairdsl.metrics import RowsNeeded
 
 __all__ = [
     "Capability",
@@ -30,12 +34,17 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedProperty:
-    """A property in words: its sentence, its formula, and every clause in force."""
+    """A property in words: its sentence, its formula, and every clause in force.
+
+    ``rows`` are the rows that its metrics need, by the demands' texts; for properties about data, where it was asked.
+    None is said of metrics that are no frequencies of rows.
+    """
 
     name: str
     sentence: str
     formula: str
     clauses: tuple[str, ...]
+    rows: tuple[tuple[str, RowsNeeded | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,43 +93,61 @@ def explain_spec(
     path: str,
     *,
     population: bool = False,
+    rows: tuple[Fraction, Fraction] | None = None,
     models: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
 ) -> Explanation:
     """Every property of the spec at ``path``; with ``population`` the populations in force, which opens their data.
 
-    ``models`` and ``data`` are files that replace the spec's, by name. Raises DiagnosticError for mistakes in the
-    spec and in the files that are opened.
+    With ``rows``, an error and a confidence, it is said how many rows each metric needs for them, and which error
+    those at hand leave. ``models`` and ``data`` are files that replace the spec's, by name. Raises DiagnosticError for
+    mistakes in the spec and in the files that are opened.
     """
     spec, warnings = front_end(path)
-    populations: tuple[ExplainedPopulation, ...] = ()
-    if population:
-        populations, about_files = _populations(spec, models or {}, data or {})
+    built: tuple[Population, ...] = ()
+    if population or rows is not None:
+        from fairdsl.elaborate import build_populations
+
+        built, about_files = build_populations(spec, models or {}, data=data or {})
         warnings = tuple(dict.fromkeys((*warnings, *about_files)))
     return Explanation(
         properties=tuple(
             ExplainedProperty(
-                name=checked.name, sentence=checked.sentence, formula=checked.formula, clauses=checked.clauses
+                name=checked.name,
+                sentence=checked.sentence,
+                formula=checked.formula,
+                clauses=checked.clauses,
+                rows=() if rows is None else tuple(_rows(checked, built, rows)),
             )
             for checked in spec.properties
         ),
-        populations=populations,
+        populations=_described(built) if population else (),
         diagnostics=warnings,
     )
 
 
-def _populations(
-    spec: CheckedSpec, models: Mapping[str, str], data: Mapping[str, str]
-) -> tuple[tuple[ExplainedPopulation, ...], tuple[Diagnostic, ...]]:
-    """The populations in words, and the warnings about their files."""
-    from fairdsl.elaborate import build_populations
+def _described(built: Sequence[Population]) -> tuple[ExplainedPopulation, ...]:
+    """The populations in words."""
     from fairdsl.populations import described
 
-    built, warnings = build_populations(spec, models, data=data)
-    explained = tuple(
+    return tuple(
         ExplainedPopulation(name=one.name, lines=tuple(described(one)), files=tuple(_files(one))) for one in built
     )
-    return explained, warnings
+
+
+def _rows(
+    checked: CheckedProperty, built: Sequence[Population], asked: tuple[Fraction, Fraction]
+) -> Iterator[tuple[str, RowsNeeded | None]]:
+    """What each demand needs of its population; nothing of one that is another one for another model."""
+    from fairdsl.metrics import needed
+
+    error, confidence = asked
+    for demand in checked.demands:
+        question = demand.question
+        if isinstance(question, GroupMetric):
+            under = [population for population in built if population.name == question.population]
+            if len(under) == 1 and under[0].sample is not None:
+                yield demand.text, needed(question, under[0], error=error, confidence=confidence)
 
 
 def _files(population: Population) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import model_option, spec_argument
+from fairdsl.cli.options import data_option, model_option, spec_argument
 from fairdsl.cli.terminal import error_style
 from fairdsl.diagnostics.text import render
 
@@ -21,7 +21,13 @@ __all__ = ["command"]
     "requirement that the format cannot express.",
 )
 @spec_argument
-@click.option("--to", "form", required=True, metavar="FORMAT", help="smtlib, vnnlib, interval-job or subset-sum.")
+@click.option(
+    "--to",
+    "form",
+    required=True,
+    metavar="FORMAT",
+    help="smtlib, vnnlib, interval-job, subset-sum, sdimacs, mcc or dimacs.",
+)
 @click.option(
     "-o",
     "--output",
@@ -32,6 +38,7 @@ __all__ = ["command"]
     help="Folder to write into.",
 )
 @model_option
+@data_option
 @click.option(
     "--partition",
     type=click.IntRange(min=1),
@@ -42,6 +49,12 @@ __all__ = ["command"]
     "--first", type=click.IntRange(min=1), metavar="COUNT", help="Write only so many partitions, drawn by the seed."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the order of partitions.")
+@click.option(
+    "--groups",
+    type=click.Choice(["enumerate", "learn"]),
+    help="Of sdimacs: a file for each group, or files whose solver finds the most and the least favoured one.  "
+    "[default: a file for each, up to 256 groups]",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -49,9 +62,11 @@ def command(
     form: str,
     directory: str,
     models: Mapping[str, str],
+    data: Mapping[str, str],
     partition: int | None,
     first: int | None,
     seed: int,
+    groups: str | None,
 ) -> None:
     """Write the properties of SPEC as solver files, with a manifest that names them.
 
@@ -60,7 +75,15 @@ def command(
     if first is not None and partition is None:
         raise click.UsageError("--first counts partitions; write --partition N beside it")
     compiled = fairdsl.compile(
-        spec, to=form, directory=directory, models=models, partition=partition, first=first, seed=seed
+        spec,
+        to=form,
+        directory=directory,
+        models=models,
+        data=data,
+        partition=partition,
+        first=first,
+        seed=seed,
+        groups=groups,
     )
     if partition is None:
         for path in compiled.files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ import click
 import fairdsl
 from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import data_option, json_option, model_option
+from fairdsl.cli.options import data_option, json_option, model_option, share
+from fairdsl.cli.rows import rows_in_words, rows_to_json
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.json import diagnostics_to_json
@@ -29,6 +31,8 @@ __all__ = ["command"]
 
 _CODE = re.compile(r"[EW]\d{4}", re.IGNORECASE)
 _INDENT = "    "
+#: The error and the confidence that rows are counted for, where only the other one is given.
+_ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
 
 
 @click.command("explain")
@@ -43,6 +47,15 @@ _INDENT = "    "
     metavar="DIR",
     help="With `--population`: save every population into this folder, to be used again without its data.",
 )
+@click.option(
+    "--error",
+    callback=share,
+    metavar="SHARE",
+    help="Say how many rows metrics need for this error of rates; opens data.  [default: 5%]",
+)
+@click.option(
+    "--confidence", callback=share, metavar="SHARE", help="Of all rates together, with `--error`.  [default: 95%]"
+)
 @model_option
 @data_option
 @click.pass_context
@@ -53,6 +66,8 @@ def command(
     as_json: bool,
     population: bool,
     directory: str | None,
+    error: Fraction | None,
+    confidence: Fraction | None,
     models: Mapping[str, str],
     data: Mapping[str, str],
 ) -> None:
@@ -61,20 +76,26 @@ def command(
     A spec: each property as an English sentence and as a formula, with every clause in force, also the
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
     """
-    if (models or data or directory) and not population:
-        raise click.UsageError("`--model`, `--data` and `-o` are about populations; write `--population` as well")
+    about_rows = error is not None or confidence is not None
+    if (models or data) and not (population or about_rows):
+        raise click.UsageError("`--model` and `--data` are about populations; write `--population` or `--error` too")
+    if directory and not population:
+        raise click.UsageError("`-o` is about populations; write `--population` as well")
     if Path(topic).is_file():
+        wanted = (error or _ERROR) if about_rows else None
         try:
-            explanation = fairdsl.explain(topic, population=population, models=models, data=data)
-        except DiagnosticError as error:
+            explanation = fairdsl.explain(
+                topic, population=population, error=wanted, confidence=confidence or _SURE, models=models, data=data
+            )
+        except DiagnosticError as problem:
             if not as_json:
                 raise
-            _print_explanation((), (), error.diagnostics)
+            _print_explanation((), (), problem.diagnostics)
             ctx.exit(SPEC_ERROR)
         _spec(explanation, as_json)
         if directory is not None:
             _save(explanation.populations, Path(directory))
-    elif population:
+    elif population or about_rows:
         raise click.UsageError(f"`{topic}` is no spec, so it has no populations")
     elif _CODE.fullmatch(topic):
         _code(topic.upper(), as_json)
@@ -103,6 +124,7 @@ def _spec(explanation: Explanation, as_json: bool) -> None:
         _print_block("", [item.sentence])
         _print_block("formula", item.formula.split("\n"))
         _print_block("in force", item.clauses)
+        _print_block("rows", rows_in_words(item.rows))
     for number, population in enumerate(explanation.populations):
         if number or explanation.properties:
             click.echo()
@@ -136,7 +158,13 @@ def _print_explanation(
         {
             "schema": "fairdsl.explanation/1",
             "properties": [
-                {"name": item.name, "sentence": item.sentence, "formula": item.formula, "clauses": list(item.clauses)}
+                {
+                    "name": item.name,
+                    "sentence": item.sentence,
+                    "formula": item.formula,
+                    "clauses": list(item.clauses),
+                    **({"rows": rows_to_json(item.rows)} if item.rows else {}),
+                }
                 for item in properties
             ],
             **({"populations": described} if described else {}),

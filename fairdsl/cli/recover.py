@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 import fairdsl
-from fairdsl.cli.options import json_option, memory_option, model_option
+from fairdsl.cli.options import data_option, json_option, memory_option, model_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.json import write
@@ -37,6 +37,7 @@ __all__ = ["command"]
     help="The spec that the solver files were written from, where it is not where it was.",
 )
 @model_option
+@data_option
 @memory_option
 @json_option
 @click.pass_context
@@ -46,21 +47,25 @@ def command(
     answers: tuple[str, ...],
     spec: str | None,
     models: Mapping[str, str],
+    data: Mapping[str, str],
     memory: int,
     as_json: bool,
 ) -> None:
     """Turn answers to solver files, or results of interval jobs, into one report.
 
-    Of solver files (smtlib, vnnlib) DIR is the folder that `compile` wrote. A solver's output for NAME.smt2 is
+    Of solver files DIR is the folder that `compile` wrote. A solver's output for NAME.smt2 is
     looked for in NAME.smt2.answer, .out and .txt. A pair that a solver found counts once it is replayed on the
     model; a file without an answer is unknown.
+
+    Of files about groups (sdimacs, mcc, dimacs) answers are numbers, each as precise as it was printed, and become
+    an interval for the metric: `fairdsl solve NAME.sdimacs > NAME.sdimacs.answer`.
 
     Of interval jobs a folder stands for the jobs and results in it; the job of a result that is named by itself is
     looked for in the result's folder. Shards without a result count as undecided; of several results of one shard
     the better is taken.
     """
     try:
-        report = fairdsl.recover(*paths, answers=answers, spec=spec, models=models, memory=memory)
+        report = fairdsl.recover(*paths, answers=answers, spec=spec, models=models, data=data, memory=memory)
     except DiagnosticError as error:
         if not as_json:
             raise

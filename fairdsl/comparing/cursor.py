@@ -9,6 +9,8 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
+from fairdsl.report.numbers import read_ratio
+
 __all__ = ["Cursor", "MisfitError"]
 
 _RATIO = re.compile(r"-?[0-9]+/[1-9][0-9]*")
@@ -84,4 +86,4 @@ class Cursor:
         """A number as ``p/q``."""
         if not isinstance(self.value, str) or not _RATIO.fullmatch(self.value):
             raise self.misfit("fraction `p/q`")
-        return Fraction(self.value)
+        return read_ratio(self.value)

@@ -1,4 +1,5 @@
-"""A comparison as JSON, schema ``fairdsl.comparison/1`` (docs/comparing.md describes it key by key).
+"""A comparison as JSON, schema ``fairdsl.comparison/1`` (``comparison.schema.json`` beside this file; docs/comparing.md
+describes it key by key).
 
 Bounds are rounded outward, as in reports; ``exact`` holds the rational itself as ``p/q``.
 """
@@ -18,7 +19,7 @@ from fairdsl.comparing.model import (
     Side,
 )
 from fairdsl.report.model import Cell, HashedFile, Interval
-from fairdsl.report.numbers import above, below, nearest, ratio
+from fairdsl.report.numbers import above, below, json_number, nearest, ratio
 from fairdsl.verdict import Judgement
 
 __all__ = ["SCHEMA", "comparison_to_json"]
@@ -104,7 +105,7 @@ def _group(group: GroupChange) -> _JsonObject:
 
 
 def _cell(value: Cell) -> str | bool | int | float:
-    return nearest(value) if isinstance(value, Fraction) else value
+    return json_number(value) if isinstance(value, Fraction) else value
 
 
 def _change(change: Change) -> _JsonObject:

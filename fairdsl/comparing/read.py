@@ -61,7 +61,7 @@ def report_of(content: Any, name: str) -> Report:
     except MisfitError as misfit:
         raise DiagnosticError(errors.unreadable_report(name, str(misfit))) from misfit
     except ValueError as error:
-        # Python reads no number of thousands of digits; what fairdsl writes has none.
+        # Python reads no whole number of thousands of digits, and what fairdsl writes has none.
         raise DiagnosticError(errors.unreadable_report(name, "a number in it is too long")) from error
 
 

@@ -162,18 +162,22 @@ class Attribute:
                 return show_number(value)
 
 
+#: A decimal has at most so many places; beyond so many characters it may have so many digits, and three zeros before
+#: them.
+_PLACES, _SHORT, _DIGITS = 20, 12, 17
+
+
 def show_number(value: Fraction) -> str:
-    """A short exact decimal where there is one, else ``p/q``."""
+    """A short exact decimal where there is one, as a spec would write it, else ``p/q``."""
     if value.denominator == 1:
         return str(value.numerator)
-    twos_and_fives = value.denominator
-    for prime in (2, 5):
-        while twos_and_fives % prime == 0:
-            twos_and_fives //= prime
-    if twos_and_fives == 1:
-        text = f"{value.numerator / value.denominator:.17g}"
-        if "e" not in text and Fraction(text) == value:
-            return text
+    for places in range(1, _PLACES + 1):
+        units = abs(value) * 10**places
+        if units.denominator == 1:
+            whole, part = divmod(units.numerator, 10**places)
+            text = f"{'-' if value < 0 else ''}{whole}.{part:0{places}d}"
+            if len(text) <= _SHORT or (places <= len(str(units.numerator)) + 3 and units < 10**_DIGITS):
+                return text
     return f"{value.numerator}/{value.denominator}"
 
 

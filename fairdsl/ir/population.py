@@ -110,8 +110,8 @@ class Sample:
 class Network:
     """A Bayesian network: one factor a column, parents before children.
 
-    ``causal``: the edges were written by somebody, not found by a search. ``how`` says in words where the
-    law comes from, ``settings`` with which choices.
+    ``causal``: the edges were written by somebody, not found by a search; ``searched``: they were found in the rows
+    of ``sample``. ``how`` says in words where the law comes from, ``settings`` with which choices.
     """
 
     name: str
@@ -120,6 +120,7 @@ class Network:
     factors: tuple[Factor, ...]
     has_label: bool = False
     causal: bool = False
+    searched: bool = False
     how: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     sample: Sample | None = field(default=None, compare=False, repr=False)

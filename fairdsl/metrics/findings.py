@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import show_number
@@ -10,9 +12,10 @@ from fairdsl.ir.population import Population, Rows
 from fairdsl.metrics.cohorts import Cohort
 from fairdsl.metrics.definitions import signed
 from fairdsl.metrics.errors import contradicted, empty_groups, few_rows
+from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined
 from fairdsl.metrics.joint import Bounds
-from fairdsl.metrics.reading import Reading, Stratum
+from fairdsl.metrics.reading import Reading, Stratum, rests_on_tables
 from fairdsl.metrics.sampling import FEW_ROWS, USUAL, frequency, sampled_rate
 from fairdsl.metrics.words import group_words
 from fairdsl.numerics.binomial import clopper_pearson
@@ -37,7 +40,7 @@ def refusal_of(reading: Reading, population: Population) -> Diagnostic | None:
 
 def _nobody(cohort: Cohort, metric: str) -> bool:
     """Whether nobody is in the group. That nobody of a group is favoured is no mistake of the question."""
-    return cohort.mass[1] == 0 or (cohort.defined is Defined.NO and metric != "predictive_parity")
+    return cohort.of_group[1] == 0 or (cohort.defined is Defined.NO and metric != "predictive_parity")
 
 
 def warnings_of(reading: Reading, population: Population) -> tuple[Diagnostic, ...]:
@@ -138,11 +141,25 @@ def _sampling(reading: Reading, population: Population) -> Iterator[str]:
     if reading.wide is None:
         yield "no interval is known that covers the sampling error of this number"
         return
-    yield (
-        f"with {show_number(confidence * 100)}% confidence all rates of the population lie in their sampling intervals "
-        "(Clopper and Pearson's, joined with the rate under the law), if rows are independent draws and the model was "
-        "fixed before them"
-    )
+    sure = f"with {show_number(confidence * 100)}% confidence"
+    level = f"{sure} all rates of the population lie in their sampling intervals"
+    draws = "rows are independent draws and the model was fixed before them"
+    if rests_on_tables(reading.question):
+        yield f"{level} (by the rows behind each table of the law), if its structure is right, {draws}"
+        return
+    yield f"{level} (Clopper and Pearson's, joined with the rate under the law), if {draws}"
+    yield from _by_tables(reading, population, confidence)
+
+
+def _by_tables(reading: Reading, population: Population, confidence: Fraction) -> Iterator[str]:
+    """What the tables of a law from rows say of its own rates, with the same confidence."""
+    found = estimated(reading.question, reading.kept, population, confidence)
+    if found:
+        rates = [cohort.rate for cohort in reading.kept]
+        off = max(max(rate.low - wide.low, wide.high - rate.high) for rate, wide in zip(rates, found, strict=True))
+        if off < 1:
+            within = f"{show_number(Fraction(ceil(off * 10**4), 100))} percentage points"
+            yield f"if its structure is right, the law's own rates are as surely within {within} of the population's"
 
 
 def _words(cohort: Cohort, population: Population) -> str:

@@ -10,11 +10,12 @@ from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.cohorts import Assignment, Cohort, cohorts_of
 from fairdsl.metrics.definitions import comparable, favoured, number_of, with_pools, worst_of
+from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined, Range
 from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.sampling import sampled_rate
 
-__all__ = ["Listed", "Reading", "Stratum", "read"]
+__all__ = ["Listed", "Reading", "Stratum", "read", "rests_on_tables"]
 
 #: Which cohort: its group, stratum and label.
 Listed = tuple[Assignment, Assignment, Assignment]
@@ -137,19 +138,25 @@ def _widened(
 ) -> list[Bounds] | None:
     """The rates with sampling error; None where it was not asked for or no interval is known to cover it.
 
-    A law that was written has none. The frequency in rows is no rate of a path-specific law, and the difference
-    of a metric under two laws is no metric of rates.
+    A law that was written has none. The frequency in rows is no rate of a path-specific law, nor of one without the
+    influence of some columns: what is known of those comes from the tables of the law.
     """
-    if question.confidence is None or question.influence:
+    if question.confidence is None:
         return None
     if population.sample is None:
         return list(rates)
-    if question.metric == "path_specific_gap":
-        return None
+    if rests_on_tables(question):
+        found = estimated(question, cohorts, population, question.confidence)
+        return None if found is None else [_joined(*pair) for pair in zip(rates, found, strict=True)]
     return [
         _joined(rate, _sampled(cohort, question.confidence, len(cohorts)))
         for cohort, rate in zip(cohorts, rates, strict=True)
     ]
+
+
+def rests_on_tables(question: GroupMetric) -> bool:
+    """Whether the rows show no frequency of what is asked, so that sampling error is known by the law's tables only."""
+    return question.metric == "path_specific_gap" or bool(question.influence)
 
 
 def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Bounds:

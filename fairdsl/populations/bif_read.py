@@ -17,10 +17,10 @@ from fairdsl.data.cells import cell_value, values_in_words
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real
 from fairdsl.ir.population import Cell, CellIndex, Inside, Network, Row
+from fairdsl.numerics.cells import points
 from fairdsl.populations import errors
 from fairdsl.populations.bif_scan import HELP, Block, Statement, Word, blocks
 from fairdsl.populations.bif_write import PARTIAL
-from fairdsl.populations.cutting import points
 from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile, Span

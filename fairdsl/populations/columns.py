@@ -17,17 +17,9 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Integer, ModelThresholds, Quantiles, Real
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside
+from fairdsl.numerics.cells import Cut, cells_between, points
 from fairdsl.populations import errors
-from fairdsl.populations.cutting import (
-    MANY,
-    Cut,
-    cells_between,
-    cuts_by_model,
-    cuts_by_quantiles,
-    even_cuts,
-    points,
-    written_cuts,
-)
+from fairdsl.populations.cutting import MANY, cuts_by_model, cuts_by_quantiles, even_cuts, written_cuts
 from fairdsl.source import Span
 
 __all__ = ["Columns"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.population import Cell, Factor
-from fairdsl.populations.cutting import indices
+from fairdsl.numerics.cells import places
 from fairdsl.populations.order import in_order
 
 __all__ = ["CodeArray", "coded", "fitted", "numbered"]
@@ -23,8 +23,8 @@ CodeArray = NDArray[np.intp]
 
 
 def coded(values: NDArray[np.float64], cells: Sequence[Sequence[Cell]]) -> CodeArray:
-    """The cell that each row lies in, column by column."""
-    return np.column_stack([indices(values[:, place], column) for place, column in enumerate(cells)])
+    """The cell that each row lies in, column by column; every value lies in one."""
+    return np.column_stack([places(values[:, place], column) for place, column in enumerate(cells)])
 
 
 def numbered(keys: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -1,20 +1,10 @@
-"""Cells of a column: where a range of numbers is cut, and which cell a row lies in.
-
-A :class:`Cut` at ``t`` separates the numbers below ``t`` from the others; one *after* ``t``, as a test
-``x <= t`` makes it, leaves ``t`` on the left. Cells of whole numbers are closed: [18, 24], [25, 44]. Cells of
-reals are half-open, [0, 1/2) and [1/2, 1]; to the right of a cut after ``t`` they begin with the next float64,
-and no number that data or a model can hold lies in between.
-
-Data holds the float64 nearest to what a file says, so it is compared with the float64 nearest to a cut: a row
-``0.3`` lies in [3/10, ..) although its float64 is less than 3/10.
-"""
+"""Cuts of a column: written, by the model's own comparisons, by quantiles; and cells in the spec's words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from fractions import Fraction
-from math import ceil, floor, inf, nextafter
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +14,14 @@ from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside
+from fairdsl.numerics.cells import Cut
 
 __all__ = [
     "MANY",
-    "Cut",
-    "cells_between",
     "cuts_by_model",
     "cuts_by_quantiles",
     "cuts_in",
     "even_cuts",
-    "indices",
-    "points",
     "show_cell",
     "written_cuts",
 ]
@@ -43,14 +30,6 @@ __all__ = [
 MANY = 256
 
 _MIRRORED = {Relation.LT: Relation.GT, Relation.GT: Relation.LT, Relation.LE: Relation.GE, Relation.GE: Relation.LE}
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Cut:
-    """Between the numbers below ``at`` and the rest; ``at`` itself lies to the left where ``after``."""
-
-    at: Fraction
-    after: bool = False
 
 
 def written_cuts(attribute: Attribute) -> frozenset[Cut]:
@@ -105,45 +84,6 @@ def even_cuts(low: Fraction, high: Fraction, count: int, *, whole: bool) -> froz
     return frozenset(Cut(low + (high - low) * k / count) for k in range(1, count))
 
 
-def points(values: Iterable[Fraction | int]) -> tuple[Cell, ...]:
-    """A cell a value."""
-    return tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in values)
-
-
-def cells_between(
-    low: Fraction | None, high: Fraction | None, cuts: Iterable[Cut], inside: Inside, *, whole: bool
-) -> tuple[Cell, ...]:
-    """The cells from ``low`` to ``high`` (None: without end), ascending; cuts that separate nothing are left out.
-
-    Cells of a single number are points. ``whole``: only whole numbers count, and both ends are whole.
-    """
-    if whole:
-        assert low is not None
-        assert high is not None
-        firsts = sorted({floor(cut.at) + 1 if cut.after else ceil(cut.at) for cut in cuts})
-        starts = [low, *(Fraction(first) for first in firsts if low < first <= high)]
-        ends = [start - 1 for start in starts[1:]] + [high]
-        return tuple(_cell(start, end, inside) for start, end in zip(starts, ends, strict=True))
-    if inside is Inside.UNIFORM:  # a single number has no mass: which side it belongs to changes nothing
-        cuts = (Cut(cut.at) for cut in cuts if cut.at != high)
-    kept = [cut for cut in sorted(set(cuts)) if _separates(cut, low, high)]
-    cells: list[Cell] = []
-    start = low
-    for cut in kept:
-        cells.append(_cell(start, cut.at, inside, open_=not cut.after))
-        start = _next_float(cut.at) if cut.after else cut.at
-    return (*cells, _cell(start, high, inside))
-
-
-def indices(values: NDArray[np.float64], cells: Sequence[Cell]) -> NDArray[np.intp]:
-    """The cell of each value, [rows]; every value lies in one."""
-    lows = np.array([-inf if cell.low is None else float(cell.low) for cell in cells])
-    order = np.argsort(lows, kind="stable")
-    places = np.searchsorted(lows[order], values, side="right") - 1
-    found: NDArray[np.intp] = order[places]
-    return found
-
-
 def show_cell(cell: Cell, attribute: Attribute) -> str:
     """The cell in the spec's words: a value, or a range such as ``[25, 45)``."""
     if cell.inside is Inside.POINT and cell.low is not None:
@@ -168,20 +108,3 @@ def _sides(at: Fraction, relation: Relation) -> tuple[Cut, ...]:
 def _mirrored(relation: Relation) -> Relation:
     """The relation of -x and -t where x and t have this one."""
     return _MIRRORED.get(relation, relation)
-
-
-def _separates(cut: Cut, low: Fraction | None, high: Fraction | None) -> bool:
-    """Whether there are numbers on both sides."""
-    left = low is None or cut.at > low or (cut.at == low and cut.after)
-    right = high is None or cut.at < high or (cut.at == high and not cut.after)
-    return left and right
-
-
-def _cell(low: Fraction | None, high: Fraction | None, inside: Inside, *, open_: bool = False) -> Cell:
-    single = low is not None and low == high
-    return Cell(low=low, high=high, open=open_ and not single, inside=Inside.POINT if single else inside)
-
-
-def _next_float(number: Fraction) -> Fraction:
-    """The least float64 above the one nearest to ``number``."""
-    return Fraction(nextafter(float(number), inf))

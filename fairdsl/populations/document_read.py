@@ -10,8 +10,8 @@ from fairdsl.data.cells import cell_value
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Row
+from fairdsl.numerics.cells import points
 from fairdsl.populations import errors
-from fairdsl.populations.cutting import points
 from fairdsl.populations.document import FORMAT, VERSION
 from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution

@@ -14,6 +14,7 @@ __all__ = [
     "more_parameters_than_rows",
     "network_does_not_fit",
     "network_not_read",
+    "no_structure",
     "unknown_search",
     "values_without_rows",
 ]
@@ -79,6 +80,17 @@ def unknown_search(name: str, known: Sequence[str], span: Span) -> Diagnostic:
         help=f"did you mean `{guess}`?"
         if guess
         else f"searches are {_listing(known)}; leave the line out for the first",
+    )
+
+
+def no_structure(search: str, reason: str, span: Span, help_text: str) -> Diagnostic:
+    """E0576: a search that is known gives no structure, for want of its library or because of what it found."""
+    return Diagnostic(
+        code="E0576",
+        title=f"the search `{search}` gives no network",
+        primary=Label(span, reason),
+        why="a network that was found in another way would be another population",
+        help=help_text,
     )
 
 

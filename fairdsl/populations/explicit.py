@@ -15,10 +15,11 @@ from math import prod
 from fairdsl.ir.domain import Attribute, Integer, Quantiles, Real
 from fairdsl.ir.expr import variables
 from fairdsl.ir.population import Cell, CellIndex, Factor, Inside, Normal, Row
+from fairdsl.numerics.cells import Cut, cells_between, points
 from fairdsl.populations import errors
 from fairdsl.populations.columns import Columns
 from fairdsl.populations.conditions import Places, decided
-from fairdsl.populations.cutting import MANY, Cut, cells_between, cuts_in, points, show_cell
+from fairdsl.populations.cutting import MANY, cuts_in, show_cell
 from fairdsl.populations.order import in_order
 from fairdsl.semantics.checked import DeclaredLaw, TableLaw, UniformLaw
 from fairdsl.source import Span

@@ -17,12 +17,13 @@ from fairdsl.populations.columns import Columns
 from fairdsl.populations.counts import CodeArray, coded, fitted
 from fairdsl.populations.cutting import show_cell
 from fairdsl.populations.scores import SCORES, FamilyScore
+from fairdsl.populations.searches import SEARCHES, NoStructureError
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import Span
 
 __all__ = ["from_rows"]
 
-_SEARCHES = ("hill_climbing",)
+_HILL_CLIMBING = "hill_climbing"
 _SAMPLE_SIZE = Fraction(10)
 
 Settings = tuple[tuple[str, str], ...]
@@ -56,6 +57,7 @@ def from_rows(distribution: CheckedDistribution, columns: Columns, path: str) ->
         factors=fitted(codes, cells, parents),
         has_label=has_label,
         causal=distribution.kind == "fitted",
+        searched=distribution.kind == "learned",
         how=f"{how}, frequencies of {sample.rows:,} rows",
         settings=settings,
         sample=sample,
@@ -113,12 +115,43 @@ def _within(given: Sequence[int], count: int) -> dict[int, tuple[int, ...]]:
 def _searched(
     distribution: CheckedDistribution, reporter: Reporter, codes: CodeArray
 ) -> tuple[Mapping[int, Sequence[int]], str, Settings] | None:
+    """The search of the spec, with its settings."""
+    search = str(dict(distribution.settings).get("search", _HILL_CLIMBING))
+    if search == _HILL_CLIMBING:
+        return _climbed(distribution, codes)
+    if search not in SEARCHES:
+        known = (_HILL_CLIMBING, *SEARCHES)
+        reporter.report(errors.unknown_search(search, known, distribution.span))
+        return None
+    try:
+        return _by_pgmpy(distribution, search, codes)
+    except NoStructureError as error:
+        reporter.report(errors.no_structure(search, str(error), distribution.span, error.help))
+        return None
+
+
+def _by_pgmpy(
+    distribution: CheckedDistribution, name: str, codes: CodeArray
+) -> tuple[Mapping[int, Sequence[int]], str, Settings]:
+    """A search of pgmpy; raises NoStructureError, also for a setting that it does not read."""
+    search, written = SEARCHES[name], dict(distribution.settings)
+    unread = [setting for setting in written if setting not in search.reads | {"search"}]
+    if unread:
+        reason = f"it does not read `set {unread[0]}`"
+        raise NoStructureError(reason, f"remove the line, or write `set search = {_HILL_CLIMBING}`, which does")
+    defaults: dict[str, Fraction | str] = {"score": next(iter(SCORES)), "equivalent_sample_size": _SAMPLE_SIZE}
+    chosen = {setting: value for setting, value in (defaults | written).items() if setting in search.reads}
+    structure = search.structure(codes, chosen)
+    if chosen.get("score") != "bdeu":
+        chosen.pop("equivalent_sample_size", None)
+    shown = [(setting, str(value)) for setting, value in chosen.items()]
+    how = "a structure found by a search of pgmpy"
+    return dict(enumerate(map(sorted, structure))), how, (("search", name), *search.made_with, *shown)
+
+
+def _climbed(distribution: CheckedDistribution, codes: CodeArray) -> tuple[Mapping[int, Sequence[int]], str, Settings]:
     """Hill climbing, with the settings of the spec."""
     written = dict(distribution.settings)
-    search = str(written.get("search", _SEARCHES[0]))
-    if search not in _SEARCHES:
-        reporter.report(errors.unknown_search(search, _SEARCHES, distribution.span))
-        return None
     score = str(written.get("score", next(iter(SCORES))))
     weight = Fraction(written.get("equivalent_sample_size", _SAMPLE_SIZE))
     most = written.get("max_parents")
@@ -130,7 +163,7 @@ def _searched(
     )
     structure = climb(codes.shape[1], FamilyScore(codes, score, float(weight)), choices)
     settings: list[tuple[str, str]] = [
-        ("search", search),
+        ("search", _HILL_CLIMBING),
         ("restarts", str(RESTARTS)),
         ("seed", str(choices.seed)),
         ("score", score),

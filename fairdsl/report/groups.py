@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Population
-from fairdsl.metrics import judged, range_words
+from fairdsl.metrics import judged, range_words, rows_to_decide
 from fairdsl.report.cells import cell_of
 from fairdsl.report.model import Cell, DemandReport, GroupReport, GroupsReport, Interval, PartReport
 from fairdsl.verdict import Judgement, Part, Rate, Reason, Value, judge
@@ -113,7 +113,9 @@ def _detail(demand: DemandReport, value: Value) -> str:
         if value.sampling is None:
             return "there is no interval for the sampling error, which the demand asks for"
         if judge(value.low, value.high, threshold.relation, threshold.limit) is not Judgement.UNKNOWN:
-            return "the rows leave room on both sides of the threshold; more of them may decide it"
+            rows = rows_to_decide(value, demand.metric, threshold)
+            many = "" if rows is None else f", about {rows:,} behind each rate if the rates stay as they are"
+            return f"the rows leave room on both sides of the threshold; more of them may decide it{many}"
     if value.reason is Reason.TIMEOUT:
         return "the time ended before the probabilities were known more precisely"
     if value.reason is Reason.INTERRUPTED:

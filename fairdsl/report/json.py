@@ -30,7 +30,7 @@ from fairdsl.report.model import (
     ShareReport,
     WitnessReport,
 )
-from fairdsl.report.numbers import above, below, nearest, ratio
+from fairdsl.report.numbers import above, below, json_number, nearest, ratio
 from fairdsl.verdict import Coverage, Tally
 
 __all__ = ["SCHEMA", "report_to_json", "write"]
@@ -272,7 +272,7 @@ def _witness(witness: WitnessReport, demands: Sequence[int]) -> JsonObject:
 
 def _scores(scores: tuple[Fraction, ...], error: Fraction) -> list[int | float | str]:
     """Exactly, or as floats where they are only known up to an error."""
-    return [nearest(score) if error else _number(score) for score in scores]
+    return [nearest(score) if error else json_number(score) for score in scores]
 
 
 def _individual(values: Mapping[str, Cell]) -> JsonObject:
@@ -280,12 +280,4 @@ def _individual(values: Mapping[str, Cell]) -> JsonObject:
 
 
 def _cell(value: Cell | None) -> str | bool | int | float | None:
-    return _number(value) if isinstance(value, Fraction) else value
-
-
-def _number(value: Fraction) -> int | float | str:
-    """A number that JSON can hold exactly, else ``p/q``."""
-    if value.denominator == 1 and abs(value) <= 2**53:
-        return int(value)
-    candidate = nearest(value)
-    return candidate if Fraction(candidate) == value else ratio(value)
+    return json_number(value) if isinstance(value, Fraction) else value

@@ -49,13 +49,16 @@ class Part:
     """A question, or a partition of it: `unsat` for every file of one list of ``settled_by`` settles it.
 
     ``partition`` is its number, ``box`` its values in the spec's words by attribute, ``volume`` its share of all
-    units; None and empty where the question is not cut.
+    units; None and empty where the question is not cut. Where answers are numbers, ``quantities`` says what they are,
+    ``combined`` what they make together; both are empty otherwise.
     """
 
     settled_by: tuple[tuple[str, ...], ...]
     partition: int | None = None
     box: Mapping[str, str] = field(default_factory=dict)
     volume: Fraction | None = None
+    quantities: tuple[Mapping[str, Any], ...] = ()
+    combined: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +179,9 @@ def _question(question: Question) -> dict[str, Any]:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    settled_by = {"settled_by": [list(files) for files in part.settled_by]}
+    settled_by: dict[str, Any] = {"settled_by": [list(files) for files in part.settled_by]}
+    if part.combined:
+        settled_by |= {"quantities": list(part.quantities), "combined": dict(part.combined)}
     if part.partition is None:
         return settled_by
     return {"partition": part.partition, "volume": str(part.volume), "box": dict(part.box)} | settled_by
@@ -220,6 +225,8 @@ def _read_part(content: Mapping[str, Any]) -> Part:
         partition=None if partition is None else int(partition),
         box=dict(content.get("box", {})),
         volume=Fraction(content["volume"]) if "volume" in content else None,
+        quantities=tuple(dict(one) for one in content.get("quantities", ())),
+        combined=dict(content.get("combined", {})),
     )
 
 

@@ -119,10 +119,10 @@ class ShareReport:
 class GroupReport:
     """One group's rate under the law, and what the rows say of it.
 
-    ``group`` and ``given`` are values by name, a range as ``25 .. 44``. ``mass`` is the group's probability,
-    ``rows`` how many rows of data it rests on (None: on none), ``empirical`` the frequency in them; ``sampling``
-    covers sampling error as well. ``most`` and ``least``: it may be the most, or the least, favoured of those that
-    it is compared with.
+    ``group`` and ``given`` are values by name, a range as ``25 .. 44``. ``mass`` is the probability of what the
+    rate is of (with a label: of the group and the label's value), ``rows`` how many rows of data it rests on (None: on
+    none), ``empirical`` the frequency in them; ``sampling`` covers sampling error as well. ``most`` and ``least``: it
+    may be the most, or the least, favoured of those that it is compared with.
     """
 
     group: Mapping[str, Cell]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.question import metric_words
 from fairdsl.report.model import (
     Cell,
     DemandReport,
@@ -75,7 +76,7 @@ def outcome(demand: DemandReport) -> str:
     """What came out, beside what was required: ``fair share 96% >= 95%``."""
     if demand.value is None:
         return demand.text.removeprefix("require ").removeprefix("measure ").strip()
-    metric = demand.metric.replace("_", " ")
+    metric = metric_words(demand.metric)
     limit = demand.threshold
     known = number(demand.value, in_percent(demand), None if limit is None else limit.limit)
     if demand.groups is not None and demand.metric in _OF_GROUPS:
@@ -206,7 +207,7 @@ def estimated(estimate: EstimateReport, metric: str) -> str:
     low = shown(estimate.low, percent=True, towards=Towards.DOWN)
     high = shown(estimate.high, percent=True, towards=Towards.UP)
     return (
-        f"{metric.replace('_', ' ')} {shown(estimate.value, percent=True)} "
+        f"{metric_words(metric)} {shown(estimate.value, percent=True)} "
         f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
         f"from {estimate.sampled:,} sampled units; an estimate, no proof)"
     )

@@ -14,9 +14,10 @@ class Rate:
 
     ``group`` are the values of the columns that define it, by their positions; ``given`` those of further
     conditions that the metric is taken for one by one (a label's value, an attribute of ``given``).
-    ``mass`` is the group's own probability (a lower and an upper bound), ``rows`` how many rows of data it
-    rests on (None: on none) and ``empirical`` the frequency in those rows (two bounds where the model leaves
-    decisions open). ``sampling`` is the interval that also covers sampling error, where it was asked for.
+    ``mass`` is the probability of what the rate is of, group and further conditions together (a lower and an
+    upper bound), ``rows`` how many rows of data it rests on (None: on none) and ``empirical`` the frequency in
+    those rows (two bounds where the model leaves decisions open). ``sampling`` is the interval that also covers
+    sampling error, where it was asked for.
     """
 
     group: tuple[tuple[int, Fraction], ...]

@@ -79,7 +79,7 @@ def written(folder: Path, rows: list[str], text: str = SPEC) -> CheckedSpec:
     return front_end(str(folder / "spec.fair"))[0]
 
 
-def test_error_rates_are_of_one_rule_under_one_law(tmp_path: Path) -> None:
+def test_trap_20_error_rates_are_of_one_rule_under_one_law(tmp_path: Path) -> None:
     """Trap 20: equalized odds once compared two rules, each with bins of its own for a value of the label."""
     errors, parity, impact, observed = elaborate(written(tmp_path, LINKED), {}).demands
     assert errors.problem.model is parity.problem.model is observed.problem.model
@@ -98,7 +98,7 @@ def test_the_threshold_is_known_to_the_engine(tmp_path: Path) -> None:
     assert parity.problem.threshold is None
 
 
-def test_the_network_in_force_is_shown_and_counted(tmp_path: Path) -> None:
+def test_trap_16_the_network_in_force_is_shown_and_counted(tmp_path: Path) -> None:
     """Trap 16: an option for correlated attributes once ran on a network without edges, and did not say so."""
     written(tmp_path, LINKED)
     spec = tmp_path / "spec.fair"

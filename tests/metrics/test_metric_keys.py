@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from group_cases import COLUMNS, about, people
 
-from fairdsl.ir.domain import Attribute, Category, CategoryValue, Real
-from fairdsl.ir.population import Cell, Inside, Network, Rows
+from fairdsl.ir.domain import Attribute, Category, CategoryValue, Integer, Real
+from fairdsl.ir.population import Cell, Inside, Network, Rows, Sample
 from fairdsl.metrics import cells_of, columns_of, group_words, key_at, key_of, keys_of, range_words
 from fairdsl.metrics.cohorts import cohorts_of
+from fairdsl.metrics.counts import rows_of
 from fairdsl.metrics.joint import Joint
+from fairdsl.numerics.cells import Cut, cells_between
 
 F = Fraction
 
@@ -34,6 +37,29 @@ def test_bins_have_one_key_each() -> None:
     assert key_at(people(), 1, F(17)) is None
     assert key_at(people(), 2, F(1, 2)) == F(1, 2)
     assert key_at(people(), 2, F(-(10**9))) == F(-1, 2)
+
+
+def test_whole_numbers_are_cut_at_the_next_whole_number() -> None:
+    """From 24.5 is from 25: the bin before it ends with 24, not with 23.5."""
+    age = Attribute(name="age", type=Integer(low=18, high=90), bins=(F(49, 2), F(45)))
+    population = Rows(name="r", columns=(age,), sample=people().sample)
+    assert [(cell.low, cell.high) for cell in cells_of(population, 0)] == [(18, 24), (25, 44), (45, 90)]
+    assert [key_at(population, 0, F(value)) for value in (18, 24, 25, 44, 45, 90)] == [18, 18, 25, 25, 45, 45]
+    assert range_words(0, F(18), population) == "18 .. 24"
+
+
+@pytest.mark.parametrize("text", ["0.1", "0.3", "0.7", "1.1"])
+def test_a_row_is_counted_in_the_group_that_its_written_number_is_in(text: str) -> None:
+    """The float64 of 0.3 is less than 3/10, and that of 0.1 is greater than 1/10."""
+    share = Attribute(name="share", type=Real(low=F(0), high=F(2)), bins=(F(text),))
+    sample = Sample(path="r.csv", sha256="00" * 32, values=np.array([[float(text)], [0.05], [float(text)]]))
+    question = about("acceptance_rate", across=(0,))
+    rows = Rows(name="r", columns=(share,), sample=sample)
+    assert {key: counted.rows for key, counted in rows_of(question, rows).items()} == {(F(0),): 1, (F(text),): 2}
+    # A test of the model, `share <= 0.3`, leaves the number itself on the left.
+    cells = cells_between(F(0), F(2), [Cut(F(text), after=True)], Inside.UNKNOWN, whole=False)
+    law = Network(name="n", columns=(share,), cells=(cells,), factors=(), sample=sample)
+    assert {key: counted.rows for key, counted in rows_of(question, law).items()} == {(F(0),): 3}
 
 
 def test_a_real_without_bins_has_no_groups() -> None:

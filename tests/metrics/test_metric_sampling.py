@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fairdsl.ir.expr import Relation, holds
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.question import Excluding, Threshold
-from fairdsl.metrics import Counted, Joint, counts_of, decided, judged, rows_needed, value_of
+from fairdsl.metrics import Counted, Joint, counts_of, decided, judged, rows_needed, rows_to_decide, value_of
 from fairdsl.metrics.cohorts import Hits
 from fairdsl.metrics.sampling import frequency, half_width, sampled_rate
 from fairdsl.verdict import Judgement, Value
@@ -242,3 +242,47 @@ def test_shares_of_deserving_are_no_favour() -> None:
     value = value_of(about("predictive_parity"), of_rates(keys), people(), EVIDENCE)
     assert isinstance(value, Value)
     assert value.most == value.least == ()
+
+
+@pytest.mark.parametrize(("metric", "relation", "limit"), [
+    ("statistical_parity", Relation.LE, "0.12"), ("disparate_impact", Relation.GE, "0.8"),
+    ("equal_opportunity", Relation.LE, "0.07"),
+])  # fmt: skip
+def test_rows_that_would_decide_a_threshold(metric: str, relation: Relation, limit: str) -> None:
+    """With so many rows and the same frequencies Hoeffding's intervals, and so the narrower ones, decide it."""
+    question = about(metric, confidence=LEVEL)
+    threshold = Threshold(relation=relation, limit=F(limit), text=limit)
+    labels = ((F(1),), (F(0),)) if metric == "equal_opportunity" else ((),)
+    rates = {(*key, *label): rate for key, rate in HALF.items() for label in labels}
+
+    def with_each(rows: int) -> Value:
+        counts = {
+            key: Counted(rows=rows, least=round(rows * rate[0]), most=round(rows * rate[0]))
+            for key, rate in rates.items()
+        }
+        exact = of_rates(rates)
+        value = value_of(
+            question, Joint(favourable=exact.favourable, total=exact.total, counts=counts), people(), EVIDENCE
+        )
+        assert isinstance(value, Value)
+        return value
+
+    few = with_each(40)
+    assert judged(few, threshold) is Judgement.UNKNOWN
+    rows = rows_to_decide(few, metric, threshold)
+    assert rows is not None
+    assert judged(with_each(rows + 1), threshold) is not Judgement.UNKNOWN
+    assert half_width(rows, confidence=LEVEL, rates=3) > half_width(2 * rows, confidence=LEVEL, rates=3)
+
+
+def test_what_no_rows_decide() -> None:
+    value = value_of(about("statistical_parity", confidence=LEVEL), with_rows(FEW), people(), EVIDENCE)
+    assert isinstance(value, Value)
+    on_it = Threshold(relation=Relation.LE, limit=F(1, 10), text="0.1")
+    assert rows_to_decide(value, "statistical_parity", on_it) is None
+    assert rows_to_decide(value, "acceptance_rate", on_it) is None
+    plain = value_of(about("statistical_parity"), with_rows(FEW), people(), EVIDENCE)
+    assert isinstance(plain, Value)
+    assert (
+        rows_to_decide(plain, "statistical_parity", Threshold(relation=Relation.LE, limit=F(1, 5), text="0.2")) is None
+    )

@@ -180,7 +180,7 @@ def test_acceptance_rates_are_judged_group_by_group(law: Law, errors: list[tuple
 HALF = {(F(0),): (F(1, 2), F(1, 2)), (F(1),): (F(3, 4), F(3, 4)), (F(5),): (F(1), F(1))}
 
 
-def test_a_declared_group_without_anybody_is_an_error_and_never_a_number() -> None:
+def test_trap_19_a_declared_group_without_anybody_is_an_error_and_never_a_number() -> None:
     """Trap 19: an empty group had the rate .5, and 0/0 was 1."""
     empty = of_rates({(F(0),): (F(1, 2), F(1, 2)), (F(1),): (F(3, 4), F(3, 4))})
     refused = value_of(about("statistical_parity"), empty, people(), EVIDENCE)
@@ -357,3 +357,19 @@ def test_a_ratio_to_a_privileged_group_without_favour_is_undefined() -> None:
     assert isinstance(value, Value)
     assert value.reason is Reason.UNDEFINED
     assert any("quotient by zero" in note for note in value.evidence.notes)
+
+
+def test_the_mass_is_that_of_what_the_rate_is_of() -> None:
+    """A rate of those who repay is a part of those who repay, and one of the favoured a part of the favoured."""
+    rates = {(race, label): (F(2 + label, 5), F(3 + label, 5)) for race in RACES for label in LABELS}
+    known = of_rates(rates)
+    by_label = value_of(about("equalized_odds"), known, people(), EVIDENCE)
+    assert isinstance(by_label, Value)
+    assert {rate.mass for rate in by_label.rates} == {(F(1, 6), F(1, 6))}
+    favoured = value_of(about("predictive_parity"), known, people(), EVIDENCE)
+    assert isinstance(favoured, Value)
+    # Pr[favourable, race] is (2 + 3) / 5 of 1/6 at least and (3 + 4) / 5 of it at most.
+    assert {rate.mass for rate in favoured.rates} == {(F(1, 6), F(7, 30))}
+    plain = value_of(about("acceptance_rate"), of_rates({(race,): (F(0), F(1)) for race in RACES}), people(), EVIDENCE)
+    assert isinstance(plain, Value)
+    assert {rate.mass for rate in plain.rates} == {(F(1, 3), F(1, 3))}

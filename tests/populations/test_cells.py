@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf, nextafter, ulp
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,10 @@ from fairdsl.ir.expr import And, Not, Or, Predicate, Relation
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Inside
+from fairdsl.numerics.cells import Cut, cells_between, place_of, places, points
 from fairdsl.numerics.predicates import holds_for
 from fairdsl.populations.conditions import decided
-from fairdsl.populations.cutting import Cut, cells_between, cuts_by_quantiles, cuts_in, indices, show_cell
+from fairdsl.populations.cutting import cuts_by_quantiles, cuts_in, show_cell
 from tests.builders import BOOLEAN, integer, linear, member, real
 
 REAL = Attribute(name="x", type=real())
@@ -31,12 +33,12 @@ cuts = st.sets(st.builds(Cut, numbers, st.booleans()), max_size=5)
 @given(cuts=cuts, values=st.lists(st.integers(-3, 3), min_size=1))
 def test_whole_numbers_lie_in_one_cell_each(cuts: set[Cut], values: list[int]) -> None:
     cells = cells_between(Fraction(-3), Fraction(3), cuts, Inside.UNKNOWN, whole=True)
-    found = indices(np.array(values, dtype=float), cells)
+    found = places(np.array(values, dtype=float), cells)
     for value, index in zip(values, found.tolist(), strict=True):
         assert [number for number, cell in enumerate(cells) if cell.contains(Fraction(value))] == [index]
     # Two numbers share a cell exactly where no cut separates them.
     for one in range(-3, 3):
-        apart = indices(np.array([one, one + 1.0]), cells)
+        apart = places(np.array([one, one + 1.0]), cells)
         assert (apart[0] != apart[1]) == any(_separates(cut, one, one + 1) for cut in cuts)
 
 
@@ -50,12 +52,12 @@ def test_reals_lie_in_one_cell_each_and_cuts_separate_them(cuts: set[Cut], value
     """Exact where cuts are dyadic, as here with quarters and whole numbers; thirds are cut at their float64."""
     dyadic = {cut for cut in cuts if cut.at.denominator != 3}
     cells = cells_between(None, None, dyadic, Inside.UNKNOWN, whole=False)
-    found = indices(np.array(values), cells)
+    found = places(np.array(values), cells)
     for value, index in zip(values, found.tolist(), strict=True):
         assert [number for number, cell in enumerate(cells) if cell.contains(Fraction(value))] == [index]
     low, high = min(values), max(values)
-    places = indices(np.array([low, high]), cells)
-    assert (places[0] != places[1]) == any(_separates(cut, low, high) for cut in dyadic)
+    apart = places(np.array([low, high]), cells)
+    assert (apart[0] != apart[1]) == any(_separates(cut, low, high) for cut in dyadic)
 
 
 def test_a_number_equal_to_an_edge_as_it_is_written() -> None:
@@ -64,8 +66,48 @@ def test_a_number_equal_to_an_edge_as_it_is_written() -> None:
         below = cells_between(Fraction(0), Fraction(1), [Cut(Fraction(text))], Inside.UNKNOWN, whole=False)
         after = cells_between(Fraction(0), Fraction(1), [Cut(Fraction(text), after=True)], Inside.UNKNOWN, whole=False)
         value = float(text)
-        assert indices(np.array([value, nextafter(value, -inf)]), below).tolist() == [1, 0]
-        assert indices(np.array([value, nextafter(value, inf)]), after).tolist() == [0, 1]
+        assert places(np.array([value, nextafter(value, -inf)]), below).tolist() == [1, 0]
+        assert places(np.array([value, nextafter(value, inf)]), after).tolist() == [0, 1]
+
+
+decimals = st.builds(Fraction, st.decimals(0, 1, places=2))
+#: Decimals, the float64 nearest to them, and the neighbours of those: as near to each other as two cuts can be.
+near = st.builds(
+    lambda number, step: number if step is None else Fraction(float(number) + step * ulp(float(number))),
+    decimals,
+    st.sampled_from([None, -1, 0, 1]),
+)
+
+
+@given(
+    cuts=st.sets(st.builds(Cut, near, st.booleans()), max_size=6),
+    ends=st.tuples(decimals, decimals).map(sorted),
+    values=st.lists(near, min_size=1, max_size=8),
+)
+def test_laws_and_groups_put_a_row_into_the_same_cell(
+    cuts: set[Cut], ends: list[Fraction], values: list[Fraction]
+) -> None:
+    """0.1 is no float64: whoever compares its float with the fraction puts it beside its bin, or into none."""
+    cells = cells_between(*ends, cuts, Inside.UNKNOWN, whole=False)
+    assert all(cell.low <= cell.high for cell in cells)
+    rows = np.array([float(value) for value in values if float(ends[0]) <= float(value) <= float(ends[1])])
+    found = places(rows, cells).tolist()
+    assert -1 not in found
+    # A number written in a spec is taken like one in a row, and one row like many.
+    assert found == [place_of(Fraction(value), cells) for value in rows.tolist()]
+    # Two rows are in different cells exactly where a cut separates them.
+    floats = [replace(cut, at=Fraction(float(cut.at))) for cut in cuts]
+    for one, first in zip(rows.tolist(), found, strict=True):
+        for other, second in zip(rows.tolist(), found, strict=True):
+            assert (first < second) == any(_separates(cut, one, other) for cut in floats)
+
+
+def test_no_cell_no_place() -> None:
+    cells = cells_between(Fraction("0.1"), Fraction("0.3"), [Cut(Fraction("0.2"))], Inside.UNKNOWN, whole=False)
+    outside = [0.0, nextafter(0.1, 0), nextafter(0.3, 1), 7.0]
+    assert places(np.array(outside), cells).tolist() == [-1] * 4
+    assert [place_of(Fraction(text), cells) for text in ("0.1", "0.2", "0.3", "0.31")] == [0, 1, 1, None]
+    assert places(np.array([5.0, 0.0, 3.0]), points([3, 0])).tolist() == [-1, 1, 0]
 
 
 @given(values=st.lists(st.integers(0, 9), min_size=1, max_size=30), count=st.integers(2, 5))
@@ -174,7 +216,7 @@ def test_cells_of_counted_columns(tmp_path: Path) -> None:
     write(tmp_path)
     binned = PERSON.replace("0 .. 1\n", "0 .. 1   bins at 0.3, 0.5\n")
     law = network(binned + COUNTED, tmp_path)
-    assert [show_cell(cell, law.columns[1]) for cell in law.cells[1]] == ["[0, 3/10)", "[3/10, 0.5)", "[0.5, 1]"]
+    assert [show_cell(cell, law.columns[1]) for cell in law.cells[1]] == ["[0, 0.3)", "[0.3, 0.5)", "[0.5, 1]"]
     assert law.factor_of(1).rows[()] == (Fraction(1, 2), Fraction(1, 4), Fraction(1, 4))
     assert all(cell.inside is Inside.UNKNOWN for cell in law.cells[1])
     assert [cell.low for cell in law.cells[2]] == list(range(10))

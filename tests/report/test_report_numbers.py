@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.domain import show_number
+from fairdsl.ir.question import metric_words
 from fairdsl.report.numbers import Towards, above, below, ratio, shown
 
 F = Fraction
@@ -75,3 +77,21 @@ def test_close_to_a_threshold_more_places_are_shown() -> None:
 def test_ratios_are_always_ratios() -> None:
     assert ratio(F(24, 30)) == "4/5"
     assert ratio(F(-3)) == "-3/1"
+
+
+@pytest.mark.parametrize(
+    "text", ["0.9", "0.1", "-0.05", "9.37", "0.00001", "3", "-12", "1/3", "22/7", "0.0009765625", "1/1000000000000"]
+)
+def test_numbers_are_shown_as_a_spec_writes_them(text: str) -> None:
+    """0.9 is no float64, and a decimal all the same."""
+    assert show_number(F(text)) == text
+
+
+@given(rationals)
+def test_numbers_are_shown_exactly(value: F) -> None:
+    assert F(show_number(value)) == value
+
+
+def test_metrics_in_prose() -> None:
+    assert metric_words("path_specific_gap") == "path-specific gap"
+    assert metric_words("disparate_impact") == "disparate impact"

@@ -1,0 +1,120 @@
+"""Intervals for rates from the tables of a law that was counted in rows: :mod:`fairdsl.metrics.tables` read by cohort.
+
+They rest on the law's structure, as the frequency of favoured rows does not; but they are all that is known of a
+law along paths and of one without the influence of some columns, of which nobody has rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.ir.expr import variables
+from fairdsl.ir.population import Network, Population, label_column
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.cohorts import Cohort
+from fairdsl.metrics.joint import Bounds, columns_of
+from fairdsl.metrics.tables import Tables, share_of, tables_of
+from fairdsl.numerics.cells import place_of
+
+__all__ = ["estimated"]
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_PATHS = "path_specific_gap"
+
+
+def estimated(
+    question: GroupMetric, cohorts: Sequence[Cohort], population: Population, confidence: Fraction
+) -> tuple[Bounds, ...] | None:
+    """For every cohort an interval that contains its rate in the population, all of them with this probability.
+
+    Each contains the rate under the law. None where no bound is known: of laws from no rows, or along paths from a
+    baseline that the rows would have to choose.
+    """
+    if not isinstance(population, Network):
+        return None
+    tables = tables_of(population, label=_reads_label(question, population))
+    if tables is None:
+        return None
+    about = _About(question=question, network=population, tables=tables, miss=1 - confidence)
+    found = about.along_paths(cohorts) if question.metric == _PATHS else about.within_groups(cohorts)
+    return None if None in found else tuple(bounds for bounds in found if bounds is not None)
+
+
+def _reads_label(question: GroupMetric, network: Network) -> bool:
+    label = label_column(network)
+    read = {*columns_of(question, network), *(variable.attribute for variable in variables(question.given))}
+    return label is not None and label in read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About:
+    """A question about a law from rows; ``miss`` is the probability of missing any rate."""
+
+    question: GroupMetric
+    network: Network
+    tables: Tables
+    miss: Fraction
+
+    def along_paths(self, cohorts: Sequence[Cohort]) -> list[Bounds | None]:
+        """The columns of a group are set, and read as the baseline along the allowed edges."""
+        baseline = self.question.baseline
+        if not isinstance(baseline, tuple):
+            return [None]
+        at = dict(zip(self.question.across, baseline, strict=True))
+        read = {
+            (parent, child): self._cell(parent, at[parent])
+            for parent, child in self.question.allowed
+            if child is not None and parent in at
+        }
+        found = []
+        for cohort in cohorts:
+            fixed = {column: self._cell(column, value) for column, value in cohort.group}
+            bound = self.tables.bound(fixed, miss=self.miss, read=read)
+            found.append(None if bound is None else _rate(cohort, bound, _ONE))
+        return found
+
+    def within_groups(self, cohorts: Sequence[Cohort]) -> list[Bounds | None]:
+        """As many columns of a cohort as are closed are fixed; the others are a condition."""
+        fixed = [self._closed(dict(cohort.group + cohort.stratum + cohort.label)) for cohort in cohorts]
+        joined = all(self.tables.joined(columns) for columns in {tuple(each) for each in fixed})
+        # Hits and misses of each cohort, and the same under the law without influence.
+        events = 2 * len(cohorts) * (2 if self.question.influence else 1)
+        found: list[Bounds | None] = []
+        for cohort, cells in zip(cohorts, fixed, strict=True):
+            share = share_of(self.tables, cells)
+            if share is None:
+                found.append(Bounds(low=_ZERO, high=_ONE))
+                continue
+            if joined:
+                bound: Fraction | None = self.tables.bound_of_joined(cells, miss=self.miss, events=events)
+            else:
+                bound = self.tables.bound(cells, miss=self.miss)
+            found.append(None if bound is None else _rate(cohort, bound, share))
+        return found
+
+    def _closed(self, values: dict[int, Fraction]) -> dict[int, int]:
+        """The cells of the largest part of the columns that have no parents but each other."""
+        columns = sorted(values)
+        while not self.tables.closed(columns):
+            columns = [column for column in columns if all(p in columns for p in self.tables.parents[column])]
+        return {column: self._cell(column, values[column]) for column in columns}
+
+    def _cell(self, column: int, value: Fraction) -> int:
+        place = place_of(value, self.network.cells[column])
+        if place is None:
+            raise ValueError(f"`{self.network.columns[column].name}` has no cell of {value}")
+        return place
+
+
+def _rate(cohort: Cohort, bound: Fraction, share: Fraction) -> Bounds:
+    """h / (h + m), with the frequencies of hits and misses among ``share`` of all within ``bound``."""
+    fewest, most = (end / share for end in cohort.hits)
+    if cohort.whole is None:
+        least, highest = (end / share for end in cohort.misses)
+    else:
+        least, highest = cohort.whole[0] / share - most, cohort.whole[1] / share - fewest
+    low, high = max(_ZERO, fewest - bound), most + bound
+    few, many = max(_ZERO, least - bound), highest + bound
+    return Bounds(low=low / (low + many) if low else _ZERO, high=min(_ONE, high / (high + few)) if high else _ZERO)

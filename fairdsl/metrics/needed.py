@@ -1,0 +1,112 @@
+"""How many rows a metric needs for an error, and which error the rows at hand leave.
+
+By Hoeffding's inequality (:mod:`fairdsl.metrics.sampling`) all M rates of a question are at once within e of their
+frequencies with probability 1 - d if each rests on ln(2 M / d) / (2 e^2) rows. Before any row is read this is a
+design; afterwards the intervals of a report are the narrower ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.ir.population import Population
+from fairdsl.ir.question import GroupMetric, Threshold
+from fairdsl.metrics.cohorts import Cohort, cohorts_of
+from fairdsl.metrics.counts import rows_of
+from fairdsl.metrics.definitions import with_pools
+from fairdsl.metrics.joint import Joint
+from fairdsl.metrics.reading import rests_on_tables
+from fairdsl.metrics.sampling import half_width, rows_needed
+from fairdsl.metrics.words import group_words
+from fairdsl.verdict import Value
+
+__all__ = ["AtHand", "RowsNeeded", "needed", "rows_to_decide"]
+
+#: Metrics that are the difference of two rates.
+_GAPS = frozenset({"statistical_parity", "equalized_odds", "equal_opportunity", "predictive_parity"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtHand:
+    """A group (with a value of the label, where the metric is about them): its rows, and the error they leave."""
+
+    group: str
+    rows: int
+    error: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsNeeded:
+    """``rows`` in each of ``rates`` cohorts make all rates certain to ``error``, with probability ``confidence``.
+
+    ``at_hand`` are the cohorts, fewest rows first; those that the question leaves out are not among them. None where
+    a rate is one among the favoured, whose number the model decides.
+    """
+
+    error: Fraction
+    confidence: Fraction
+    rates: int
+    rows: int
+    at_hand: tuple[AtHand, ...] | None
+
+
+def needed(
+    question: GroupMetric, population: Population, *, error: Fraction, confidence: Fraction
+) -> RowsNeeded | None:
+    """What the question needs; None of a population without rows, and where no rate is a frequency in rows."""
+    if population.sample is None or rests_on_tables(question):
+        return None
+    joint = Joint(favourable={}, total={}, counts=rows_of(question, population))
+    cohorts = [cohort for cohort in cohorts_of(question, joint, population) if not _left_out(question, cohort)]
+    pools = with_pools(question, cohorts)
+    if not cohorts:
+        return None
+    rates = len(cohorts) + len(pools)
+    return RowsNeeded(
+        error=error,
+        confidence=confidence,
+        rates=rates,
+        rows=rows_needed(error, confidence=confidence, rates=rates),
+        at_hand=None if question.metric == "predictive_parity" else _at_hand(cohorts, population, confidence, rates),
+    )
+
+
+def rows_to_decide(value: Value, metric: str, threshold: Threshold) -> int | None:
+    """About how many rows each cohort needs for a threshold to be decided, if the rates stay as they are.
+
+    A gap g of two rates is certain to lie on its side of t once both are within abs(g - t) / 2, and a ratio
+    of a and b once they are within abs(a - t b) / (1 + t). None for any other number, and one on the threshold itself.
+    """
+    if value.confidence is None or value.parts or value.low != value.high or not value.rates:
+        return None
+    limit = threshold.limit
+    most, least = max(rate.high for rate in value.rates), min(rate.low for rate in value.rates)
+    if metric in _GAPS:
+        error = abs(value.low - limit) / 2
+    elif metric == "disparate_impact" and most and limit > 0 and least / most == value.low:
+        error = abs(least - limit * most) / (1 + limit)
+    else:
+        return None
+    return rows_needed(error, confidence=value.confidence, rates=len(value.rates)) if 0 < error < 1 else None
+
+
+def _left_out(question: GroupMetric, cohort: Cohort) -> bool:
+    """What `excluding` leaves out: too few rows, or none at all."""
+    if question.excluding is None:
+        return False
+    return (cohort.rows or 0) < max(question.excluding.rows or 0, 1)
+
+
+def _at_hand(cohorts: Sequence[Cohort], population: Population, confidence: Fraction, rates: int) -> tuple[AtHand, ...]:
+    rows = Counter[str]()
+    for cohort in cohorts:
+        name = group_words(cohort.group + cohort.stratum + cohort.label, population)
+        rows[name] += 0 if cohort.counted is None else cohort.counted.rows
+    found = [
+        AtHand(group=name, rows=count, error=half_width(count, confidence=confidence, rates=rates))
+        for name, count in rows.items()
+    ]
+    return tuple(sorted(found, key=lambda each: each.rows))

@@ -1,0 +1,277 @@
+"""How far a law that was counted in rows may lie from that of the population, if its structure is right.
+
+Let Q be the law of the population with the columns of a group fixed (given their values, if no other column is a
+parent of one of them; set to them, along paths), and R the same with frequencies in place of probabilities. Both are
+products of tables. Two theorems bound |R(B) - Q(B)| for an event B; a probability that the rows leave out counts as 0.
+
+**Any structure.** By the telescoping sum over the columns i in order, with u the cells of the parents of i,
+
+    |R(B) - Q(B)|  <=  sum_i  E_{u ~ R} d(R_i(. | u), Q_i(. | u)),        d the distance in total variation.
+
+A frequency of m cells in n rows has d >= s with probability at most (2^m - 2) exp(-2 n s^2) (Weissman, Ordentlich,
+Seroussi, Verdu and Weinberger 2003). So with probability 1 - p all M tables are at once within
+d_iu = min(1, sqrt(ln((2^m_i - 2) M / p) / (2 N_iu))), where N_iu rows have the parents' cells u. M counts all pairs
+(i, u); of a structure that was searched for in the same rows all that any structure could have: sum_i prod_{j != i}
+(1 + m_j), as every other column is no parent, or one with one of m_j cells.
+
+**No two parents apart.** If any two parents of a column are joined by an edge, the columns of the group counting as
+joined, R(B) is an average, over ways to recombine rows, of the frequency of B among k independent draws from Q, k the
+rows of the group: in the order of the columns, every recombined row takes its cell from a row with the same parents'
+cells, none twice, which is possible because those cells already come from one row. Hoeffding's bound (1963, section 5)
+holds for such averages: |R(B) - Q(B)| <= sqrt(ln(2 E / p) / (2 k)) for E events at once. A structure that was searched
+for is one of at most 3^(n (n - 1) / 2).
+
+Where those in question are an event E of their own, a rate is h / (h + m) with h = Q(hit, E) and m = Q(miss, E), which
+rises with h and falls with m, and both lie within the bound of their frequencies. Sums and products below are of
+numbers that are not negative, fewer than 10^8 in a row, so their relative error is below 10^-7, by which all is
+widened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from math import log, log1p, prod, sqrt
+from string import ascii_letters
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.population import Cell, Inside, Network, Sample
+from fairdsl.numerics.cells import places
+
+__all__ = ["Fixed", "Tables", "share_of", "tables_of"]
+
+#: Cells of columns that are fixed: every column by itself, or as one child reads it.
+Fixed = Mapping[int, int]
+#: What a child reads in place of a fixed parent, by (parent, child).
+Read = Mapping[tuple[int, int], int]
+
+_FloatArray = NDArray[np.float64]
+
+#: Tables and products with more numbers than these are not made: then no bound is known.
+_MOST = 1 << 22
+#: More than the relative error of any sum of products here, and than those of logarithms and roots.
+_ROUNDING = 1e-7
+#: From so many cells on, 2^m - 2 is taken for 2^m.
+_MANY = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """A law counted in rows: its cells, the parents of every column, and how many cells each column could have.
+
+    ``relevant`` are the columns that events are about, and their ancestors: the law of those is the product of their
+    tables alone. ``searched``: the structure was found in the same rows.
+    """
+
+    sample: Sample
+    cells: tuple[tuple[Cell, ...], ...]
+    parents: tuple[tuple[int, ...], ...]
+    possible: tuple[int, ...]
+    relevant: tuple[int, ...]
+    searched: bool
+
+    def closed(self, columns: Sequence[int]) -> bool:
+        """Whether the columns have no parents but each other."""
+        return all(parent in columns for column in columns for parent in self.parents[column])
+
+    def joined(self, columns: Sequence[int]) -> bool:
+        """Whether any two parents of a column are joined by an edge, where ``columns`` are joined with each other."""
+        edges = {frozenset((parent, child)) for child in self.relevant for parent in self.parents[child]}
+        edges |= {frozenset(pair) for pair in combinations(columns, 2)}
+        rest = [self.parents[child] for child in self.relevant if child not in columns]
+        return all(frozenset(pair) in edges for parents in rest for pair in combinations(parents, 2))
+
+    def bound(self, fixed: Fixed, *, miss: Fraction, read: Read | None = None) -> Fraction | None:
+        """How far any event's probability is from its frequency, all at once but with probability ``miss``.
+
+        ``fixed`` are closed columns with their cells; with ``read`` they are set instead, and children read them so.
+        The bound is that for any structure; None: it is not known, as the tables are too large.
+        """
+        return _telescoped(self, tuple(sorted(fixed.items())), tuple(sorted((read or {}).items())), miss)
+
+    def bound_of_joined(self, fixed: Fixed, *, miss: Fraction, events: int) -> Fraction:
+        """The same where no two parents are apart, for so many events at once; ``fixed`` are closed and joined."""
+        codes = _codes(self.sample, self.cells)
+        rows = int(np.all([codes[:, column] == cell for column, cell in fixed.items()], axis=0).sum())
+        rows = len(codes) if not fixed else rows
+        if rows == 0:
+            return Fraction(1)
+        columns = len(self.cells)
+        structures = columns * (columns - 1) / 2 * log(3) if self.searched else 0.0
+        return _at_most_one(sqrt((log(2 * events) + structures - log(miss)) / (2 * rows)))
+
+    def choices(self) -> float:
+        """ln M: the pairs of a column and cells of its parents that a table may be about."""
+        if self.searched:
+            sizes = self.possible
+            each = [sum(log1p(size) for j, size in enumerate(sizes) if j != i) for i in range(len(sizes))]
+            most = max(each)
+            return most + log(sum(np.exp(np.array(each) - most)))
+        return log(sum(prod(self.possible[parent] for parent in self.parents[column]) for column in self.relevant))
+
+
+def tables_of(network: Network, *, label: bool) -> Tables | None:
+    """The tables of a law counted in rows; None of any other, and where the rows themselves are not at hand.
+
+    ``label``: events are about the label too.
+    """
+    if network.sample is None or network.sample.rows == 0 or len(network.factors) < len(network.columns):
+        return None
+    parents = tuple(network.factor_of(column).parents for column in range(len(network.columns)))
+    about = len(parents) if label else len(parents) - network.has_label
+    sizes = [_possible(attribute.size, cells) for attribute, cells in zip(network.columns, network.cells, strict=True)]
+    return Tables(
+        sample=network.sample,
+        cells=network.cells,
+        parents=parents,
+        possible=tuple(sizes),
+        relevant=_with_ancestors(range(about), parents),
+        searched=network.searched,
+    )
+
+
+def _with_ancestors(columns: Sequence[int], parents: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    found: set[int] = set()
+    waiting = list(columns)
+    while waiting:
+        column = waiting.pop()
+        if column not in found:
+            found.add(column)
+            waiting.extend(parents[column])
+    return tuple(sorted(found))
+
+
+def share_of(tables: Tables, fixed: Fixed) -> Fraction | None:
+    """The frequency of closed columns having these cells; None where no row has them."""
+    codes = _codes(tables.sample, tables.cells)
+    share = Fraction(1)
+    for column in fixed:
+        parents = tables.parents[column]
+        alike = np.ones(len(codes), dtype=np.bool_)
+        for parent in parents:
+            alike &= codes[:, parent] == fixed[parent]
+        hits = int((alike & (codes[:, column] == fixed[column])).sum())
+        if hits == 0:
+            return None
+        share *= Fraction(hits, int(alike.sum()))
+    return share
+
+
+def _possible(size: int | None, cells: Sequence[Cell]) -> int:
+    """How many cells the column could have had: where only the values that occur are cells, all values."""
+    listed = size is not None and all(cell.inside is Inside.POINT for cell in cells)
+    return max(size, len(cells)) if listed and size is not None else len(cells)
+
+
+@lru_cache(maxsize=8)
+def _codes(sample: Sample, cells: tuple[tuple[Cell, ...], ...]) -> NDArray[np.intp]:
+    """The cell of every row in every column, [rows, columns]."""
+    return np.column_stack([places(sample.values[:, place], column) for place, column in enumerate(cells)])
+
+
+def _at_most_one(bound: float) -> Fraction:
+    return min(Fraction(1), Fraction(bound * (1 + _ROUNDING)))
+
+
+# ---- the telescoping sum -------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def _telescoped(
+    tables: Tables, fixed: tuple[tuple[int, int], ...], read: tuple[tuple[tuple[int, int], int], ...], miss: Fraction
+) -> Fraction | None:
+    """The sum over the columns that are not fixed."""
+    cells, seen = dict(fixed), dict(read)
+    counts: dict[int, _FloatArray] = {}
+    for column in tables.relevant:
+        if column not in cells:
+            table = _counted(tables, column)
+            if table is None:
+                return None
+            parents = tables.parents[column]
+            at = tuple(
+                seen.get((parent, column), cells[parent]) if parent in cells else slice(None) for parent in parents
+            )
+            counts[column] = table[at]
+    free = [tuple(parent for parent in parents if parent not in cells) for parents in tables.parents]
+    surprise = tables.choices() - log(miss)
+    total = 0.0
+    for column, table in counts.items():
+        reached = _reached(free[column], free, counts)
+        if reached is None:
+            return None
+        total += float((reached * _distances(table.sum(axis=-1), tables.possible[column], surprise)).sum())
+        if total >= 1.0:
+            return Fraction(1)
+    return _at_most_one(total)
+
+
+def _counted(tables: Tables, column: int) -> _FloatArray | None:
+    """Rows by the cells of the parents and of the column, [parents..., cells]; None where they are too many."""
+    codes, members = _codes(tables.sample, tables.cells), (*tables.parents[column], column)
+    shape = tuple(len(tables.cells[member]) for member in members)
+    if prod(shape) > _MOST:
+        return None
+    flat = np.ravel_multi_index(tuple(codes[:, member] for member in members), shape)
+    return np.bincount(flat, minlength=prod(shape)).astype(np.float64).reshape(shape)
+
+
+def _distances(rows: _FloatArray, possible: int, surprise: float) -> _FloatArray:
+    """min(1, sqrt((ln(2^m - 2) + surprise) / (2 n))) for each table; a single possible cell is certain."""
+    if possible == 1:
+        return np.where(rows > 0, 0.0, 1.0)
+    cells = possible * log(2) if possible > _MANY else log(2**possible - 2)
+    with np.errstate(divide="ignore"):
+        return np.minimum(1.0, np.sqrt((cells + surprise) / (2 * rows)))
+
+
+def _reached(
+    targets: tuple[int, ...], free: Sequence[tuple[int, ...]], counts: Mapping[int, _FloatArray]
+) -> _FloatArray | None:
+    """R of every combination of cells of the targets, [targets...], by eliminating their ancestors one by one."""
+    left = _with_ancestors(targets, free)
+    factors = [((*free[column], column), _frequencies(counts[column])) for column in left]
+    for column in sorted(set(left) - set(targets), key=lambda column: _size(column, factors)):
+        those = [factor for factor in factors if column in factor[0]]
+        scope = tuple(sorted({member for members, _ in those for member in members} - {column}))
+        made = _product(those, scope)
+        if made is None:
+            return None
+        factors = [factor for factor in factors if column not in factor[0]] + [(scope, made)]
+    return _product(factors, targets)
+
+
+_Factor = tuple[tuple[int, ...], _FloatArray]
+
+
+def _frequencies(counts: _FloatArray) -> _FloatArray:
+    rows = counts.sum(axis=-1, keepdims=True)
+    found: _FloatArray = np.divide(counts, rows, out=np.zeros_like(counts), where=rows > 0)
+    return found
+
+
+def _size(column: int, factors: Sequence[_Factor]) -> int:
+    """How many numbers the product of the factors about a column has."""
+    sizes = {
+        m: size for members, table in factors if column in members for m, size in zip(members, table.shape, strict=True)
+    }
+    return prod(sizes.values())
+
+
+def _product(factors: Sequence[_Factor], scope: tuple[int, ...]) -> _FloatArray | None:
+    """The product, summed over what is not in the scope; None where it has too many numbers."""
+    sizes = {m: size for members, table in factors for m, size in zip(members, table.shape, strict=True)}
+    if prod(sizes.values()) > _MOST or len(sizes) > len(ascii_letters):
+        return None
+    if not factors:
+        return np.ones(())
+    letter = dict(zip(sizes, ascii_letters, strict=False))
+    read = ",".join("".join(letter[member] for member in members) for members, _ in factors)
+    written = "".join(letter[member] for member in scope)
+    made: _FloatArray = np.einsum(f"{read}->{written}", *(table for _, table in factors), optimize=True)
+    return made

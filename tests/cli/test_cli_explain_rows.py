@@ -1,0 +1,108 @@
+"""``explain --error``: how many rows metrics need, and what those at hand are worth."""
+
+from __future__ import annotations
+
+import json
+from math import log
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fairdsl
+from fairdsl.cli.app import cli
+
+SPEC = """
+domain Person {
+  sex   : category { female, male, other }
+  grade : integer 0 .. 10
+}
+protected sex
+label passed : boolean deserving yes
+model admit : Person -> { no, yes }
+  score = grade - 5
+  yes when score >= 0
+  favourable yes
+distribution people over Person, passed
+  empirical from "people.csv"
+distribution independent_people over Person, passed
+  independent given sex
+  from "people.csv"
+distribution everybody over Person
+  uniform
+property about_rows {
+  across    sex
+  under     people
+  excluding groups below 3 rows
+  require   disparate_impact >= 80% with confidence 90%
+  measure   statistical_parity, equalized_odds, predictive_parity
+}
+property owed {
+  across    sex
+  under     independent_people
+  excluding groups of probability 0
+  measure   influence of grade on statistical_parity
+}
+property no_rows {
+  across  sex
+  under   everybody
+  measure statistical_parity
+}
+"""
+ROWS = ["female,3,yes"] * 30 + ["female,8,no"] * 10 + ["male,7,yes"] * 100 + ["male,7,no"] * 60 + ["other,1,no"] * 2
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.fair").write_text(SPEC, encoding="utf-8")
+    Path("people.csv").write_text("\n".join(["sex,grade,passed", *ROWS]) + "\n", encoding="utf-8")
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["explain", "spec.fair", *arguments])
+
+
+def test_rows_by_the_formula() -> None:
+    written = json.loads(run("--error", "2%", "--confidence", "0.9", "--json").stdout)
+    about = {item["name"]: item.get("rows") for item in written["properties"]}
+    impact, parity, odds, predictive = about["about_rows"]
+    assert impact["demand"] == "require disparate_impact >= 80% with confidence 90%"
+    # Two groups have three rows and more; the label's values make four cohorts of them.
+    for need, rates in ((impact, 2), (parity, 2), (odds, 4), (predictive, 2)):
+        assert need["rates"] == rates
+        assert 0 <= need["rows"] - log(2 * rates / 0.1) / (2 * 0.02**2) <= 1
+        assert (need["error"]["exact"], need["confidence"]["exact"]) == ("1/50", "9/10")
+    assert [(each["group"], each["rows"]) for each in impact["at_hand"]] == [("sex = female", 40), ("sex = male", 160)]
+    assert impact["at_hand"][0]["error"] == pytest.approx((log(4 / 0.1) / 80) ** 0.5)
+    assert [each["rows"] for each in odds["at_hand"]] == [10, 30, 60, 100]
+    assert predictive["at_hand"] is None
+    # The report counts the same rows.
+    found = fairdsl.check("spec.fair", properties=["about_rows"]).properties[0].demands[0].groups
+    assert sorted(group.rows for group in found.groups) == [40, 160]
+    assert about["owed"] == [{"demand": "measure influence of grade on statistical_parity"}]
+    assert about["no_rows"] is None
+
+
+def test_rows_in_words() -> None:
+    said = " ".join(run("--confidence", "95%").stdout.split())
+    assert "877 rows behind each of 2 rates for an error of 5% with 95% confidence sex = female: 40 rows" in said
+    assert "no number is known beforehand" in said
+    assert said.count("if rows are independent draws and the model was fixed before them") == 2
+    assert "rows behind" not in run().stdout
+    # Asked of the rows themselves: nothing was said about them before.
+    assert run("--error", "5%", "--data", "people=nowhere.csv").exit_code == 2
+
+
+@pytest.mark.parametrize("share", ["0", "1", "100%", "-1%", "much", "1/0", ""])
+def test_what_is_no_share(share: str) -> None:
+    result = run("--error", share)
+    assert (result.exit_code, "is no share" in result.stderr) == (2, True)
+
+
+def test_what_has_no_rows() -> None:
+    assert "is no spec" in CliRunner().invoke(cli, ["explain", "E0203", "--error", "1%"]).stderr
+    assert "write `--population` or `--error`" in run("--data", "people=people.csv").stderr
+    assert "`-o` is about populations" in run("--error", "1%", "-o", "out").stderr
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        fairdsl.explain("spec.fair", error=2)
