@@ -48,7 +48,7 @@ class Runtime:
 
     def decide(self, points: Sequence[Point]) -> list[int]:
         """The outcome's index for every individual, each run alone."""
-        return [self._decisions(self._run_exactly(point))[0] for point in points]
+        return [int(self._decisions(self._run_exactly(point))[0]) for point in points]
 
     def scores(self, points: Sequence[Point]) -> NDArray[np.float64]:
         """The numbers that decide, [n, columns]: for DIFFERENCE the one difference, else the output itself.
@@ -60,8 +60,8 @@ class Runtime:
 
     def decide_array(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Outcomes of many individuals, [n, attributes] to [n], in batches."""
-        outcomes = [self._decisions(output) for output in self._in_batches(points)]
-        return np.array([outcome for batch in outcomes for outcome in batch], dtype=np.int64)
+        batches = [self._decisions(output) for output in self._in_batches(points)]
+        return np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)
 
     def scores_array(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """What :meth:`scores` gives, for many individuals in batches."""
@@ -118,7 +118,7 @@ class Runtime:
     def _numbers(self, output: NDArray[Any]) -> NDArray[np.float64]:
         match self._deployed.readout:
             case Readout.LABEL:
-                return np.array(self._decisions(output), dtype=np.float64)[:, None]
+                return self._decisions(output).astype(np.float64)[:, None]
             case Readout.DIFFERENCE:
                 chosen = output[:, 1:2] - output[:, 0:1]
             case Readout.CHANNEL:
@@ -127,24 +127,31 @@ class Runtime:
                 chosen = output
         return np.asarray(chosen, dtype=np.float64)
 
-    def _decisions(self, output: NDArray[Any]) -> list[int]:
+    def _decisions(self, output: NDArray[Any]) -> NDArray[np.int64]:
         deployed = self._deployed
         match deployed.readout:
             case Readout.LABEL:
-                return [self._outcome(value) for value in output[:, 0].tolist()]
+                return self._outcomes(output[:, 0])
             case Readout.HIGHEST:
-                return [self._outcome(value) for value in np.argmax(output, axis=1).tolist()]
+                return self._outcomes(np.argmax(output, axis=1))
             case Readout.DIFFERENCE:
                 true = _compare(output[:, 1], deployed.relation, output[:, 0])
             case Readout.SCORE | Readout.CHANNEL:
                 threshold = np.asarray(rounded(deployed.threshold or Fraction(0), str(output.dtype)))
                 column = output[:, deployed.channel if deployed.readout is Readout.CHANNEL else 0]
                 true = _compare(column, deployed.relation, threshold.astype(output.dtype))
-        return [deployed.granted if value else deployed.otherwise for value in true.tolist()]
+        return np.where(true, deployed.granted, deployed.otherwise).astype(np.int64)
 
-    def _outcome(self, value: Any) -> int:
-        labels = self._deployed.labels
-        return labels.index(value) if labels else int(value)
+    def _outcomes(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """The outcomes that labels stand for; ValueError for a label that stands for none."""
+        if not self._deployed.labels:
+            return values.astype(np.int64)
+        outcomes = np.full(len(values), -1, dtype=np.int64)
+        for outcome, label in enumerate(self._deployed.labels):
+            outcomes[values == label] = outcome
+        if (outcomes < 0).any():
+            raise ValueError(f"`{values[outcomes < 0][0]}` is no label of the file")
+        return outcomes
 
 
 def _compare(left: NDArray[Any], relation: Relation | None, right: NDArray[Any]) -> NDArray[np.bool_]:

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.search.clusters import Clusters, Measured
+from fairdsl.backends.search.evaluators import Evaluator
 from fairdsl.backends.search.sampling import Sampler
-from fairdsl.numerics.evaluate import BatchEvaluator
 
 __all__ = ["climb"]
 
@@ -32,7 +32,7 @@ _PATIENCE = 40
 
 
 def climb(
-    sampler: Sampler, clusters: Clusters, evaluator: BatchEvaluator, free: list[int], batch: int
+    sampler: Sampler, clusters: Clusters, evaluator: Evaluator, free: list[int], batch: int
 ) -> Iterator[Measured]:
     """Measured clusters without end; those with distance 0 or less are candidates.
 
@@ -81,7 +81,7 @@ def _descend(centres: FloatArray, sampler: Sampler, clusters: Clusters, free: li
         centres, distances, idle = centres[staying], distances[staying], idle[staying]
 
 
-def _boundary(found: Measured, sampler: Sampler, evaluator: BatchEvaluator, count: int) -> FloatArray:
+def _boundary(found: Measured, sampler: Sampler, evaluator: Evaluator, count: int) -> FloatArray:
     """Points beside the decision boundary, between individuals that are decided differently."""
     members = found.members[found.valid]
     decisions = found.decisions[found.valid]
@@ -95,7 +95,7 @@ def _boundary(found: Measured, sampler: Sampler, evaluator: BatchEvaluator, coun
     return bisect(one, other, lambda points: _is(evaluator, points, rare), sampler)
 
 
-def _is(evaluator: BatchEvaluator, points: FloatArray, outcome: int) -> NDArray[np.bool_]:
+def _is(evaluator: Evaluator, points: FloatArray, outcome: int) -> NDArray[np.bool_]:
     decided = evaluator.approximate_decisions(evaluator.approximate(points))
     return np.asarray(decided == outcome, dtype=np.bool_)
 

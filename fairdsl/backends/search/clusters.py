@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.search.assignments import Assignments
+from fairdsl.backends.search.evaluators import Evaluator
 from fairdsl.backends.search.sampling import Column, Sampler
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Who
@@ -25,7 +26,7 @@ from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, ScoreGap, Sure
 from fairdsl.numerics.confidence import approximate_log_odds
-from fairdsl.numerics.evaluate import BatchEvaluator, points_of
+from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.rounding import float_below
 
 __all__ = ["Clusters", "Measured"]
@@ -56,41 +57,19 @@ class Measured:
 class Clusters:
     """Builds and measures the clusters of one question."""
 
-    def __init__(self, problem: Problem, pair: Pair, sampler: Sampler, evaluator: BatchEvaluator) -> None:
+    def __init__(self, problem: Problem, pair: Pair, sampler: Sampler, evaluator: Evaluator) -> None:
         self._problem, self._pair, self._sampler, self._evaluator = problem, pair, sampler, evaluator
-        self._fixed_assignments = self._all_assignments()
-
-    def _all_assignments(self) -> FloatArray | None:
-        """[g, differing]: all assignments, or None where there are too many."""
-        columns = [self._sampler.columns[index] for index in self._pair.differ]
-        listed = [column.listed for column in columns]
-        if any(values is None for values in listed):
-            return None
-        known = [values for values in listed if values is not None]
-        if int(np.prod([len(values) for values in known])) > _ASSIGNMENTS:
-            return None
-        return np.array(list(product(*known)), dtype=np.float64)
-
-    def _assignments(self) -> FloatArray:
-        if self._fixed_assignments is not None:
-            return self._fixed_assignments
-        rng = self._sampler.rng
-        columns = [self._sampler.columns[index] for index in self._pair.differ]
-        drawn = np.column_stack([column.draw(_ASSIGNMENTS, rng) for column in columns])
-        for row, end in ((0, "low"), (1, "high")):
-            ends = np.array([getattr(column, end) for column in columns])
-            drawn[row] = np.where(np.isfinite(ends), ends, drawn[row])
-        return drawn
+        differing = [sampler.columns[index] for index in pair.differ]
+        self._assignments = Assignments(differing, most=_ASSIGNMENTS, sampled=_ASSIGNMENTS)
 
     @property
     def size(self) -> int:
         """How many members a cluster has."""
-        fixed = self._fixed_assignments
-        return (_ASSIGNMENTS if fixed is None else len(fixed)) * (_COPIES if self._pair.relax else 1)
+        return self._assignments.size * (_COPIES if self._pair.relax else 1)
 
     def build(self, centres: FloatArray) -> FloatArray:
         """The members [n, k, attributes] of the clusters around the centres [n, attributes]."""
-        assignments = self._assignments()
+        assignments = self._assignments.take(self._sampler.rng)
         copies = _COPIES if self._pair.relax else 1
         members = np.repeat(centres[:, None, :], len(assignments) * copies, axis=1)
         members[:, :, list(self._pair.differ)] = np.tile(assignments, (copies, 1))[None, :, :]

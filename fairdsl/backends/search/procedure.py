@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
+from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
-from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import count_points
 from fairdsl.replay import admissible, witness
 from fairdsl.verdict import Evidence, Fidelity, Reason, Unknown, Verdict, Violated, Witness
 
-__all__ = ["STRATEGIES", "Search"]
-
-Strategy = Callable[[Sampler, Clusters, BatchEvaluator, list[int], int], Iterator[Measured]]
-#: Strategies by name; each yields measured clusters, and the hunt checks those that look violating.
-STRATEGIES: dict[str, Strategy] = {"climb": climb}
+__all__ = ["Search"]
 
 #: A stage takes at most this many seconds and this fraction of what remains.
 _SECONDS, _FRACTION = 2.0, 0.1
@@ -46,9 +40,6 @@ class Search:
         models=("every model that can be evaluated, real attributes too",),
     )
 
-    def __init__(self, strategy: str = "climb") -> None:
-        self._strategy = STRATEGIES[strategy]
-
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Any question about pairs."""
         pair = problem.question
@@ -69,7 +60,7 @@ class Search:
             raise ValueError("search was asked what it refuses")
         share = Budget.of(min(_SECONDS, _FRACTION * budget.remaining), jobs=1, seed=budget.seed)
         hunt = _Hunt(problem, pair, share.seed)
-        hunt.run(self._strategy, share, observer)
+        hunt.run(share, observer)
         facts.witnesses.extend(hunt.witnesses)
         facts.gaps.extend(hunt.gaps)
         evidence = Evidence(
@@ -90,7 +81,7 @@ class _Hunt:
 
     def __init__(self, problem: Problem, pair: Pair, seed: int) -> None:
         self._problem, self._pair = problem, pair
-        self._evaluator = BatchEvaluator(problem.model)
+        self._evaluator = evaluator_of(problem.model)
         self._sampler = Sampler(problem.domain, pair.target, np.random.default_rng(seed))
         self._clusters = Clusters(problem, pair, self._sampler, self._evaluator)
         self._met: set[frozenset[Point]] = set()
@@ -98,7 +89,7 @@ class _Hunt:
         self.gaps: list[Witness] = []
         self.evaluated = 0
 
-    def run(self, strategy: Strategy, budget: Budget, observer: Observer) -> None:
+    def run(self, budget: Budget, observer: Observer) -> None:
         """Hunt until enough is found, nothing can be drawn, or the budget ends."""
         if self._sampler.empty:
             return
@@ -111,7 +102,7 @@ class _Hunt:
         points = count_points(self._sampler.sets)
         most = np.inf if points is None else _REPEATS * points
         barren = 0
-        for found in strategy(self._sampler, self._clusters, self._evaluator, free, batch):
+        for found in climb(self._sampler, self._clusters, self._evaluator, free, batch):
             self.evaluated += int(found.valid.sum())
             barren = 0 if found.valid.any() else barren + 1
             self._check(found, budget)

@@ -6,6 +6,8 @@ found can be given to a deployed model as it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ __all__ = ["Column", "Sampler"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 #: Rounds of repair before a draw is given up.
 _REPAIRS = 6
@@ -39,9 +42,11 @@ class Column:
             if not gapless or values.count <= 64:
                 self.listed = np.array([float(value) for value in values.values], dtype=np.float64)
             self.gapless = gapless
+            self.count: int | None = values.count
         else:
             self.single = False
             self.gapless = True
+            self.count = None
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Values at random: uniform where bounded, over many magnitudes where not."""
@@ -81,6 +86,41 @@ class Column:
         extreme = rng.random(count) < 0.05
         ends = np.where(rng.random(count) < 0.5, self.low, self.high)
         return np.where(extreme & np.isfinite(ends), ends, moved)
+
+    def places(self, values: FloatArray) -> IntArray:
+        """The position of each value among all of them, from 0; ValueError for reals."""
+        if self.count is None:
+            raise ValueError("reals have no positions")
+        if self.listed is not None and not self.gapless:
+            return np.searchsorted(self.listed, values)
+        return (values - self.low).astype(np.int64)
+
+    def beside(self, values: FloatArray) -> Iterator[FloatArray]:
+        """The neighbours of each value, array by array; nan where there is none.
+
+        Of numbers the next one below and above, of reals a hundredth of their range away; of a category each other
+        value.
+        """
+        if self.listed is None:
+            stride = 1.0 if self.whole else self._stride(values)
+            for sign in (-1.0, 1.0):
+                moved = self.settle(values + sign * stride)
+                yield np.where(moved != values, moved, np.nan)
+            return
+        places, size = self.places(values), len(self.listed)
+        if not self.ordered:
+            for step in range(1, size):
+                yield self.listed[(places + step) % size]
+            return
+        padded = np.concatenate([[np.nan], self.listed, [np.nan]])
+        yield padded[places]
+        yield padded[places + 2]
+
+    def _stride(self, values: FloatArray) -> FloatArray:
+        """How far apart neighbouring reals are."""
+        if np.isfinite(self.high - self.low):
+            return np.full(len(values), (self.high - self.low) / 100)
+        return np.asarray(np.maximum(1.0, np.abs(values)) / 100, dtype=np.float64)
 
     def contains(self, values: FloatArray) -> BoolArray:
         """Membership, value by value."""

@@ -1,0 +1,196 @@
+"""Where a hunt takes place: candidates measured in approximate arithmetic, and the pairs among their members.
+
+Nothing here is proved. A score so near to a threshold that float64 may err is settled at once, so that ties are not
+passed over; every pair is judged by :mod:`fairdsl.backends.search.judge` before it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget
+from fairdsl.backends.search.candidates import Space, apart, between, space_of
+from fairdsl.backends.search.evaluators import Counted, Evaluator
+from fairdsl.backends.search.finds import Finds
+from fairdsl.backends.search.sampling import Sampler
+from fairdsl.ir.expr import TRUE, Who, conjoin
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, ScoreGap
+from fairdsl.numerics.confidence import approximate_log_odds
+from fairdsl.numerics.predicates import mask
+from fairdsl.numerics.rounding import float_below
+
+__all__ = ["SETTLED", "Ground", "Measurement", "Pairs"]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: Scores nearer to a threshold, relative to the largest one: settled; and decided otherwise by float32 perhaps.
+_DOUBT, _SINGLE = 1e-9, 1e-6
+#: Individuals that are settled between two looks at the clock.
+SETTLED = 4096
+#: Numbers in one comparison of all members with each other.
+_CELLS = 2**21
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Candidates with their members; ``valid`` ones are individuals of domain and target."""
+
+    members: FloatArray  # [n, k, attributes]
+    valid: BoolArray  # [n, k]
+    scores: FloatArray  # [n, k, scores]
+    decisions: IntArray  # [n, k]
+    margins: FloatArray  # [n, k]
+    wavering: BoolArray  # [n, k], whom a deployed float32 file may decide otherwise
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs that seem to violate, of each candidate the most convincing first; ``owners`` ascend."""
+
+    owners: IntArray  # [m], rows of the measurement
+    a: FloatArray  # [m, attributes]
+    b: FloatArray
+
+
+class Ground:
+    """One question, how its candidates are drawn and measured, and what was found of them so far.
+
+    ``batch`` is how many candidates are best tried at once.
+    """
+
+    def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator, budget: Budget) -> None:
+        self.problem, self.pair = problem, pair
+        self._budget = budget
+        self.evaluator = Counted(evaluator)
+        self.rng = np.random.default_rng(budget.seed)
+        self.sampler = Sampler(problem.domain, pair.target, self.rng)
+        self.space: Space = space_of(pair, self.sampler)
+        self.finds = Finds(len(self.space.columns), self.rng)
+        self.batch = 1
+        self._conditions = conjoin(between(pair), pair.pair_target)
+
+    @property
+    def free(self) -> list[int]:
+        """The coordinates that have more than one value."""
+        return [position for position, column in enumerate(self.space.columns) if not column.single]
+
+    def measure(self, rows: FloatArray) -> Measurement:
+        """Evaluate the candidates, [n, w]."""
+        return self.evaluate(self.space.members(rows))
+
+    def evaluate(self, members: FloatArray) -> Measurement:
+        """Evaluate individuals that belong together, [n, k, attributes]."""
+        count, size, width = members.shape
+        flat = members.reshape(-1, width)
+        valid = self.sampler.inside(flat)
+        scores = self.evaluator.approximate(flat)
+        decisions = self.evaluator.approximate_decisions(scores)
+        margins = self.evaluator.margins(scores)
+        relative = margins / (1 + np.abs(scores).max(axis=1, initial=0.0))
+        near = self._in_doubt(valid, relative, decisions, size)
+        for start in range(0, len(near), SETTLED):
+            if self._budget.exhausted:
+                break  # ties may take a millisecond each
+            part = near[start : start + SETTLED]
+            decisions[part] = self.evaluator.settled(flat[part]).decisions
+        shape = (count, size)
+        return Measurement(
+            members,
+            valid.reshape(shape),
+            scores.reshape(count, size, scores.shape[1]),
+            decisions.reshape(shape),
+            margins.reshape(shape),
+            (relative < (_SINGLE if self.problem.model.deployed else 0.0)).reshape(shape),
+        )
+
+    def _in_doubt(self, valid: BoolArray, relative: FloatArray, decisions: IntArray, size: int) -> IntArray:
+        """The individuals so near to another decision that float64 may have passed over a violation."""
+        if isinstance(self.pair.demand, ScoreGap):
+            return np.empty(0, dtype=np.int64)  # decisions play no part
+        near = valid & ~(relative > _DOUBT)
+        if size == 2:
+            # Two who seem to be decided differently are judged anyway.
+            alike = decisions[0::2] == decisions[1::2]
+            near &= np.repeat(alike, 2)
+        return np.flatnonzero(near)
+
+    def promising(self, measured: Measurement) -> IntArray:
+        """The rows with two valid members that seem to break the demand."""
+        valid = measured.valid
+        if isinstance(self.pair.demand, ScoreGap):
+            first = measured.scores[:, :, 0]
+            highest = np.where(valid, first, -np.inf).max(axis=1)
+            lowest = np.where(valid, first, np.inf).min(axis=1)
+            with np.errstate(invalid="ignore"):
+                return np.flatnonzero(highest - lowest >= self._least_gap)
+        most = np.where(valid, measured.decisions, -1).max(axis=1)
+        least = np.where(valid & (measured.decisions >= 0), measured.decisions, np.iinfo(np.int64).max).min(axis=1)
+        differing = (most >= 0) & (most > least)
+        return np.flatnonzero(differing | (measured.wavering & valid).any(axis=1))
+
+    @property
+    def _least_gap(self) -> float:
+        demand = self.pair.demand
+        return float_below(demand.limit) * (1 - _DOUBT) - 1e-300 if isinstance(demand, ScoreGap) else 0.0
+
+    def pairs(self, measured: Measurement, rows: IntArray) -> Pairs:
+        """The pairs among the members of these rows that seem to break the demand."""
+        size = measured.members.shape[1]
+        step = max(1, _CELLS // (size * size))
+        parts = [self._pairs(measured, rows[start : start + step]) for start in range(0, len(rows), step)]
+        if not parts:
+            empty = np.empty((0, measured.members.shape[2]))
+            return Pairs(np.empty(0, dtype=np.int64), empty, empty)
+        return Pairs(
+            np.concatenate([part.owners for part in parts]),
+            np.concatenate([part.a for part in parts]),
+            np.concatenate([part.b for part in parts]),
+        )
+
+    def _pairs(self, measured: Measurement, rows: IntArray) -> Pairs:
+        members, valid = measured.members[rows], measured.valid[rows]
+        decisions, margins, first = measured.decisions[rows], measured.margins[rows], measured.scores[rows, :, 0]
+        linked = valid[:, :, None] & valid[:, None, :]
+        # Which members differ is the same for all candidates but where a candidate is a pair itself.
+        some = members[:1] if members.shape[1] != 2 else members
+        linked &= apart(self.pair, some[:, :, None, :], some[:, None, :, :])
+        if isinstance(self.pair.demand, ScoreGap):
+            appeal = np.abs(first[:, :, None] - first[:, None, :])
+            linked &= appeal >= self._least_gap
+        else:
+            appeal = np.minimum(margins[:, :, None], margins[:, None, :])
+            differing = decisions[:, :, None] != decisions[:, None, :]
+            differing &= (decisions[:, :, None] >= 0) & (decisions[:, None, :] >= 0)
+            wavering = measured.wavering[rows]
+            linked &= differing | wavering[:, :, None] | wavering[:, None, :]
+            # Whoever is decided differently in exact arithmetic comes first.
+            appeal = np.where(differing, 1.0 + appeal, appeal)
+        if self.pair.symmetric:
+            linked &= np.triu(np.ones(linked.shape[1:], dtype=np.bool_))
+        owner, p, q = np.nonzero(linked)
+        kept = self._admitted(measured, rows[owner], p, q)
+        owner, p, q = owner[kept], p[kept], q[kept]
+        order = np.lexsort((-appeal[owner, p, q], owner))
+        owner, p, q = owner[order], p[order], q[order]
+        return Pairs(rows[owner], members[owner, p], members[owner, q])
+
+    def _admitted(self, measured: Measurement, rows: IntArray, p: IntArray, q: IntArray) -> BoolArray:
+        """Which ordered pairs meet the conditions on pairs, confidence roughly."""
+        a, b = measured.members[rows, p], measured.members[rows, q]
+        kept = np.ones(len(rows), dtype=np.bool_)
+        if self._conditions != TRUE:
+            kept &= mask(self._conditions, {Who.A: a, Who.B: b})
+        for who, member in ((Who.A, p), (Who.B, q)):
+            wanted = self.pair.sure_of(who)
+            if wanted:
+                decided = measured.decisions[rows, member]
+                odds = approximate_log_odds(self.problem.model, measured.scores[rows, member], decided)
+                level = max(-float(np.log(float(sure.odds_against))) for sure in wanted)
+                kept &= odds >= level - 1e-6 * (1 + abs(level))
+        return kept

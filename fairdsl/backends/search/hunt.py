@@ -1,0 +1,238 @@
+"""The hunt: a strategy proposes, what is new is tried, what seems to violate is replayed, what is confirmed counts.
+
+    proposal --not tried before--> candidates --measure--> promising --pairs--> replay --> finds
+
+It ends when enough is found, when the time is up, or when it is *saturated*: nothing new for long, the neighbours of
+all finds tried (where the strategy goes through them), and nothing new in a uniform sample either. Saturated is no
+proof that there is nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.search.evaluators import Evaluator
+from fairdsl.backends.search.ground import SETTLED, Ground, Measurement
+from fairdsl.backends.search.judge import Judge, Judged, Status
+from fairdsl.backends.search.seen import Keys, Seen
+from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
+
+__all__ = ["Caught", "Ending", "hunt"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Individuals evaluated at once; and candidates at least, where few are still wanted.
+_INDIVIDUALS, _FEWEST = 16384, 1024
+#: Candidates that the last uniform sample has, and so many for each one of a small domain.
+_SAMPLE, _REPEATS = 100_000, 40
+
+
+class Ending(Enum):
+    """Why a hunt ended."""
+
+    COUNT = "count"  # as many as were asked for
+    TIME = "time"
+    SATURATED = "saturated"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """What a hunt came to.
+
+    ``pairs`` are all found, each unit once; ``by`` are indices into ``strategies``. ``gaps`` are units whose pairs
+    violate in one arithmetic only, and ``gap`` one of them. ``tried`` candidates were evaluated, ``evaluated``
+    individuals. ``sample``: candidates of the last uniform sample, 0 where none was drawn.
+    """
+
+    pairs: Judged
+    by: NDArray[np.int8]
+    strategies: tuple[str, ...]
+    ending: Ending
+    gaps: int
+    gap: Judged | None
+    tried: int
+    evaluated: int
+    sample: int
+    frontier: int
+
+    @property
+    def by_strategy(self) -> Mapping[str, int]:
+        """How many finds each strategy made."""
+        counts = Counter(self.by.tolist())
+        return {name: counts[index] for index, name in enumerate(self.strategies) if counts[index]}
+
+
+def hunt(
+    problem: Problem,
+    pair: Pair,
+    evaluator: Evaluator,
+    strategy: Strategy,
+    *,
+    count: int | None,
+    budget: Budget,
+    observer: Observer,
+) -> Caught:
+    """Find violating pairs, ``count`` of them (None: until nothing new is found) or as many as the budget allows."""
+    run = _Run(problem, pair, evaluator, budget, count)
+    ending = Ending.INTERRUPTED
+    with suppress(KeyboardInterrupt):  # what was found by then is kept
+        ending = run.until(strategy, observer)
+    return run.caught(ending)
+
+
+class _Run:
+    """The state of a hunt."""
+
+    def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator, budget: Budget, count: int | None) -> None:
+        self._budget = budget
+        self.ground = Ground(problem, pair, evaluator, budget)
+        self._judge = Judge(problem, pair, evaluator)
+        self._keys = Keys(self.ground.space.columns)
+        self._seen, self._violating, self._gaps = Seen(), Seen(), Seen()
+        self._count = count
+        self._found: list[tuple[str, Judged]] = []
+        self._total = self._tried = self._sampled = self._turns = 0
+        self._gap: Judged | None = None
+        self._idle = 0  # proposed since the last find
+        units = self.ground.space.units
+        self._sample = _SAMPLE if units is None else min(_SAMPLE, _REPEATS * units)
+        self._small = units is not None and units <= _SAMPLE
+
+    def until(self, strategy: Strategy, observer: Observer) -> Ending:
+        """Follow the strategy to an end."""
+        if self.ground.sampler.empty:
+            return Ending.SATURATED
+        proposing = strategy.run(self.ground)
+        self._prepare()
+        proposal = next(proposing)
+        while True:
+            tried = self._try(proposal)
+            ending = self._ending(strategy)
+            if ending is not None:
+                return ending
+            done = None if self._count is None else self._total / self._count
+            observer.progress("search", done, f"{self._total:,} pairs, {self.ground.evaluator.evaluated:,} individuals")
+            self._prepare()
+            proposal = proposing.send(tried)
+
+    def caught(self, ending: Ending) -> Caught:
+        """What there is by now."""
+        names = tuple(dict.fromkeys(name for name, _ in self._found))
+        parts = [part for _, part in self._found]
+        by = np.repeat([names.index(name) for name, _ in self._found], [len(part) for part in parts])
+        return Caught(
+            pairs=Judged.joined(parts) if parts else self._none(),
+            by=by.astype(np.int8),
+            strategies=names,
+            ending=ending,
+            gaps=len(self._gaps),
+            gap=self._gap,
+            tried=self._tried,
+            evaluated=self.ground.evaluator.evaluated,
+            sample=self._sampled,
+            frontier=self.ground.finds.waiting,
+        )
+
+    def _none(self) -> Judged:
+        empty = np.empty((0, len(self.ground.problem.domain.attributes)))
+        return self._judge.replay(empty, empty)
+
+    def _prepare(self) -> None:
+        """How much to try next: little at first, while nobody knows what pays, and no more than is still wanted."""
+        ground = self.ground
+        most = max(1, _INDIVIDUALS // ground.space.touches.shape[1])
+        wanted = most if self._count is None else self._count - self._total
+        ground.batch = min(most, max(_FEWEST, min(2 * wanted, _FEWEST << min(self._turns, 20))))
+        self._turns += 1
+
+    def _ending(self, strategy: Strategy) -> Ending | None:
+        if self._count is not None and self._total >= self._count:
+            return Ending.COUNT
+        if self._budget.exhausted:
+            return Ending.TIME
+        if self._idle < self._sample or (strategy.expands and self.ground.finds.waiting):
+            return None
+        if not self._total and not self._small:
+            return None  # in a large domain nothing found so far says little
+        return Ending.SATURATED if self._nothing_new() else None
+
+    def _nothing_new(self) -> bool:
+        """Whether a uniform sample holds nothing new; it does not count as one if the time ends first."""
+        drawn, before = 0, self._total
+        while drawn < self._sample:
+            self._prepare()
+            size = min(self.ground.batch, self._sample - drawn)
+            self._try(Proposal("uniform", self.ground.space.draw(size)))
+            drawn += size
+            if self._total > before or self._budget.exhausted:
+                return False
+        self._sampled = drawn
+        return True
+
+    def _try(self, proposal: Proposal) -> Tried:
+        """Evaluate what is new of a proposal, and enter what is confirmed."""
+        space, rows = self.ground.space, proposal.rows
+        self._idle += max(1, len(rows))
+        violating = np.zeros(len(rows), dtype=np.bool_)
+        if not len(rows):
+            return Tried(violating, 0)
+        keys = self._keys.of(space.canonical(rows))
+        fresh = self._seen.new(keys)
+        fresh = fresh[space.plausible(rows[fresh])]
+        found, gaps = self._confirm(rows[fresh], proposal.by)
+        # Where members are sampled, another sample may find what this one did not.
+        self._seen.add(keys[fresh] if space.complete else keys[fresh[found]])
+        self._gaps.add(keys[fresh[gaps]][self._gaps.new(keys[fresh[gaps]])])
+        if len(fresh) < len(rows):
+            violating = self._violating.contains(keys)
+        violating[fresh[found]] = True
+        self._violating.add(keys[fresh[found]])
+        return Tried(violating, len(found))
+
+    def _confirm(self, rows: FloatArray, by: str) -> tuple[IntArray, IntArray]:
+        """Enter the candidates that are found, replayed pair by pair until one is confirmed; these rows, and gaps."""
+        if not len(rows):
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self._tried += len(rows)
+        measured = self.ground.measure(rows)
+        judged, owners = self._replayed(measured)
+        found = np.flatnonzero(judged.status == Status.FOUND)
+        apart = np.flatnonzero((judged.status == Status.GAP) & ~np.isin(owners, owners[found]))
+        if apart.size and self._gap is None:
+            self._gap = judged.at(apart[:1])
+        if self._count is not None:
+            found = found[: self._count - self._total]
+        if found.size:
+            self.ground.finds.add(rows[owners[found]])
+            self._found.append((by, judged.at(found)))
+            self._total += len(found)
+            self._idle = 0
+        return owners[found], np.unique(owners[apart])
+
+    def _replayed(self, measured: Measurement) -> tuple[Judged, IntArray]:
+        """The best pair of each promising candidate, then of those not confirmed the next one, while there is time."""
+        pairs = self.ground.pairs(measured, self.ground.promising(measured))
+        parts, owners = [self._none()], [np.empty(0, dtype=np.int64)]
+        left = np.arange(len(pairs.owners))
+        while left.size and not self._budget.exhausted:
+            first = np.unique(pairs.owners[left], return_index=True)[1][: SETTLED // 2]
+            now = left[first]
+            judged = self._judge.replay(pairs.a[now], pairs.b[now])
+            parts.append(judged)
+            owners.append(pairs.owners[now])
+            done = pairs.owners[now[judged.status == Status.FOUND]]
+            left = np.delete(left, first)
+            left = left[~np.isin(pairs.owners[left], done)]
+        return Judged.joined(parts), np.concatenate(owners)

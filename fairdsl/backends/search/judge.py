@@ -1,0 +1,170 @@
+"""The replay of many pairs at once: what counts as found, and what is a violation in one arithmetic only.
+
+A pair is *found* if it is admissible, breaks the demand in exact arithmetic, and breaks it in the deployed float32
+file where there is one. If only one of the two arithmetics calls it a violation it is a *gap*, which never counts.
+
+Exact arithmetic is float64 with a rigorous error bound, and more digits or fractions for whatever that bound leaves
+open (:meth:`Evaluator.settled`); the distance of two scores from a gap's limit likewise. The deployed file runs in
+batches, of whose kernels the last bit of a score may depend on the size of the batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import IntEnum
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.search.admissibility import admissible_rows
+from fairdsl.backends.search.evaluators import Evaluator
+from fairdsl.ir.expr import Who
+from fairdsl.ir.model import Deployed, Readout
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, ScoreGap
+from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
+from fairdsl.numerics.evaluate import Settled, points_of
+from fairdsl.numerics.exact import UNDECIDED, settled_gap
+from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.replay import runtime_of
+
+__all__ = ["Judge", "Judged", "Status"]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+#: Float64 errors of a difference of two numbers, relative to their sizes, are far below this.
+_ROUNDED = 2.0**-48
+#: Outputs of these kinds are the score itself; of others no gap is taken.
+_SCORES = (Readout.SCORE, Readout.DIFFERENCE)
+
+
+class Status(IntEnum):
+    """What a pair is."""
+
+    NO_VIOLATION = 0
+    FOUND = 1
+    GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Pairs with what became of them; a and b are the columns of the arrays of twos."""
+
+    a: FloatArray  # [n, attributes]
+    b: FloatArray
+    status: NDArray[np.int8]  # [n]
+    decisions: IntArray  # [n, 2]; negative where open
+    scores: FloatArray  # [n, 2, scores]
+
+    def __len__(self) -> int:
+        return len(self.status)
+
+    def at(self, rows: IntArray | BoolArray | slice) -> Judged:
+        """Some of the pairs."""
+        return Judged(*(getattr(self, entry.name)[rows] for entry in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: list[Judged]) -> Judged:
+        """Several batches as one; ValueError without any."""
+        return cls(*(np.concatenate([getattr(part, entry.name) for part in parts]) for entry in fields(cls)))
+
+
+class Judge:
+    """Replays pairs of one question."""
+
+    def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator) -> None:
+        self._problem, self._pair, self._evaluator = problem, pair, evaluator
+
+    def replay(self, a: FloatArray, b: FloatArray) -> Judged:
+        """Judge the ordered pairs (a[i], b[i])."""
+        count, scores = len(a), self._problem.model.score_count
+        status = np.full(count, Status.NO_VIOLATION, dtype=np.int8)
+        decisions = np.full((count, 2), UNDECIDED, dtype=np.int64)
+        values = np.zeros((count, 2, scores))
+        rows = np.flatnonzero(admissible_rows(self._pair, self._problem.domain, a, b))
+        if not rows.size:
+            return Judged(a, b, status, decisions, values)
+        both = np.concatenate([a[rows], b[rows]])
+        settled = self._evaluator.settled(both)
+        exact = self._exactly(both, settled)
+        float32 = self._deployed(both)
+        admitted = self._sure(both, settled)
+        agreed = exact if float32 is None else exact & float32
+        either = exact if float32 is None else exact | float32
+        found = np.where(agreed, Status.FOUND, np.where(either, Status.GAP, Status.NO_VIOLATION))
+        status[rows] = np.where(admitted, found, Status.NO_VIOLATION)
+        decisions[rows] = _twos(settled.decisions)
+        values[rows] = _twos(settled.scores)
+        return Judged(a, b, status, decisions, values)
+
+    def _exactly(self, both: FloatArray, settled: Settled) -> BoolArray:
+        """Whether it is proved that the two break the demand."""
+        demand = self._pair.demand
+        if isinstance(demand, ScoreGap):
+            return self._gaps(both, settled, demand)
+        of_a, of_b = _twos(settled.decisions).T
+        return np.asarray((of_a != of_b) & (of_a != UNDECIDED) & (of_b != UNDECIDED), dtype=np.bool_)
+
+    def _gaps(self, both: FloatArray, settled: Settled, demand: ScoreGap) -> BoolArray:
+        scores, errors = _twos(settled.scores)[:, :, 0], _twos(settled.errors)[:, :, 0]
+        gap = np.abs(scores[:, 0] - scores[:, 1])
+        with np.errstate(invalid="ignore"):
+            error = (errors.sum(axis=1) + _ROUNDED * np.abs(scores).sum(axis=1)) * (1 + _ROUNDED) + 1e-300
+            broken = gap - error > float_above(demand.limit)
+            kept = gap + error < float_below(demand.limit)
+        for row in np.flatnonzero(~broken & ~kept).tolist():
+            a, b = points_of(both[[row, row + len(both) // 2]])
+            broken[row] = settled_gap(self._problem.model, (a, b), demand.relation, demand.limit) is False
+        return np.asarray(broken, dtype=np.bool_)
+
+    def _sure(self, both: FloatArray, settled: Settled) -> BoolArray:
+        """Whether the model is proved to be as sure of both as is asked."""
+        half = len(both) // 2
+        found = np.ones(half, dtype=np.bool_)
+        for who, rows in ((Who.A, slice(0, half)), (Who.B, slice(half, None))):
+            wanted = self._pair.sure_of(who)
+            if not wanted:
+                continue
+            model, decisions = self._problem.model, settled.decisions[rows]
+            answers = sure_rows(model, settled.scores[rows], settled.errors[rows], decisions, wanted)
+            for row in np.flatnonzero(answers == OPEN).tolist():
+                (point,) = points_of(both[rows][[row]])
+                answers[row] = is_sure(model, point, wanted) is True
+            found &= answers == 1
+        return found
+
+    def _deployed(self, both: FloatArray) -> BoolArray | None:
+        """Whether the deployed file breaks the demand; None where there is none, or none of its numbers is a score."""
+        deployed, demand = self._problem.model.deployed, self._pair.demand
+        if deployed is None:
+            return None
+        if isinstance(demand, ScoreGap):
+            return _deployed_gaps(deployed, demand, both) if deployed.readout in _SCORES else None
+        of_a, of_b = _twos(runtime_of(deployed).decide_array(both)).T
+        return np.asarray(of_a != of_b, dtype=np.bool_)
+
+
+def _deployed_gaps(deployed: Deployed, demand: ScoreGap, both: FloatArray) -> BoolArray:
+    """Gaps of the file's own numbers, which are taken as they are."""
+    numbers = _twos(runtime_of(deployed).scores_array(both)[:, 0])
+    gap = np.abs(numbers[:, 0] - numbers[:, 1])
+    limit = float_below(demand.limit)
+    broken = gap > limit
+    near = np.abs(gap - limit) <= _ROUNDED * (np.abs(numbers).sum(axis=1) + abs(limit)) + 1e-300
+    for row in np.flatnonzero(near).tolist():
+        of_a, of_b = (Fraction(value) for value in numbers[row].tolist())
+        broken[row] = not demand.relation.compares(abs(of_a - of_b), demand.limit)
+    return np.asarray(broken, dtype=np.bool_)
+
+
+_Number = TypeVar("_Number", np.float64, np.int64)
+
+
+def _twos(stacked: NDArray[_Number]) -> NDArray[_Number]:
+    """[2 n, ...] with the a's first, to [n, 2, ...]."""
+    half = len(stacked) // 2
+    return np.stack([stacked[:half], stacked[half:]], axis=1)

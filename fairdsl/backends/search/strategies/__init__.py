@@ -1,0 +1,5 @@
+"""The strategies of a hunt, by name: one file a method, which says where the method is from."""
+
+from fairdsl.backends.search.strategies.registry import STRATEGIES
+
+__all__ = ["STRATEGIES"]

@@ -1,0 +1,32 @@
+"""``climb``: descent of many centres towards a violation, and bisection onto the decision boundary.
+
+The quick search of ``fairdsl check`` (:mod:`..climb`), without its end after a few finds. It is for violations so
+rare that no draw meets one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairdsl.backends.search.climb import climb
+from fairdsl.backends.search.clusters import Clusters
+from fairdsl.backends.search.ground import Ground
+from fairdsl.backends.search.strategy import Proposal, Proposing
+
+__all__ = ["climbing"]
+
+
+def climbing(ground: Ground) -> Proposing:
+    """Propose what the climb takes for violations."""
+    clusters = Clusters(ground.problem, ground.pair, ground.sampler, ground.evaluator)
+    free = [
+        index
+        for index, column in enumerate(ground.sampler.columns)
+        if index not in ground.pair.differ and not column.single
+    ]
+    batch = max(16, ground.batch * ground.space.touches.shape[1] // clusters.size)
+    for measured in climb(ground.sampler, clusters, ground.evaluator, free, batch):
+        near = np.flatnonzero(measured.distances <= 0)
+        found = ground.evaluate(measured.members[near])
+        pairs = ground.pairs(found, ground.promising(found))
+        yield Proposal("climb", ground.space.rows_of(pairs.a, pairs.b))

@@ -1,0 +1,49 @@
+"""``portfolio``: several strategies, and a bandit that moves the effort to what pays.
+
+What pays changes in the course of a hunt: without finds nothing has neighbours, with a few everything has. So the
+bandit is Thompson's (Biometrika 25, 1933) with a fading memory (Raj and Kalyani, arXiv 1707.09727). A
+strategy's finds in so many evaluations are taken for Poisson counts of an unknown rate with a Gamma
+prior; before each turn a rate is drawn from every posterior, and the strategy with the highest one has its turn.
+Both counts fade, so that what was long ago counts for little. The prior is hopeful: what was never tried is tried soon.
+
+Effort is counted in evaluated individuals and not in seconds, so a seed gives one and the same hunt everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fairdsl.backends.search.ground import Ground
+from fairdsl.backends.search.strategy import Proposing, Strategy, Tried
+
+__all__ = ["portfolio"]
+
+#: What is left of the counts after a turn of any strategy.
+_FADING = 0.95
+#: The prior: so many finds in so many evaluations.
+_FINDS, _EVALUATIONS = 1.0, 4.0
+#: What a proposed row costs even where it was tried before.
+_OVERHEAD = 0.05
+
+
+def portfolio(ground: Ground, strategies: Sequence[Strategy]) -> Proposing:
+    """Give turns to the strategies that fit the problem."""
+    arms = [strategy for strategy in strategies if strategy.fits(ground.problem)]
+    running = [arm.run(ground) for arm in arms]
+    answers: list[Tried | None] = [None for _ in arms]
+    finds, costs = np.zeros(len(arms)), np.zeros(len(arms))
+    while True:
+        rates = ground.rng.gamma(finds + _FINDS) / (costs + _EVALUATIONS)
+        ready = np.array([arm.ready(ground) for arm in arms])
+        chosen = int(np.argmax(np.where(ready, rates, -1.0)))
+        before = ground.evaluator.evaluated
+        answer = answers[chosen]
+        proposal = next(running[chosen]) if answer is None else running[chosen].send(answer)
+        tried = yield proposal
+        answers[chosen] = tried
+        finds *= _FADING
+        costs *= _FADING
+        finds[chosen] += tried.new
+        costs[chosen] += 1 + ground.evaluator.evaluated - before + _OVERHEAD * len(proposal.rows)

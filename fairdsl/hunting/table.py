@@ -1,0 +1,204 @@
+"""Found pairs as a table in the spec's words, and its two file formats.
+
+The columns are the attributes of a, then ``b.NAME`` for those in which b may be another, the two decisions, the two
+scores (one each, or one for each outcome), and which strategy found the pair. Names of attributes hold no dot,
+so none of the others is taken for one.
+
+Files are written beside their place under another name and then put there in one step.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.errors import cannot_write
+from fairdsl.backends.search.hunt import Caught
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.hunting.errors import unwritable_table
+from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer
+from fairdsl.ir.question import Pair
+
+__all__ = ["Column", "check_output", "columns_of", "write_table"]
+
+FloatArray = NDArray[np.float64]
+
+_INSTEAD = "name a file in a folder that can be written, with `-o FILE.csv`"
+
+
+class Column(Protocol):
+    """A column of the table."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the header."""
+
+    @property
+    def cells(self) -> list[Any]:
+        """The values, row by row."""
+
+    def texts(self) -> list[str]:
+        """The cells of a CSV file, row by row."""
+
+    def arrow(self, library: Any) -> Any:
+        """The column as an array of pyarrow, the ``library``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Row i has the distinct value number ``places[i]``."""
+
+    name: str
+    values: tuple[Any, ...]
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of_attribute(cls, name: str, attribute: Attribute, numbers: FloatArray) -> Coded:
+        """Values of an attribute as the spec writes them: names, truth values, whole numbers, reals."""
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return cls(name, tuple(_value(attribute, number) for number in distinct.tolist()), places.ravel())
+
+    @property
+    def cells(self) -> list[Any]:
+        """The values row by row."""
+        return [self.values[place] for place in self.places.tolist()]
+
+    def texts(self) -> list[str]:
+        """The cells of a CSV file, row by row."""
+        written = [_text(value) for value in self.values]
+        return [written[place] for place in self.places.tolist()]
+
+    def arrow(self, library: Any) -> Any:
+        """Names as a dictionary, so that a million rows hold each name once; anything else as it is."""
+        if any(isinstance(value, str) for value in self.values):
+            return library.DictionaryArray.from_arrays(self.places.astype(np.int32), list(self.values))
+        return library.array(self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A column of numbers, given to nine digits."""
+
+    name: str
+    numbers: FloatArray
+
+    @property
+    def cells(self) -> list[Any]:
+        """The rounded numbers."""
+        return [float(text) for text in self.texts()]
+
+    def texts(self) -> list[str]:
+        """Nine digits each."""
+        return [f"{number:.9g}" for number in self.numbers.tolist()]
+
+    def arrow(self, library: Any) -> Any:
+        """An array of doubles."""
+        return library.array(self.cells, type=library.float64())
+
+
+def _value(attribute: Attribute, number: float) -> Any:
+    match attribute.type:
+        case Boolean():
+            return bool(number)
+        case Integer():
+            return int(number)
+        case Category():
+            return attribute.show(Fraction(number))
+        case _:
+            return number
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        cell = io.StringIO()
+        csv.writer(cell, lineterminator="").writerow([value])
+        return cell.getvalue()
+    return repr(value)
+
+
+def columns_of(caught: Caught, domain: Domain, pair: Pair, outcomes: Sequence[str]) -> tuple[Column, ...]:
+    """The table of what was caught."""
+    pairs = caught.pairs
+    varying = sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)})
+    found: list[Column] = [
+        Coded.of_attribute(attribute.name, attribute, pairs.a[:, index])
+        for index, attribute in enumerate(domain.attributes)
+    ]
+    for index in varying:
+        attribute = domain.attributes[index]
+        found.append(Coded.of_attribute(f"b.{attribute.name}", attribute, pairs.b[:, index]))
+    # An open decision is the last of the names.
+    names = (*outcomes, "open")
+    for place, who in enumerate("ab"):
+        found.append(Coded(f"{who}.decision", names, pairs.decisions[:, place] % len(names)))
+    single = pairs.scores.shape[2] == 1
+    for place, who in enumerate("ab"):
+        for score in range(pairs.scores.shape[2]):
+            name = f"{who}.score" if single else f"{who}.score.{outcomes[score]}"
+            found.append(Numbers(name, pairs.scores[:, place, score]))
+    found.append(Coded("found.by", caught.strategies, caught.by.astype(np.int64)))
+    return tuple(found)
+
+
+def check_output(path: str) -> None:
+    """DiagnosticError where a table cannot be written there: better known before a long search than after it."""
+    suffix = Path(path).suffix.lower()
+    if suffix == ".parquet":
+        _pyarrow(path)
+    elif suffix != ".csv":
+        reason = (
+            f"tables are written as `.csv` or `.parquet`, not as `{suffix}`" if suffix else "its name has no ending"
+        )
+        raise DiagnosticError(unwritable_table(path, reason, "name a file that ends in `.csv`, with `-o FILE.csv`"))
+    if not Path(path).parent.is_dir():
+        raise DiagnosticError(cannot_write(str(Path(path).parent), "there is no such folder", _INSTEAD))
+
+
+def write_table(columns: Sequence[Column], path: str) -> None:
+    """Write the table as the file's name says; raises DiagnosticError where it cannot be written."""
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        if target.suffix.lower() == ".parquet":
+            _write_parquet(columns, partial)
+        else:
+            partial.write_bytes(_as_csv(columns).encode())
+        partial.replace(target)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise DiagnosticError(cannot_write(str(target.parent), error.strerror or str(error), _INSTEAD)) from error
+
+
+def _as_csv(columns: Sequence[Column]) -> str:
+    """UTF-8 with one header line; lines end as RFC 4180 allows and every tool reads, in a line feed."""
+    header = ",".join(_text(column.name) for column in columns)
+    rows = map(",".join, zip(*(column.texts() for column in columns), strict=True))
+    return "\n".join([header, *rows]) + "\n"
+
+
+def _pyarrow(path: str) -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        reason = "Parquet files need the library pyarrow, which is not installed"
+        instead = "install it with `pip install fairdsl[parquet]`, or name a file that ends in `.csv`"
+        raise DiagnosticError(unwritable_table(path, reason, instead)) from error
+    return pyarrow
+
+
+def _write_parquet(columns: Sequence[Column], path: Path) -> None:
+    arrow = _pyarrow(str(path))
+    arrays = [column.arrow(arrow) for column in columns]
+    table = arrow.Table.from_arrays(arrays, names=[column.name for column in columns])
+    arrow.parquet.write_table(table, str(path))

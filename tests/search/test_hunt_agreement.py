@@ -1,0 +1,40 @@
+"""Hunts against brute force: what is found is there and counted once, and a saturated portfolio leaves nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdsl.backends.search.hunt import Ending
+from fairdsl.backends.search.strategies import STRATEGIES
+from tests.oracle import truth
+from tests.search.hunting_tools import caught_by, mistake, pairs_of, unit_of, units_of
+from tests.strategies import confident_problems, problems
+from tests.tree_strategies import tree_problems
+
+
+@settings(max_examples=40)
+@given(problems(), st.integers(0, 3))
+def test_a_saturated_portfolio_finds_every_unit(problem, seed) -> None:
+    caught, known = caught_by("portfolio", problem, seed=seed), truth(problem)
+    assert mistake(problem, caught, known) is None
+    assert caught.ending is Ending.SATURATED
+    assert {unit_of(problem.question, a, b) for a, b in pairs_of(caught)} == units_of(problem, known)
+
+
+@settings(max_examples=25)
+@given(st.one_of(confident_problems(), tree_problems(), problems(widths=(2,), curved=True)))
+def test_confidence_trees_and_curves(problem) -> None:
+    caught, known = caught_by("portfolio", problem), truth(problem)
+    assert mistake(problem, caught, known) is None
+    assert {unit_of(problem.question, a, b) for a, b in pairs_of(caught)} == units_of(problem, known)
+
+
+@pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"portfolio"}))
+@settings(max_examples=8)
+@given(problems(), st.integers(0, 3))
+def test_every_strategy_finds_violations_only(strategy, problem, seed) -> None:
+    if STRATEGIES[strategy].fits(problem):
+        caught = caught_by(strategy, problem, count=20, seed=seed, seconds=0.3)
+        assert mistake(problem, caught, truth(problem)) is None

@@ -1,0 +1,195 @@
+"""``fairdsl search`` and ``fairdsl.search``: files, names, seeds, exit codes, and what is said of the finds.
+
+Trap 7: "counterexamples" outside their domain, one of them thousands of times. Trap 26: runs without a seed, results
+appended to old files, categories as bare integers.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fairdsl
+from fairdsl.backends.contract import Silent
+from fairdsl.cli.app import cli
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+HIRING, LENDING = EXAMPLES / "hiring" / "hiring.fair", EXAMPLES / "lending" / "lending.fair"
+
+SPEC = """\
+domain Applicant {{
+  job    : category {{ clerk, "night, guard", cook }}
+  member : boolean
+  rate   : real 0 .. 1
+  age    : integer 18 .. 90
+}}
+protected job
+model approve : Applicant -> {{ no, yes }}
+  score = age + 10 * rate - 40 * (job = cook)
+  yes when score > {threshold}
+property fair {{
+  compare a, b : Applicant
+  differ in job
+  require same decision
+}}
+"""
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["search", *map(str, arguments)])
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "spec.fair"
+    path.write_text(SPEC.format(threshold=50), encoding="utf-8")
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_reference_network_has_these_six_units() -> None:
+    """docs/semantics.md, section 6."""
+    found = fairdsl.search(HIRING, property="gender_never_decides", count=None)
+    units = {(row["test_score"], row["experience"]) for row in found.rows()}
+    assert units == {(1, 0), (1, 1), (1, 2), (1, 3), (2, 4), (2, 5)}
+    assert (found.count, found.ending.value, found.gaps) == (6, "saturated", 0)
+
+
+def test_a_tie_that_float32_decides_otherwise_is_counted_apart() -> None:
+    """The candidate (1, men, 0) of the decimals has the score 2.2e-8 exactly and 0 in float32."""
+    found = fairdsl.search(EXAMPLES / "hiring" / "hiring_decimal.fair", property="gender_never_decides", count=None)
+    assert found.gaps == 1
+    assert found.gap is not None
+    assert {found.domain.show(who)["test_score"] for who in (found.gap.a, found.gap.b)} == {"1"}
+
+
+def test_trap_7_finds_lie_in_the_target_are_distinct_and_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "found.csv"
+    found = fairdsl.search(LENDING, property="sex_and_age", count=400, output=path)
+    rows = rows_of(path)
+    shared = [name for name in found.domain.show(found.shown[0].a) if name not in ("sex", "age_group")]
+    assert len({tuple(row[name] for name in shared) for row in rows}) == found.count == 400
+    for row in rows:
+        assert int(row["income"]) >= 5
+        assert int(row["debt"]) <= int(row["income"])
+        assert 1 <= int(row["amount"]) <= 300
+        assert {row["a.decision"], row["b.decision"]} == {"reject", "grant"}
+        assert (row["sex"], row["age_group"]) != (row["b.sex"], row["b.age_group"])
+        assert (float(row["a.score"]) > 0) == (row["a.decision"] == "grant")
+    assert len(found.shown) == 4
+
+
+def test_trap_26_one_seed_one_file_in_the_words_of_the_spec(spec: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    one.write_text("an earlier run\n" * 1000, encoding="utf-8")
+    for path in (one, other):
+        assert run(spec, "--count", "50", "--seed", "3", "-o", path).exit_code == 1
+    assert one.read_bytes() == other.read_bytes()
+    assert run(spec, "--count", "50", "--seed", "4", "-o", other).exit_code == 1
+    assert one.read_bytes() != other.read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one.csv", "other.csv", "spec.fair"]
+    rows = rows_of(one)
+    assert list(rows[0]) == [
+        *("job", "member", "rate", "age", "b.job"),
+        *("a.decision", "b.decision", "a.score", "b.score", "found.by"),
+    ]
+    assert len(rows) == 50
+    for row in rows:
+        assert "cook" in (row["job"], row["b.job"])
+        assert {row["job"], row["b.job"]} <= {"clerk", "night, guard", "cook"}
+        assert row["member"] in ("true", "false")
+        scores = [int(row["age"]) + 10 * float(row["rate"]) - 40 * (row[job] == "cook") for job in ("job", "b.job")]
+        assert [float(row["a.score"]), float(row["b.score"])] == pytest.approx(scores)
+        assert [row["a.decision"], row["b.decision"]] == ["yes" if score > 50 else "no" for score in scores]
+
+
+def test_what_is_said(spec: Path) -> None:
+    result = run(spec, "--count", "20")
+    assert result.exit_code == 1
+    assert "found      20 pairs, each replayed on the model: " in result.stdout
+    assert "ended      as many as asked for; there may be more" in result.stdout
+    assert "job = " in result.stdout
+    said = json.loads(run(spec, "--count", "20", "--json").stdout)
+    assert (said["schema"], said["found"], said["ending"]) == ("fairdsl.found/1", 20, "count")
+    assert sum(said["by_strategy"].values()) == 20
+    assert set(said["pairs"][0]["decisions"]) == {"no", "yes"}
+    assert 0 < said["spread"] < 1
+
+
+def test_nothing_found_is_unknown_and_claims_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "spec.fair"
+    path.write_text(SPEC.format(threshold=200), encoding="utf-8")
+    result = run(path, "--timeout", "0.3", "-o", tmp_path / "none.csv")
+    assert result.exit_code == 3
+    assert "that proves nothing" in result.stdout
+    assert rows_of(tmp_path / "none.csv") == []
+
+
+def test_a_saturated_search_says_what_that_means() -> None:
+    result = run(HIRING, "--property", "gender_never_decides", "--saturate")
+    assert result.exit_code == 1
+    assert "saturated: nothing new near what was found, nor in 1,200 uniform draws" in result.stdout.replace(
+        "\n               ", " "
+    )
+
+
+def test_which_property_has_to_be_said(spec: Path) -> None:
+    result = run(HIRING)
+    assert result.exit_code == 2
+    assert "E0633" in result.stderr
+    assert "`good_tests`" in result.stderr
+    assert "E0604" in run(HIRING, "--property", "good_test").stderr
+    assert "E0604" in run(spec, "--strategy", "neighbors").stderr
+    assert "did you mean `neighbours`?" in run(spec, "--strategy", "neighbors").stderr
+
+
+def test_files_that_cannot_be_written(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("found.txt", "found"):
+        assert "E0634" in run(spec, "-o", tmp_path / name).stderr
+    assert "E0605" in run(spec, "-o", tmp_path / "no" / "found.csv").stderr
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = run(spec, "-o", tmp_path / "found.parquet")
+    assert (result.exit_code, "E0634" in result.stderr) == (2, True)
+    assert run(spec, "--saturate", "--count", "3").exit_code == 2
+    with pytest.raises(fairdsl.SpecError):
+        fairdsl.search(spec, output=tmp_path / "found.txt")
+    with pytest.raises(ValueError, match="positive"):
+        fairdsl.search(spec, count=0)
+
+
+def test_parquet_holds_the_same_table(spec: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "found.parquet"
+    found = fairdsl.search(spec, count=30, output=path)
+    table = parquet.read_table(path)
+    assert table.column_names == [column.name for column in found.columns]
+    assert table.to_pylist() == found.rows()
+
+
+class Interrupting(Silent):
+    """Presses Ctrl-C after some progress."""
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    def progress(self, stage: str, fraction: float | None, detail: str) -> None:
+        self.heard += 1
+        if self.heard == 12:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_keeps_what_was_found(spec: Path, tmp_path: Path) -> None:
+    path = tmp_path / "found.csv"
+    found = fairdsl.search(spec, count=10**9, output=path, observer=Interrupting())
+    assert found.ending.value == "interrupted"
+    assert 0 < found.count == len(rows_of(path))

@@ -1,0 +1,149 @@
+"""What each strategy is for, on problems where others fail; seeds; many outcomes; many protected attributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from fairdsl.backends.search.hunt import Caught, Ending
+from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.backends.search.strategies.fully_directed import Attributes
+from fairdsl.backends.search.strategies.semi_directed import Directions
+from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.model import ByHighest, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Relaxation, ScoreGap
+from tests.builders import BOOLEAN, category, domain, integer, layer, linear, model, problem, real, score
+from tests.search.hunting_tools import caught_by, pairs_of, unit_of
+
+WIDE = domain(amount=integer(0, 10**6), month=integer(0, 80), job=category(5, 2, 9, 0), rate=real(0, 1), sex=BOOLEAN)
+TOY = domain(x=integer(0, 39), y=integer(0, 39), sex=BOOLEAN)
+
+
+def line(width: int) -> Problem:
+    """Sex decides where x + y lies in a band of so many values up to 40."""
+    return problem(TOY, score([1, 1, width], -40), 2)
+
+
+def band(width: int) -> set[tuple[float, float]]:
+    return {(float(x), float(y)) for x in range(40) for y in range(40) if 40 - width < x + y <= 40}
+
+
+def found_in(caught: Caught) -> list[tuple[float, float]]:
+    return [(x, y) for x, y, _ in caught.pairs.a.tolist()]
+
+
+@pytest.mark.parametrize("strategy", ["neighbours", "portfolio"])
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_a_saturated_hunt_finds_all_of_a_connected_band(strategy: str, width: int) -> None:
+    caught = caught_by(strategy, line(width))
+    assert caught.ending is Ending.SATURATED
+    assert caught.frontier == 0
+    assert caught.sample > 0
+    assert sorted(found_in(caught)) == sorted(band(width))
+
+
+@pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"zero-order"}))
+def test_every_strategy_finds_some(strategy: str) -> None:
+    caught = caught_by(strategy, line(5), count=15)
+    assert (len(caught.pairs), caught.ending) == (15, Ending.COUNT)
+    assert len(set(found_in(caught))) == 15
+    assert set(found_in(caught)) <= band(5)
+
+
+def test_gradients_need_no_find_to_start_from() -> None:
+    """One individual in a million violates: uniform draws miss them, a gradient's step does not."""
+    rare = problem(WIDE, score([1, 10_000, 0, 0, 1], -777_777), 4)
+    assert len(caught_by("gradient", rare, count=1000, seconds=10).pairs) == 1000
+    assert len(caught_by("uniform", rare, count=1000, seconds=0.5).pairs) < 100
+
+
+def test_differences_lead_a_black_box_to_its_boundary() -> None:
+    """The same without slopes: the score counts thresholds, so only its values can be asked for."""
+    tests = [linear({0: 1}, ">", 50_000 * step) for step in range(1, 20)] + [linear({4: 1}, ">", 0)]
+    weights = [Fraction(1)] * 19 + [Fraction(1, 2)]
+    stairs = replace(score(weights, Fraction(-41, 4)), inputs=tuple(IndicatorInput(test) for test in tests))
+    asked = problem(WIDE, stairs, 4)
+    assert not STRATEGIES["gradient"].fits(asked)
+    caught = caught_by("zero-order", asked, count=200, seconds=10)
+    assert len(caught.pairs) == 200
+    assert set(caught.by_strategy) == {"zero-order"}
+
+
+@pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"zero-order"}))
+def test_one_seed_is_one_hunt(strategy: str) -> None:
+    asked = line(4)
+    once, again = (caught_by(strategy, asked, count=30, seed=3) for _ in range(2))
+    assert np.array_equal(once.pairs.a, again.pairs.a)
+    assert np.array_equal(once.pairs.b, again.pairs.b)
+    assert (once.evaluated, once.by_strategy) == (again.evaluated, again.by_strategy)
+    other = caught_by(strategy, asked, count=30, seed=4)
+    assert not np.array_equal(once.pairs.a, other.pairs.a)
+
+
+def test_several_protected_attributes_in_all_mode() -> None:
+    people = domain(age=integer(0, 300), region=category(*range(0, 90, 3)), income=integer(0, 10**4))
+    caught = caught_by("portfolio", problem(people, score([1, 0, "1/10"], -700), 0, 1, mode=Differ.ALL), count=300)
+    a, b = caught.pairs.a, caught.pairs.b
+    assert len(caught.pairs) == len(np.unique(a[:, 2])) == 300
+    assert (a[:, :2] != b[:, :2]).all()
+
+
+def test_relaxations_and_ordered_pairs() -> None:
+    asked = problem(
+        WIDE,
+        score([1, 0, 0, 0, 0], -500_000),
+        4,
+        relax=(Relaxation(attribute=0, by=Fraction(3)), Relaxation(attribute=2, by=None)),
+        pair_target=linear({1: 1}, ">", 0, who=Who.A),
+    )
+    caught = caught_by("portfolio", asked, count=400, seconds=20)
+    assert len(caught.pairs) == 400
+    assert len({unit_of(asked.question, a, b) for a, b in pairs_of(caught)}) == 400
+    assert (np.abs(caught.pairs.a[:, 0] - caught.pairs.b[:, 0]) <= 3).all()
+    assert (caught.pairs.a[:, 1] > 0).all()
+
+
+def test_three_outcomes_and_gaps_of_scores() -> None:
+    rows = [[1, 0, 0, 0, 3], ["1/2", 0, 0, 0, 0], [0, 5000, 0, 0, 0]]
+    base = score([1, 0, 0, 0, 1])
+    three = Model(
+        name="m", outcomes=("a", "b", "c"), inputs=base.inputs, layers=(layer(rows, [0, 1, 2], 1),), rule=ByHighest()
+    )
+    caught = caught_by("portfolio", problem(WIDE, three, 4), count=200)
+    assert len(caught.pairs) == 200
+    assert (caught.pairs.decisions[:, 0] != caught.pairs.decisions[:, 1]).all()
+    hidden = model(layer([[1, 0, 0, 0, 0]], [-990_000]), layer([["1/1000"]], [0], 1), attributes=5)
+    gap = ScoreGap(relation=Relation.LE, limit=Fraction(9))
+    far = problem(WIDE, hidden, 4, relax=(Relaxation(attribute=0, by=None),), demand=gap)
+    assert len(caught_by("portfolio", far, count=50).pairs) == 50
+
+
+def test_an_empty_target_and_a_fair_model_are_searched_in_vain() -> None:
+    nobody = problem(TOY, score([1, 1, 1], -40), 2, target=linear({0: 1}, ">", 100))
+    fair = problem(TOY, score([1, 1, 0], -40), 2)
+    for asked in (nobody, fair):
+        caught = caught_by("portfolio", asked)
+        assert (len(caught.pairs), caught.ending) == (0, Ending.SATURATED)
+
+
+def test_in_a_large_domain_nothing_found_is_searched_until_the_time_is_up() -> None:
+    caught = caught_by("portfolio", problem(WIDE, score([1, 0, 0, 0, 0], -5), 4), seconds=0.5)
+    assert (len(caught.pairs), caught.ending) == (0, Ending.TIME)
+
+
+def test_directions_are_rewarded_for_what_they_lead_to() -> None:
+    """The sign of the reward, which the authors' own script has the wrong way round for attributes."""
+    directions = Directions(3)
+    directions.learn(1, down=True, discriminatory=True)
+    directions.learn(2, down=False, discriminatory=True)
+    directions.learn(0, down=False, discriminatory=False)
+    assert directions.down_probability.tolist() == [0.501, 0.501, 0.499]
+    attributes = Attributes(2)
+    attributes.learn(0, down=True, discriminatory=True)
+    assert attributes.probability[0] > 0.5 > attributes.probability[1]
+    assert attributes.probability.sum() == pytest.approx(1)
