@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
-from fairdsl.plan import Plan, execute, plan_of, prepare
+from fairdsl.plan import Plan, cross_checked, execute, plan_of, prepare
 from fairdsl.plan.choices import check_backend, check_partition, check_properties
 from fairdsl.plan.errors import nobody_compared, nothing_to_check
 from fairdsl.report.build import demand_report
@@ -110,7 +110,8 @@ def _answer(
         verdict = Unknown(reason=Reason.INTERRUPTED, detail="its turn had not come yet", evidence=evidence)
     else:
         observer.progress(item.property.name, None, item.demand.text)
-        verdict = execute(plan, item.problem, budget, observer)
+        answered_by = cross_checked if budget.tactics.cross_check else execute
+        verdict = answered_by(plan, item.problem, budget, observer)
     return verdict, demand_report(
         text=item.demand.text,
         metric=item.demand.metric,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from fairdsl.api.paths import AnyPath, by_name
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from fairdsl.backends.contract import Observer, Partition
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.explanation import Capability, Explanation, PlanText
@@ -33,6 +35,9 @@ def check(
     query_timeout: float | None = None,
     query_memory: int = 4 << 30,
     trust_milp: bool = False,
+    groups: str | None = None,
+    ssat_solver: str | None = None,
+    cross_check: bool = False,
     observer: Observer | None = None,
 ) -> Report:
     """Verify every property of the spec at ``spec`` and report.
@@ -52,13 +57,18 @@ def check(
         query_timeout: seconds that a solver may take for one partition; 10 by default.
         query_memory: bytes that each solver process may use.
         trust_milp: count a mixed-integer solver's `infeasible` without a proof; the report says so.
+        groups: ``"enumerate"``: the backend ``ssat`` asks about every group by itself; ``"learn"``: its solver finds
+            the most and the least favoured; by default every group, up to 256.
+        ssat_solver: let this solver answer for the backend ``ssat``: a name, a program's path, or ``NAME=PATH``.
+        cross_check: ask every other backend that can decide a demand, too; where two contradict each other, the
+            verdict is unknown.
         observer: hears of progress.
 
     Returns:
         The report: a verdict, evidence and witnesses for each demand. Refused demands are part of it.
 
     Raises:
-        SpecError: the spec, or a file that it names, has mistakes.
+        SpecError: the spec, or a file that it names, has mistakes; or the SSAT solver is not here.
     """
     import os
 
@@ -69,8 +79,18 @@ def check(
         raise ValueError("`timeout` is a positive number of seconds, `seed` a number from 0")
     if partition is not None and backend not in (None, "smt"):
         raise ValueError("questions are answered partition by partition by `smt` alone")
+    if ssat_solver is not None:
+        from fairdsl.backends.ssat.solvers import solver_of
+
+        solver_of(ssat_solver)  # better said before anything is computed
     tactics = Tactics(
-        partition=partition, query_seconds=query_timeout, query_memory=query_memory, trust_milp=trust_milp
+        partition=partition,
+        query_seconds=query_timeout,
+        query_memory=query_memory,
+        trust_milp=trust_milp,
+        groups=groups,
+        ssat_solver=ssat_solver,
+        cross_check=cross_check,
     )
     return verify(
         fspath(spec),
@@ -118,17 +138,27 @@ def explain(
     spec: AnyPath,
     *,
     population: bool = False,
+    error: float | Fraction | None = None,
+    confidence: float | Fraction = 0.95,
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
 ) -> Explanation:
     """Each property of the spec as an English sentence and as a formula, with every clause in force.
 
     With ``population`` the populations in force too, which opens their data; files in ``models`` and ``data`` replace
-    those of the spec, by the names of models and distributions.
+    those of the spec, by the names of models and distributions. With ``error`` the rows that each metric of groups
+    under data needs for such an error of its rates, with ``confidence``, and the error of the rows at hand.
     """
+    from fractions import Fraction
+
     from fairdsl.explanation import explain_spec
 
-    return explain_spec(fspath(spec), population=population, models=by_name(models), data=by_name(data))
+    # Floats are meant as they are written: 0.95 is 19 in 20.
+    wanted, sure = (None if number is None else Fraction(str(number)) for number in (error, confidence))
+    if sure is None or not 0 < sure < 1 or (wanted is not None and not 0 < wanted < 1):
+        raise ValueError("`error` and `confidence` lie between 0 and 1")
+    rows = None if wanted is None else (wanted, sure)
+    return explain_spec(fspath(spec), population=population, rows=rows, models=by_name(models), data=by_name(data))
 
 
 def plans(

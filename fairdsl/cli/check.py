@@ -14,12 +14,14 @@ from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
 from fairdsl.cli.options import (
     Seconds,
     data_option,
+    groups_option,
     jobs_option,
     json_option,
     memory_option,
     model_option,
     scheduler_option,
     spec_argument,
+    ssat_solver_option,
 )
 from fairdsl.cli.partition import partition_of, partition_options, solver_options
 from fairdsl.cli.progress import watching
@@ -59,6 +61,14 @@ __all__ = ["command"]
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
 @partition_options
 @solver_options
+@groups_option
+@ssat_solver_option
+@click.option(
+    "--cross-check",
+    is_flag=True,
+    help="Ask every other backend that can decide a demand, too: notes say what they make of it, and where two "
+    "contradict each other the verdict is unknown.",
+)
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
@@ -78,6 +88,9 @@ def command(
     query_timeout: float | None,
     query_memory: int,
     trust_milp: bool,
+    groups: str | None,
+    ssat_solver: str | None,
+    cross_check: bool,
     explain_plan: bool,
     **partitioning: Any,
 ) -> None:
@@ -105,6 +118,9 @@ def command(
                 query_timeout=query_timeout,
                 query_memory=query_memory,
                 trust_milp=trust_milp,
+                groups=groups,
+                ssat_solver=ssat_solver,
+                cross_check=cross_check,
                 observer=observer,
             )
         except DiagnosticError as error:

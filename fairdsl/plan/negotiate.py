@@ -1,6 +1,7 @@
-"""From offers to a plan: quick search first, then the first backend that can decide, in registry order.
+"""From offers to a plan: quick search first, then the backend whose method fits best of those that can decide.
 
-The rule is fixed and printed by ``--explain-plan``. A weaker answer is never swapped in silently: if nobody
+Methods that fit alike (:attr:`fairdsl.backends.contract.Offer.fits`) are asked in registry order. The rule is fixed and
+printed by ``--explain-plan``. A weaker answer is never swapped in silently: if nobody
 can decide, the demand is refused with every backend's reason.
 """
 
@@ -30,10 +31,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The stages in order, and why the other backends have none."""
+    """The stages in order, and why the other backends have none; ``others`` could decide the demand as well."""
 
     stages: tuple[Stage, ...]
     passed_over: tuple[tuple[str, str], ...]
+    others: tuple[Stage, ...] = ()
 
 
 def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool = False) -> Plan | Refused:
@@ -73,19 +75,24 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
         if not forced:
             why = dict(passed_over)[backend]
             return Refused(diagnostics=(errors.backend_refuses(backend, why, problem.span),))
-        others = [
+        silent = [
             (stage.procedure.name, because or f"`--backend {backend}` was asked for")
             for stage in stages
             if stage not in forced
         ]
-        return Plan(forced, (*passed_over, *others))
+        others = tuple(stage for stage in stages if stage.offer.decides and stage not in forced)
+        return Plan(forced, (*passed_over, *silent), others)
     deciding = [stage for stage in stages if stage.offer.decides]
     if not deciding:
         return Refused(diagnostics=(errors.no_backend(_described(problem), problem.span, passed_over),))
-    for stage in deciding[1:]:
-        passed_over.append((stage.procedure.name, f"`{deciding[0].procedure.name}` comes first and decides"))
+    best = max(deciding, key=lambda stage: stage.offer.fits)  # the first of those that fit alike
+    for stage in deciding:
+        if stage is not best:
+            why = "fits such models better" if stage.offer.fits < best.offer.fits else "comes first"
+            passed_over.append((stage.procedure.name, f"`{best.procedure.name}` {why} and decides"))
     quick = (stage for stage in stages if not stage.offer.decides)
-    return Plan((*quick, deciding[0]), tuple(passed_over))
+    others = tuple(stage for stage in deciding if stage is not best)
+    return Plan((*quick, best), tuple(passed_over), others)
 
 
 def _reason(refusal: Refusal) -> str:

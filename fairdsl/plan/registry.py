@@ -16,6 +16,7 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "smt": ("fairdsl.backends.smt", "Smt"),
     "intervals": ("fairdsl.backends.intervals", "Intervals"),
     "subset_sum": ("fairdsl.backends.subset_sum.procedure", "SubsetSum"),
+    "ssat": ("fairdsl.backends.ssat.procedure", "Ssat"),
     "masses": ("fairdsl.backends.masses.procedure", "Masses"),
 }
 
@@ -28,6 +29,9 @@ ENCODINGS: dict[str, tuple[str, str]] = {
     "vnnlib": ("fairdsl.backends.smt", "VnnLib"),
     "interval-job": ("fairdsl.backends.intervals", "IntervalJob"),
     "subset-sum": ("fairdsl.backends.subset_sum.encoding", "SubsetSumInstance"),
+    "sdimacs": ("fairdsl.backends.ssat.files", "Sdimacs"),
+    "mcc": ("fairdsl.backends.ssat.files", "Mcc"),
+    "dimacs": ("fairdsl.backends.ssat.files", "Dimacs"),
 }
 
 

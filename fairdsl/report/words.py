@@ -59,6 +59,7 @@ REASONS = {
     Reason.REPLAY_FAILED: "a pair was found that the original model does not confirm",
     Reason.MALFORMED: "the solver's answer was not understood",
     Reason.ENGINE_CRASHED: "the solver stopped without an answer",
+    Reason.CONTRADICTION: "two backends contradict each other, so one of them is wrong",
     Reason.UNDEFINED: "there is, or may be, no such number",
 }
 

@@ -57,6 +57,7 @@ class Reason(Enum):
     REPLAY_FAILED = "replay_failed"
     MALFORMED = "malformed"  # a solver's output was not understood
     ENGINE_CRASHED = "engine_crashed"
+    CONTRADICTION = "contradiction"  # two engines came to verdicts that cannot both be true
     UNDEFINED = "undefined"  # the number is, or may be, a quotient of zeros
 
 

@@ -92,6 +92,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
         "--data", "people=new.csv",
         "--partition", "10", "--first", "3", "--query-timeout", "2", "--query-memory", "2GiB", "--trust-milp",
+        "--groups", "learn", "--ssat-solver", "pysdd", "--cross-check",
     )  # fmt: skip
     del api.asked["observer"]
     assert api.asked == {
@@ -109,6 +110,9 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "query_timeout": 2.0,
         "query_memory": 2 << 30,
         "trust_milp": True,
+        "groups": "learn",
+        "ssat_solver": "pysdd",
+        "cross_check": True,
     }
 
 

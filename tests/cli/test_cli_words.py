@@ -62,8 +62,8 @@ FIRST = {"name": "p", "sentence": "Any two individuals.", "formula": "for all a,
 SECOND = {"name": "q", "sentence": "Any other two.", "formula": "Pr"}
 EXPLANATION = SimpleNamespace(
     properties=(
-        SimpleNamespace(**FIRST, clauses=("differ in sex", "equal: age")),
-        SimpleNamespace(**SECOND, clauses=("under cohort",)),
+        SimpleNamespace(**FIRST, clauses=("differ in sex", "equal: age"), rows=()),
+        SimpleNamespace(**SECOND, clauses=("under cohort",), rows=()),
     ),
     populations=(),
     diagnostics=(WARNING,),
@@ -105,7 +105,7 @@ def test_populations_are_explained_where_they_are_asked_for(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("x.fair", "--data", "people=a.csv"), "write `--population` as well"),
+        (("x.fair", "--data", "people=a.csv"), "write `--population` or `--error` too"),
         (("x.fair", "--population", "--data", "people"), "names no distribution and file"),
         (("x.fair", "--population", "--data", "a=1", "--data", "a=2"), "the distribution `a` is given twice"),
         (("E0203", "--population"), "is no spec"),

@@ -172,7 +172,7 @@ def test_compiled_files_come_with_a_manifest(tmp_path: Path) -> None:
 
 def test_plans_and_capabilities_name_every_backend() -> None:
     known = {row.backend for row in fairdsl.capabilities()}
-    assert known == {"search", "enumerate", "smt", "intervals", "subset_sum", "masses"}
+    assert known == {"search", "enumerate", "smt", "intervals", "subset_sum", "ssat", "masses"}
     plan = fairdsl.plans(EXAMPLES / "hiring" / "hiring.fair")[0]
     mentioned = {line.split(":")[0] for line in (*plan.stages, *plan.reasons)}
     assert mentioned == known

@@ -7,7 +7,6 @@ from math import prod
 
 from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.subset_sum.order import elimination_order
-from fairdsl.backends.subset_sum.subject import conjuncts, mentioned
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Predicate, conjoin
 from fairdsl.ir.feature import AttributeInput
@@ -16,6 +15,8 @@ from fairdsl.ir.population import Cell, Inside, Network, Normal, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.joint import columns_of
+from fairdsl.metrics.subject import conjuncts
+from fairdsl.numerics.axes import mentioned
 
 __all__ = ["offer"]
 

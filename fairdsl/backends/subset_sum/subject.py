@@ -15,21 +15,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fairdsl.ir.domain import Attribute
-from fairdsl.ir.expr import And, Predicate, Relation, Variable, conjoin, substitute, variables
-from fairdsl.ir.feature import AttributeInput, Input
+from fairdsl.ir.expr import Predicate, Relation, conjoin
+from fairdsl.ir.feature import Input
 from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
+from fairdsl.ir.population import Cell, Factor, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
+from fairdsl.metrics.subject import conjuncts, reading_copy, uniform_on
 from fairdsl.numerics.cells import place_of
 
-__all__ = ["Event", "Subject", "conjuncts", "mentioned", "subject_of", "with_baseline", "without_influence"]
+__all__ = ["Event", "Subject", "subject_of", "with_baseline", "without_influence"]
 
 _ONE = Fraction(1)
-#: A copied column with more values is one range.
-_LISTED = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,18 +75,6 @@ def _exact(number: int | Fraction) -> Fraction:
     return number if isinstance(number, Fraction) else Fraction(number)
 
 
-def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
-    """The predicates that all have to hold."""
-    if not isinstance(predicate, And):
-        return (predicate,)
-    return tuple(part for each in predicate.parts for part in conjuncts(each))
-
-
-def mentioned(predicate: Predicate) -> tuple[int, ...]:
-    """The columns that a predicate mentions, ascending."""
-    return tuple(sorted({variable.attribute for variable in variables(predicate)}))
-
-
 def _event(model: Model) -> Event:
     rule = model.rule
     if not isinstance(rule, ByThreshold):
@@ -101,18 +87,9 @@ def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
     """The score reads uniform copies of the columns."""
     for column in columns:
         attribute = subject.network.columns[column]
-        cells, row = _uniform(attribute)
+        cells, row = uniform_on(attribute)
         subject = _with_copy(subject, column, cells, row)
     return subject
-
-
-def _uniform(attribute: Attribute) -> tuple[tuple[Cell, ...], Row]:
-    values = attribute.values
-    if values is not None and len(values) <= _LISTED:
-        cells = tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in values)
-        return cells, (Fraction(1, len(cells)),) * len(cells)
-    low, high = attribute.bounds
-    return (Cell(low=low, high=high, inside=Inside.UNIFORM),), (_ONE,)
 
 
 def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row) -> Subject:
@@ -128,17 +105,8 @@ def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row)
             cells=(*network.cells, cells),
             factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
         ),
-        terms=tuple((_reading(item, column, copy), weight) for item, weight in subject.terms),
+        terms=tuple((reading_copy(item, column, copy), weight) for item, weight in subject.terms),
     )
-
-
-def _reading(item: Input, column: int, copy: int) -> Input:
-    def moved(variable: Variable) -> Variable:
-        return replace(variable, attribute=copy) if variable.attribute == column else variable
-
-    if isinstance(item, AttributeInput):
-        return AttributeInput(copy) if item.attribute == column else item
-    return replace(item, predicate=substitute(item.predicate, moved))
 
 
 def with_baseline(

@@ -1,0 +1,164 @@
+"""What is to be computed: a model's event under a law over columns, given conditions, by key.
+
+The *influence* of columns asks about another law: the model reads copies of them that are uniform over the declared
+values and independent of everything else, while conditions, groups and other columns go on with the columns themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fairdsl.ir.domain import Attribute
+from fairdsl.ir.expr import FALSE, And, Not, Or, Predicate, Variable, conjoin, substitute
+from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.joint import columns_of
+from fairdsl.numerics.axes import Axis, axis_of, mentioned
+from fairdsl.numerics.truth import single_parts
+
+__all__ = [
+    "Subject",
+    "axes_of",
+    "conjuncts",
+    "crossing",
+    "predicates_of",
+    "reading_copy",
+    "subject_of",
+    "uniform_on",
+    "weighed_by",
+    "without_influence",
+]
+
+#: A copied column with more values is one range.
+_LISTED = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """``keys`` are the columns that results are listed by; ``condition`` is what is given."""
+
+    network: Network
+    model: Model
+    condition: Predicate
+    keys: tuple[int, ...]
+
+
+def subject_of(problem: Problem) -> Subject:
+    """The question about the population as it is."""
+    question, population = problem.question, problem.population
+    if not isinstance(question, GroupMetric) or not isinstance(population, Network):
+        raise ValueError("the question is about no law")
+    return Subject(
+        network=population,
+        model=_without_idle(problem.model),
+        condition=conjoin(problem.domain.where, question.given),
+        keys=columns_of(question, population),
+    )
+
+
+def _without_idle(model: Model) -> Model:
+    """The model without numbers that it gives no weight: trees are fed columns, and read them by their tests alone."""
+    weight = model.layers[0].weight
+    idle = ~((weight.floats if weight.is_float else weight.exact) != 0).any(axis=0)
+    if not any(isinstance(item, AttributeInput) and idle[place] for place, item in enumerate(model.inputs)):
+        return model
+    nothing = IndicatorInput(FALSE)
+    inputs = tuple(
+        nothing if isinstance(item, AttributeInput) and idle[place] else item for place, item in enumerate(model.inputs)
+    )
+    return replace(model, inputs=inputs)
+
+
+def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
+    """The model reads uniform copies of the columns."""
+    for column in columns:
+        network, copy = subject.network, len(subject.network.columns)
+        cells, row = uniform_on(network.columns[column])
+        subject = replace(
+            subject,
+            network=replace(
+                network,
+                columns=(*network.columns, network.columns[column]),
+                cells=(*network.cells, cells),
+                factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
+            ),
+            model=replace(
+                subject.model, inputs=tuple(reading_copy(item, column, copy) for item in subject.model.inputs)
+            ),
+        )
+    return subject
+
+
+def uniform_on(attribute: Attribute) -> tuple[tuple[Cell, ...], Row]:
+    """The uniform law over the declared values of an attribute, with its cells."""
+    values = attribute.values
+    if values is not None and len(values) <= _LISTED:
+        cells = tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in values)
+        return cells, (Fraction(1, len(cells)),) * len(cells)
+    low, high = attribute.bounds
+    return (Cell(low=low, high=high, inside=Inside.UNIFORM),), (Fraction(1),)
+
+
+def reading_copy(item: Input, column: int, copy: int) -> Input:
+    """The input with one column in place of another."""
+
+    def moved(variable: Variable) -> Variable:
+        return replace(variable, attribute=copy) if variable.attribute == column else variable
+
+    if isinstance(item, AttributeInput):
+        return AttributeInput(copy) if item.attribute == column else item
+    return replace(item, predicate=substitute(item.predicate, moved))
+
+
+def weighed_by(model: Model) -> set[int]:
+    """The columns whose numbers the model reads themselves."""
+    return {item.attribute for item in model.inputs if isinstance(item, AttributeInput)}
+
+
+def predicates_of(subject: Subject) -> list[Predicate]:
+    """What is asked of an individual: the model's indicators, and the condition."""
+    indicators = [item.predicate for item in subject.model.inputs if not isinstance(item, AttributeInput)]
+    return [*indicators, subject.condition]
+
+
+def axes_of(subject: Subject) -> dict[int, Axis]:
+    """The columns that the model, the conditions or the keys look at, as axes."""
+    predicates, weighed = predicates_of(subject), weighed_by(subject.model)
+    columns = weighed | set(subject.keys) | {column for each in predicates for column in mentioned(each)}
+    singles: dict[int, dict[Predicate, None]] = {column: {} for column in columns}
+    together: set[int] = set()
+    for predicate in predicates:
+        for single in single_parts(predicate):
+            singles[mentioned(single)[0]][single] = None
+        together |= crossing(predicate)
+    network = subject.network
+    return {
+        column: axis_of(
+            network.columns[column], network.cells[column], singles[column], column in weighed or column in together
+        )
+        for column in sorted(columns)
+    }
+
+
+def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
+    """The predicates that all have to hold."""
+    if not isinstance(predicate, And):
+        return (predicate,)
+    return tuple(part for each in predicate.parts for part in conjuncts(each))
+
+
+def crossing(predicate: Predicate) -> set[int]:
+    """The columns that a comparison of several columns is about."""
+    match predicate:
+        case And(parts) | Or(parts):
+            return set[int]().union(*(crossing(part) for part in parts))
+        case Not(part):
+            return crossing(part)
+        case _:
+            columns = mentioned(predicate)
+            return set(columns) if len(columns) > 1 else set()
