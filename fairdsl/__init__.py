@@ -16,7 +16,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.files import compile, prune, solve, solve_instance, solve_script  # noqa: A004 - the verb of the trade
+from fairdsl.api.files import (
+    compile,  # noqa: A004 - the verb of the trade
+    prune,
+    solve,
+    solve_instance,
+    solve_script,
+    solve_stochastic,
+)
+from fairdsl.api.hunting import search
 from fairdsl.api.reports import compare, recover
 from fairdsl.api.specs import capabilities, check, explain, lint, plans
 
@@ -40,9 +48,11 @@ __all__ = [
     "plans",
     "prune",
     "recover",
+    "search",
     "solve",
     "solve_instance",
     "solve_script",
+    "solve_stochastic",
 ]
 
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.contract import Asked, Encoding, Lowered
+from fairdsl.backends.contract import Asked, Encoding, Grouping, Lowered
 from fairdsl.backends.errors import cannot_write, result_exists
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
@@ -56,19 +56,32 @@ class Compiled:
 
 
 def compile_spec(
-    path: str, form: str, directory: str, models: Mapping[str, str], partitioning: Partitioning | None = None
+    path: str,
+    form: str,
+    directory: str,
+    models: Mapping[str, str],
+    partitioning: Partitioning | None = None,
+    *,
+    data: Mapping[str, str] | None = None,
+    groups: str | None = None,
 ) -> Compiled:
     """Write every question that ``form`` expresses into ``directory``, file by file.
 
-    Raises DiagnosticError for mistakes in the spec, its files or the name of the format, and for a
-    ``partitioning`` of files that have none.
+    Files in ``models`` and ``data`` replace those of models and distributions, by name. ``groups`` is how groups are
+    asked about (`enumerate`, `learn`). Raises DiagnosticError for mistakes in the spec, its files or the name of the
+    format, for a ``partitioning`` of files that have none, and for ``groups`` where there is no such choice.
     """
     check_format(form)
     encoding = encodings()[form]
+    if groups is not None:
+        if not isinstance(encoding, Grouping):
+            why = "it asks about groups in one way, or not at all: leave out `--groups`"
+            raise DiagnosticError(errors.format_refuses(form, why, None))
+        encoding = encoding.grouping(groups)
     if partitioning is not None and not encoding.partitions:
         raise DiagnosticError(errors.format_refuses(form, "such a file is refined as a whole, not by partitions", None))
     spec, _ = front_end(path)
-    elaborated = elaborate(spec, models)
+    elaborated = elaborate(spec, models, data=data)
     hashed = hashed_models(spec, elaborated.models, models)
     by_name = {file.name: file for file in hashed}
     writer = _Writer(Path(directory))
@@ -117,7 +130,9 @@ class _Writer:
     def add(self, lowered: Lowered) -> None:
         """The files of one question or partition; what earlier ones share with it is there already."""
         for name, content in lowered.files.items():
-            if name not in self.files:
+            if name in self.files:
+                assert self.files[name]["sha256"] == sha256(content).hexdigest(), "a name is that of one question"
+            else:
                 self._keep_apart(name, content)
                 self.write(name, content)
                 self.files[name] = {**lowered.described.get(name, {}), "sha256": sha256(content).hexdigest()}
@@ -149,7 +164,8 @@ def _parts(
     if partitioning is None:
         lowered = encoding.lower(problem, asked)
         writer.add(lowered)
-        return (Part(settled_by=lowered.settled_by),), None
+        part = Part(settled_by=lowered.settled_by, quantities=lowered.quantities, combined=lowered.combined)
+        return (part,), None
     from fairdsl.backends.smt.partition.grid import Grid, restricted
 
     grid = Grid.of(problem, partitioning.size)

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer
     from fairdsl.compilation import Compiled
     from fairdsl.pruning.run import Pruned
-    from fairdsl.solving import Answered, Solved, SolvedInstance
+    from fairdsl.solving.instances import SolvedInstance
+    from fairdsl.solving.jobs import Solved
+    from fairdsl.solving.scripts import Answered
+    from fairdsl.solving.stochastic import SolvedStochastic
 
-__all__ = ["compile", "prune", "solve", "solve_instance", "solve_script"]
+__all__ = ["compile", "prune", "solve", "solve_instance", "solve_script", "solve_stochastic"]
 
 
 def compile(  # noqa: A001 - the verb of the trade, and of the command line
@@ -25,20 +28,25 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     to: str,
     directory: AnyPath,
     models: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, AnyPath] | None = None,
     partition: int | None = None,
     first: int | None = None,
     seed: int = 0,
+    groups: str | None = None,
 ) -> Compiled:
     """Write the spec's questions as solver files of format ``to`` into ``directory``, with a manifest.
 
     Args:
         spec: path of the ``.fair`` file.
-        to: ``smtlib``, ``vnnlib``, ``interval-job`` or ``subset-sum``.
+        to: ``smtlib``, ``vnnlib``, ``interval-job``, ``subset-sum``, ``sdimacs``, ``mcc`` or ``dimacs``.
         directory: folder to write into.
         models: files that replace those of the spec, by model name.
+        data: files that replace those of distributions, by name.
         partition: cut attributes of more than so many values into chunks, and write files for each part.
         first: write only so many partitions, in the order that the seed determines.
         seed: of that order.
+        groups: of ``sdimacs``, whether every group has a file (``enumerate``) or a solver is to find the extreme
+            ones (``learn``); by default what is practical.
 
     Returns:
         The files, and what the format cannot express.
@@ -51,7 +59,9 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     if (partition is not None and partition < 1) or (first is not None and (first < 1 or partition is None)):
         raise ValueError("`partition` and `first` are positive, and `first` counts partitions")
     cut = None if partition is None else Partitioning(size=partition, first=first, seed=seed)
-    return compile_spec(fspath(spec), to, fspath(directory), by_name(models), cut)
+    if groups not in (None, "enumerate", "learn"):
+        raise ValueError("`groups` is `enumerate` or `learn`")
+    return compile_spec(fspath(spec), to, fspath(directory), by_name(models), cut, data=by_name(data), groups=groups)
 
 
 def prune(
@@ -143,7 +153,7 @@ def solve(
     from pathlib import Path
 
     from fairdsl.backends.contract import Budget, Silent
-    from fairdsl.solving import solve_job
+    from fairdsl.solving.jobs import solve_job
 
     if timeout <= 0 or checkpoint <= 0 or not 1 <= shard <= shards:
         raise ValueError("`timeout` and `checkpoint` are positive, `shard` is a number from 1 to `shards`")
@@ -180,7 +190,7 @@ def solve_script(
     from pathlib import Path
 
     from fairdsl.backends.contract import Budget
-    from fairdsl.solving import solve_script as answered
+    from fairdsl.solving.scripts import solve_script as answered
 
     if timeout <= 0 or seed < 0:
         raise ValueError("`timeout` is a positive number of seconds, `seed` a number from 0")
@@ -218,7 +228,7 @@ def solve_instance(
     from pathlib import Path
 
     from fairdsl.backends.contract import Budget, Silent
-    from fairdsl.solving import solve_instance as answered
+    from fairdsl.solving.instances import solve_instance as answered
 
     if timeout <= 0:
         raise ValueError("`timeout` is a positive number of seconds")
@@ -226,5 +236,44 @@ def solve_instance(
         Path(fspath(instance)),
         budget=Budget.of(timeout, memory=memory),
         output=None if output is None else Path(fspath(output)),
+        observer=observer or Silent(),
+    )
+
+
+def solve_stochastic(
+    instance: AnyPath,
+    *,
+    timeout: float = 60.0,
+    memory: int = 2 << 30,
+    ssat_solver: str | None = None,
+    observer: Observer | None = None,
+) -> SolvedStochastic:
+    """Answer an SDIMACS instance: the value of a prefix of choices and chances over clauses.
+
+    Args:
+        instance: path of the ``.sdimacs`` file.
+        timeout: seconds for the solver.
+        memory: bytes that the embedded solver may use.
+        ssat_solver: name or path of another solver than the embedded one.
+        observer: hears of progress.
+
+    Returns:
+        The exact value, or bounds and the reason where the budget ended first; and the outermost choice
+        that attains the value.
+
+    Raises:
+        SpecError: the file is no instance, or the solver is not there or does not answer such instances.
+    """
+    from pathlib import Path
+
+    from fairdsl.backends.contract import Budget, Silent
+    from fairdsl.solving.stochastic import solve_stochastic as answered
+
+    if timeout <= 0:
+        raise ValueError("`timeout` is a positive number of seconds")
+    return answered(
+        Path(fspath(instance)),
+        solver=ssat_solver,
+        budget=Budget.of(timeout, memory=memory),
         observer=observer or Silent(),
     )

@@ -11,6 +11,6 @@ __all__ = ["AnyPath", "by_name"]
 AnyPath = str | PathLike[str]
 
 
-def by_name(models: Mapping[str, AnyPath] | None) -> dict[str, str]:
-    """Files by the model's name, as strings."""
-    return {name: fspath(path) for name, path in (models or {}).items()}
+def by_name(files: Mapping[str, AnyPath] | None) -> dict[str, str]:
+    """Files by the name of a model or of a distribution, as strings."""
+    return {name: fspath(path) for name, path in (files or {}).items()}

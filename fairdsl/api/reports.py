@@ -22,6 +22,7 @@ def recover(
     answers: Sequence[AnyPath] = (),
     spec: AnyPath | None = None,
     models: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, AnyPath] | None = None,
     memory: int = 2 << 30,
 ) -> Report:
     """The report on solver files from the answers to them, or on interval jobs from their results.
@@ -31,6 +32,7 @@ def recover(
         answers: files with solvers' outputs, instead of those in the folder.
         spec: the spec that the solver files were written from, where it is not where it was.
         models: files that replaced the spec's when the solver files were written, by model name.
+        data: the same of distributions.
         memory: bytes that joining results of interval jobs may use.
 
     Returns:
@@ -52,11 +54,12 @@ def recover(
             answers=[Path(fspath(path)) for path in answers],
             spec=None if spec is None else fspath(spec),
             models=by_name(models),
+            data=by_name(data),
         )
-    if answers or spec is not None or models:
+    if answers or spec is not None or models or data:
         if len(places) == 1 and places[0].is_dir():
             raise DiagnosticError(nothing_to_recover([str(places[0])], "the folder has no manifest of solver files"))
-        raise ValueError("`answers`, `spec` and `models` belong to one folder of solver files")
+        raise ValueError("`answers`, `spec`, `models` and `data` belong to one folder of solver files")
     return recover_results(places, memory)
 
 

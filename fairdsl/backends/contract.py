@@ -27,6 +27,7 @@ __all__ = [
     "Engine",
     "Facts",
     "Format",
+    "Grouping",
     "Lowered",
     "Observer",
     "Offer",
@@ -44,11 +45,14 @@ __all__ = [
 class Offer:
     """A backend is ready to answer; ``method`` is said in plans, ``decides`` whether it can settle it.
 
-    A backend that does not decide (search) only ever finds violations.
+    A backend that does not decide (search) only ever finds violations. ``fits`` is how well the method fits the
+    question, whoever else may answer it: 2 where it was made for such models, 1 where it treats them as they are, 0
+    where it has to turn them into something else first.
     """
 
     method: str
     decides: bool
+    fits: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,12 +134,24 @@ class Tactics:
 
     A query takes at most ``query_seconds`` (None: what the budget leaves) and ``query_memory`` bytes.
     ``trust_milp``: a mixed-integer solver's `infeasible` counts without an exact confirmation.
+
+    ``groups``: stochastic satisfiability asks about every group by itself (`enumerate`), or lets the solver find the
+    extreme ones (`learn`); None: as many as there are. ``ssat_solver`` names an external solver for it.
+
+    ``cross_check``: whoever else can decide a demand is asked it too, and verdicts that contradict each other are none.
     """
 
     partition: Partition | None = None
     query_seconds: float | None = None
     query_memory: int = 4 << 30
     trust_milp: bool = False
+    groups: str | None = None
+    ssat_solver: str | None = None
+    cross_check: bool = False
+
+    def __post_init__(self) -> None:
+        if self.groups not in (None, "enumerate", "learn"):
+            raise ValueError("`groups` is `enumerate` or `learn`")
 
 
 _PLAIN = Tactics()
@@ -257,22 +273,30 @@ class Asked:
 class Lowered:
     """A problem in a target language: the files' content by name, and what leads the answers home.
 
-    ``settled_by``: alternatives; `unsat` for every file of one of them settles the problem. ``described`` is
-    what the manifest says about a file beside its hash, as JSON has it.
+    ``settled_by``: alternatives; answers to every file of one of them, `unsat` where answers are words, settle the
+    problem. ``described`` is what the manifest says about a file beside its hash, as JSON has it. Where answers are
+    numbers, ``quantities`` says what each of them is, and ``combined`` what they make together.
     """
 
     files: Mapping[str, bytes]
     settled_by: tuple[tuple[str, ...], ...] = ()
     described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    quantities: tuple[Mapping[str, Any], ...] = ()
+    combined: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A solver's answer to one file: status ``sat | unsat | unknown | malformed | crashed``, its model."""
+    """A solver's answer to one file: status ``sat | unsat | value | unknown | malformed | crashed``, its model.
+
+    Of a ``value``, ``bounds`` are two numbers that it lies between, as wide as the solver's arithmetic and its print
+    leave it.
+    """
 
     status: str
     values: Mapping[str, str] = field(default_factory=dict)
     detail: str = ""
+    bounds: tuple[Fraction, Fraction] | None = None
 
 
 class Encoding(Protocol):
@@ -294,11 +318,19 @@ class Encoding(Protocol):
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on, and what the files ask compared with the question."""
 
-    def answer(self, output: str) -> Answer:
-        """What a solver printed for a file; a total function."""
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
+        """What a solver printed for a file, of which the manifest says ``about``; a total function."""
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
         """The verdict that the answers, one a file, come to; `sat` only after a replay."""
+
+
+@runtime_checkable
+class Grouping(Protocol):
+    """An encoding that asks about groups, one by one (`enumerate`) or for the extreme ones (`learn`)."""
+
+    def grouping(self, groups: str) -> Encoding:
+        """The same encoding, which does so."""
 
 
 class Engine(Protocol):

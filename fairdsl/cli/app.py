@@ -20,6 +20,7 @@ COMMANDS = {
     "compile": "Write the properties of a spec as solver files.",
     "prune": "Write a network without the units that are seldom active.",
     "solve": "Refine an interval job, or a shard of it.",
+    "search": "Find many pairs that violate a property of a spec.",
     "recover": "Join the results of interval jobs into one report.",
     "compare": "Say what changed between two reports, and what got worse.",
     "capabilities": "List what each backend answers.",

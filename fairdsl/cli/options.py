@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from math import isfinite
 from typing import Any
 
@@ -12,13 +13,16 @@ import click
 __all__ = [
     "Seconds",
     "data_option",
+    "groups_option",
     "jobs_option",
     "json_option",
     "memory_option",
     "model_option",
     "scheduler_option",
+    "share",
     "size_of",
     "spec_argument",
+    "ssat_solver_option",
 ]
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
@@ -39,6 +43,20 @@ class Seconds(click.FloatRange):
         if not isfinite(seconds):
             self.fail(f"{value} is no time; write a number of seconds", param, ctx)
         return seconds
+
+
+def share(_: click.Context, __: click.Parameter, text: str | None) -> Fraction | None:
+    """``5%``, ``0.05`` or ``1/20``: a number above 0 and below 1."""
+    if text is None:
+        return None
+    written = text.strip()
+    try:
+        number = Fraction(written.removesuffix("%").strip()) / (100 if written.endswith("%") else 1)
+    except (ValueError, ZeroDivisionError) as error:
+        raise click.BadParameter(f"`{text}` is no share; write for example 5% or 0.05") from error
+    if not 0 < number < 1:
+        raise click.BadParameter(f"`{text}` is no share between 0 and 1; write for example 5% or 0.05")
+    return number
 
 
 def _by_name(kind: str, option: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
@@ -108,4 +126,18 @@ scheduler_option = click.option(
     "--scheduler",
     metavar="ADDRESS",
     help="Let the interval refinement run on this Dask cluster, for example tcp://host:8786.",
+)
+
+groups_option = click.option(
+    "--groups",
+    type=click.Choice(["enumerate", "learn"]),
+    help="How `ssat` treats the groups of a metric: each by itself, or let the solver find the most and the least "
+    "favoured one.  [default: each by itself, up to 256]",
+)
+
+ssat_solver_option = click.option(
+    "--ssat-solver",
+    metavar="NAME|PATH|NAME=PATH",
+    help="Ask this solver for stochastic satisfiability instead of the embedded one: ssatABC, SharpSSAT, pyganak, "
+    "pyganak-double or pysdd, or a program.",
 )

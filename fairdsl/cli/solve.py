@@ -1,4 +1,4 @@
-"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes; a script; or a subset-sum instance."""
+"""``fairdsl solve``: an interval job, or a shard of it, as far as the time goes; a script; or an instance."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from click.core import ParameterSource
 
 import fairdsl
 from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
-from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option
+from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option, ssat_solver_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.json import diagnostics_to_json
 
 if TYPE_CHECKING:
-    from fairdsl.solving import Answered, Solved
+    from fairdsl.solving.jobs import Solved
+    from fairdsl.solving.scripts import Answered
 
 __all__ = ["command"]
 
@@ -63,6 +64,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @jobs_option
 @memory_option
 @scheduler_option
+@ssat_solver_option
 @click.option(
     "--checkpoint",
     type=Seconds(),
@@ -83,7 +85,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 def command(
     ctx: click.Context, /, job: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
 ) -> None:
-    """Refine an interval job, or a shard of it; or answer an SMT-LIB script or a subset-sum instance.
+    """Refine an interval job, or a shard of it; or answer an SMT-LIB script, or an instance.
 
     JOB is a file that `fairdsl compile SPEC --to interval-job -o DIR` wrote. What is certified is saved every
     few seconds in a result file; `fairdsl recover` joins results into a report.
@@ -92,7 +94,14 @@ def command(
 
     A file of the format subset-sum (NAME.json) is answered with the report that `fairdsl check` would give on its
     demand; -o writes it as JSON too.
+
+    A file in SDIMACS (NAME.sdimacs) is answered with its value, and the outermost choices that attain it.
     """
+    if job.endswith(".sdimacs"):
+        _stochastic(ctx, job, as_json=as_json, **options)
+        return
+    _of_sdimacs(ctx)
+    del options["ssat_solver"]
     if job.endswith(".smt2"):
         _script(ctx, job, as_json=as_json, output=output or None, timeout=options["timeout"], resume=options["resume"])
         return
@@ -127,6 +136,40 @@ def _refuse_options(ctx: click.Context, names: Sequence[str], what: str) -> None
     given = [name for name in names if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
     if given:
         raise click.UsageError(f"--{given[0]} is about interval jobs; {what} is answered as a whole")
+
+
+def _of_sdimacs(ctx: click.Context) -> None:
+    """Other files have no use for a solver of stochastic satisfiability."""
+    if ctx.get_parameter_source("ssat_solver") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--ssat-solver is about SDIMACS instances (NAME.sdimacs)")
+
+
+def _stochastic(ctx: click.Context, path: str, *, as_json: bool, **options: Any) -> None:
+    """Answer an SDIMACS instance; what is not known for sure exits as `check` does."""
+    from fairdsl.cli import stochastic
+    from fairdsl.report.model import ExitCode
+
+    _refuse_options(ctx, ("shard", "jobs", "scheduler", "checkpoint", "resume", "output"), "an instance")
+    with watching() as observer:
+        try:
+            solved = fairdsl.solve_stochastic(
+                path,
+                timeout=options["timeout"],
+                memory=options["memory"],
+                ssat_solver=options["ssat_solver"],
+                observer=observer,
+            )
+        except DiagnosticError as error:
+            if not as_json:
+                raise
+            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
+            ctx.exit(SPEC_ERROR)
+    if as_json:
+        _print_json(stochastic.as_json(solved) | {"diagnostics": []})
+    else:
+        stochastic.show(solved)
+    if solved.answer.reason is not None:
+        ctx.exit(ExitCode.UNKNOWN.value)
 
 
 def _instance(ctx: click.Context, path: str, *, as_json: bool, output: str | None, **options: Any) -> None:

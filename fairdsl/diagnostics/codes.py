@@ -42,6 +42,9 @@ _NAMES: dict[str, str] = {
     "E0209": "a file that uses itself",
     "E0210": "a spec or used file that cannot be read",
     "E0211": "a word that is not on a fixed list",
+    "E0212": "a list of rules that is out of order",
+    "E0213": "a list of rules that leaves open what happens otherwise",
+    "E0214": "rules beside something else that decides",
 }
 
 _TYPES: dict[str, str] = {
@@ -91,6 +94,7 @@ _FILES: dict[str, str] = {
     "E0512": "a threshold that every individual passes, or none",
     "E0513": "a file format that is not read",
     "E0514": "a model file that cannot be run",
+    "E0515": "a document of rules that cannot be read",
 }
 
 _DATA: dict[str, str] = {
@@ -121,6 +125,7 @@ _POPULATIONS: dict[str, str] = {
     "E0573": "a search for structures that there is not",
     "E0574": "a population file that cannot be read",
     "E0575": "a network that is no law of the attributes",
+    "E0576": "a search that gives no network",
 }
 
 _GROUPS: dict[str, str] = {
@@ -153,6 +158,17 @@ _BACKENDS: dict[str, str] = {
     "E0630": "a file that is no report to compare",
     "E0631": "a report without verdicts",
     "E0632": "reports that have no demand in common",
+    "E0633": "no one property about pairs to search",
+    "E0634": "a table in a format that cannot be written",
+    "E0640": "a file that is no SDIMACS instance",
+    "E0641": "a number that is no probability, in an SDIMACS instance",
+    "E0642": "a variable bound twice, in an SDIMACS instance",
+    "E0643": "a variable beyond those of an SDIMACS instance",
+    "E0644": "more or fewer clauses than an SDIMACS instance announces",
+    "E0645": "an exact probability that contradicts an SDIMACS instance",
+    "E0650": "an SSAT solver that is not on this machine",
+    "E0651": "a program that is no known SSAT solver",
+    "E0652": "an instance that the SSAT solver does not answer",
 }
 
 _APPROXIMATION: dict[str, str] = {
@@ -174,6 +190,7 @@ _SMELLS: dict[str, str] = {
     "W0807": "a category that writes some of its codes",
     "W0808": "rates that rest on few rows",
     "W0809": "a law that its own rows contradict",
+    "W0810": "a rule that never decides",
 }
 
 #: Every code and its general meaning, in the order of the phases.

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.elaborate.populations import Populations
-from fairdsl.ir.declaration import InlineScore, ModelDeclaration, ModelSource, WhenScore
+from fairdsl.elaborate.rules import with_rules
+from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
@@ -60,14 +61,17 @@ def load_models(
     for name in overrides:
         if name not in spec.models:
             reporter.report(errors.override_of_nothing(name, tuple(spec.models)))
+        elif not isinstance(source := spec.models[name].declaration.source, FileSource):
+            reporter.report(errors.override_of_nothing(name, tuple(spec.models), source.span))
     models: dict[str, Model] = {}
+    labels = {name: label.span for name, label in spec.labels.items()}
     for name, checked in spec.models.items():
         if only is not None and name not in only:
             continue
         try:
-            model = load_model(
-                checked.declaration, checked.domain, override_path=overrides.get(name), reporter=reporter
-            )
+            replaced = overrides.get(name)
+            declaration = with_rules(checked, replaced, labels, reporter)
+            model = load_model(declaration, checked.domain, override_path=replaced, reporter=reporter)
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
@@ -158,7 +162,7 @@ def _elaborated(
     model, name = models[checked.model], _population_of(checked)
     refusal: Diagnostic | None = None
     if isinstance(question, Pair):
-        refusal = _no_score(model, demand) if isinstance(question.demand, ScoreGap) else None
+        refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
             refusal = _no_confidence(declaration, question, checked.span)
     problem = Problem(
@@ -196,7 +200,9 @@ def _no_confidence(declaration: ModelDeclaration, question: Pair, place: Span) -
     """Why the model has no confidence, and what to write instead."""
     clause, source = declaration.decision, declaration.source
     export = "audit a file whose output is the probability, by a sigmoid or softmax"
-    if isinstance(clause, WhenScore) and _is_rule(source):
+    if isinstance(clause, ByRules):
+        has, remedy = "its rules name an outcome and no probability", f"leave the line out, or {export}"
+    elif isinstance(clause, WhenScore) and _is_rule(source):
         has, remedy = "its rule over attributes is true or false", f"leave the line out, or {export}"
     elif isinstance(clause, WhenScore):
         relation, outcome = clause.relation.value, declaration.outcomes[clause.outcome]
@@ -214,8 +220,10 @@ def _is_rule(source: ModelSource) -> bool:
     return isinstance(source, InlineScore) and all(isinstance(item, IndicatorInput) for item, _ in source.form.terms)
 
 
-def _no_score(model: Model, demand: Demand) -> Diagnostic | None:
+def _no_score(model: Model, declaration: ModelDeclaration, demand: Demand) -> Diagnostic | None:
     """A gap needs the one number that the model gives: the IR's score must be the file's own output."""
+    if isinstance(declaration.decision, ByRules):
+        return errors.no_single_score(model.name, "rules that name outcomes, and no score", demand.span)
     if model.score_count != 1:
         return errors.no_single_score(model.name, f"{model.score_count} scores", demand.span)
     if model.deployed is not None and model.deployed.readout is not Readout.SCORE:

@@ -27,6 +27,7 @@ __all__ = [
     "ScoreGap",
     "Sure",
     "Threshold",
+    "metric_words",
 ]
 
 
@@ -171,3 +172,8 @@ class Threshold:
     relation: Relation
     limit: Fraction
     text: str
+
+
+def metric_words(metric: str) -> str:
+    """The name of a metric in prose: ``path-specific gap``, ``disparate impact``."""
+    return metric.replace("path_specific", "path-specific").replace("_", " ")

@@ -19,7 +19,7 @@ from fairdsl.numerics.axes import Axis, mentioned
 from fairdsl.numerics.bounds import outward
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["Truths", "single_parts"]
+__all__ = ["Truths", "single_parts", "truths_at"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -121,14 +121,19 @@ class Truths:
             )
 
 
+def truths_at(predicate: Predicate, column: int, values: Sequence[Fraction]) -> BoolArray:
+    """Whether a predicate about one column holds at each of its values."""
+    plain = all(value.denominator == 1 and abs(value.numerator) < _EXACT for value in values)
+    points = np.zeros((len(values), column + 1), dtype=np.float64 if plain else object)
+    points[:, column] = [float(value) for value in values] if plain else list(values)
+    return mask(predicate, {Who.EACH: points})
+
+
 def _by_atom(predicate: Predicate, column: int, axis: Axis) -> Pair:
     """By atom, whether some of its samples makes the predicate true, and false."""
     samples = [sample for atom in axis.atoms for sample in atom.samples]
     starts = np.concatenate([[0], np.cumsum([len(atom.samples) for atom in axis.atoms])])[:-1]
-    plain = all(sample.denominator == 1 and abs(sample.numerator) < _EXACT for sample in samples)
-    points = np.zeros((len(samples), column + 1), dtype=np.float64 if plain else object)
-    points[:, column] = [float(sample) for sample in samples] if plain else samples
-    truths = mask(predicate, {Who.EACH: points})
+    truths = truths_at(predicate, column, samples)
     return np.logical_or.reduceat(truths, starts), np.logical_or.reduceat(~truths, starts)
 
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fairdsl.backends.contract import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
@@ -21,27 +23,44 @@ from fairdsl.report.manifest import ANSWER_ENDINGS, answer_names
 __all__ = ["answers_of"]
 
 _DECISIVE = ("sat", "unsat")
+_CONTRADICTED = Answer(status="malformed", detail="it has answers that contradict each other")
 
 
-def answers_of(folder: Path, names: Sequence[str], given: Sequence[Path], encoding: Encoding) -> dict[str, Answer]:
+def answers_of(
+    folder: Path, files: Mapping[str, Mapping[str, Any]], given: Sequence[Path], encoding: Encoding
+) -> dict[str, Answer]:
     """The answer to each solver file that has one.
 
-    ``names`` are the solver files; ``given`` are files with answers, and where there are none those in the
-    folder count. Raises DiagnosticError for an answer to no file, or a table that cannot be read.
+    ``files`` are the solver files, with what the manifest says of each; ``given`` are files with answers, and where
+    there are none those in the folder count. Raises DiagnosticError for an answer to no file, or a table that cannot
+    be read.
     """
     found: dict[str, list[Answer]] = {}
+    names = list(files)
     for name, output in _given(given, names) if given else _beside(folder, names):
-        found.setdefault(name, []).append(encoding.answer(output))
+        found.setdefault(name, []).append(encoding.answer(output, files[name]))
     return {name: _one(answers) for name, answers in found.items()}
 
 
 def _one(answers: Sequence[Answer]) -> Answer:
     """Of several answers to a file a decisive one; those that contradict each other are none."""
+    numbers = [answer for answer in answers if answer.bounds is not None]
+    if numbers:
+        return _overlap(numbers)
     decisive = [answer for answer in answers if answer.status in _DECISIVE]
     if len({answer.status for answer in decisive}) > 1:
-        return Answer(status="malformed", detail="it has answers that contradict each other")
+        return _CONTRADICTED
     # Of several `sat` one with values can be replayed.
     return max(decisive or answers[:1], key=lambda answer: len(answer.values))
+
+
+def _overlap(answers: Sequence[Answer]) -> Answer:
+    """Numbers lie within the bounds of all answers; whoever names a choice is taken for the rest."""
+    low = max(answer.bounds[0] for answer in answers if answer.bounds is not None)
+    high = min(answer.bounds[1] for answer in answers if answer.bounds is not None)
+    if low > high:
+        return _CONTRADICTED
+    return replace(max(answers, key=lambda answer: len(answer.values)), bounds=(low, high))
 
 
 def _beside(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:

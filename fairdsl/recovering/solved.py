@@ -48,12 +48,19 @@ def solver_folder(path: Path) -> bool:
     return not isinstance(content, dict) or content.get("format") != "interval-job"
 
 
-def recover_answers(folder: Path, *, answers: Sequence[Path], spec: str | None, models: Mapping[str, str]) -> Report:
+def recover_answers(
+    folder: Path,
+    *,
+    answers: Sequence[Path],
+    spec: str | None,
+    models: Mapping[str, str],
+    data: Mapping[str, str] | None = None,
+) -> Report:
     """The report on the solver files in a folder, from the answers to them.
 
     ``answers`` are files with answers (by default those in the folder), ``spec`` is the spec's path where it is
-    not the manifest's, ``models`` are files that replaced the spec's. Raises DiagnosticError where manifest,
-    spec, models, files and answers do not belong together.
+    not the manifest's, ``models`` and ``data`` are files that replaced the spec's. Raises DiagnosticError where
+    manifest, spec, models, files and answers do not belong together.
     """
     manifest = read_manifest(folder / MANIFEST)
     encoding = encodings().get(manifest.format)
@@ -65,12 +72,12 @@ def recover_answers(folder: Path, *, answers: Sequence[Path], spec: str | None, 
     checked, warnings = front_end(path)
     if checked.source.sha256 != manifest.spec.sha256:
         raise DiagnosticError(errors.outdated(path, "the spec has changed since the files were written", _AGAIN))
-    elaborated = elaborate(checked, models)
+    elaborated = elaborate(checked, models, data=data)
     hashed = hashed_models(checked, elaborated.models, models)
     _unchanged_models(manifest, hashed)
-    names = [name for name, about in manifest.files.items() if about.get("role") != "network"]
-    recovering = _Recovering(manifest, encoding, answers_of(folder, names, answers, encoding))
-    return _report(path, checked, elaborated, hashed, warnings, recovering)
+    asking = {name: about for name, about in manifest.files.items() if about.get("role") != "network"}
+    recovering = _Recovering(manifest, encoding, answers_of(folder, asking, answers, encoding))
+    return _report(path, checked, elaborated, (hashed, hashed_data(checked, data)), warnings, recovering)
 
 
 _AGAIN = "write the files again with `fairdsl compile`, and solve them"
@@ -144,7 +151,9 @@ class _Recovering:
         )
 
     def _part(self, problem: Problem, part: Part) -> Verdict:
-        lowered = Lowered(files={}, settled_by=part.settled_by, described=self.manifest.files)
+        lowered = Lowered(
+            files={}, settled_by=part.settled_by, described=self.manifest.files, quantities=part.quantities
+        )
         return self.encoding.recover(problem, lowered, self.answers)
 
     def _joined(self, problem: Problem, question: Question, evidence: Evidence) -> Verdict:
@@ -185,10 +194,11 @@ def _report(
     path: str,
     spec: CheckedSpec,
     elaborated: Elaboration,
-    hashed: tuple[HashedFile, ...],
+    hashed: tuple[tuple[HashedFile, ...], tuple[HashedFile, ...]],
     warnings: Sequence[Diagnostic],
     recovering: _Recovering,
 ) -> Report:
+    """The report; ``hashed`` are the models and the data."""
     findings = [*warnings, *elaborated.warnings]
     demands: dict[str, list[DemandReport]] = {}
     for item in elaborated.demands:
@@ -203,8 +213,8 @@ def _report(
         path=path,
         sha256=spec.source.sha256,
         title=spec.title,
-        models=hashed,
-        data=hashed_data(spec),
+        models=hashed[0],
+        data=hashed[1],
         properties=tuple(
             PropertyReport(
                 name=checked.name,
@@ -229,4 +239,5 @@ def _demand(item: Elaborated, verdict: Verdict) -> DemandReport:
         domain=item.property.domain,
         outcomes=item.outcomes,
         seconds=0.0,
+        population=item.problem.population,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fairdsl import solving
 from fairdsl.backends.intervals import recover
 from fairdsl.cli.app import main
+from fairdsl.solving import jobs
 from tests.intervals.bisection import SlowBisection
 
 if __name__ == "__main__":
-    solving.Refinement = recover.Refinement = SlowBisection  # type: ignore[misc]
+    jobs.Refinement = recover.Refinement = SlowBisection  # type: ignore[misc]
     main()

@@ -40,7 +40,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, kind: type[Refinement]) -> None:
-    monkeypatch.setattr("fairdsl.solving.Refinement", kind)
+    monkeypatch.setattr("fairdsl.solving.jobs.Refinement", kind)
     monkeypatch.setattr("fairdsl.backends.intervals.recover.Refinement", kind)
 
 

@@ -13,7 +13,6 @@ import pytest
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.masses import Masses
 from fairdsl.backends.masses.refine import Refinement
-from fairdsl.backends.masses.subject import subject_of
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
@@ -21,6 +20,7 @@ from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Threshold
+from fairdsl.metrics.subject import subject_of
 from fairdsl.verdict import Reason, Value
 from tests import builders
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, network, points

@@ -14,13 +14,13 @@ from fairdsl.backends.contract import Offer
 from fairdsl.backends.masses.offer import offer
 from fairdsl.backends.masses.points import Individuals
 from fairdsl.backends.masses.refine import Refinement
-from fairdsl.backends.masses.subject import subject_of, without_influence
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Joint, columns_of, key_of
+from fairdsl.metrics.subject import subject_of, without_influence
 from tests import oracle
 from tests.masses.laws import masses, random_laws
 from tests.strategies import models, predicates

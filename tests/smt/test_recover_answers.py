@@ -46,7 +46,7 @@ MODEL = "(define-fun x.age () Int 49)\n(define-fun a.sex () Int 1)\n(define-fun 
 def test_answers_to_scripts(output: str, verdict: type, reason: Reason | None) -> None:
     encoding = SmtLib()
     (file,) = SMT.files
-    found = encoding.recover(PEOPLE, SMT, {file: encoding.answer(output)})
+    found = encoding.recover(PEOPLE, SMT, {file: encoding.answer(output, {})})
     assert isinstance(found, verdict)
     assert getattr(found, "reason", None) is reason
 
@@ -69,7 +69,7 @@ def test_points_near_a_pair_become_the_pair(age: str) -> None:
     """The files are about reals: 48.6 years is no age, and 49 is looked at."""
     encoding = VnnLib()
     found = [
-        encoding.recover(PEOPLE, VNN, {file: encoding.answer(f"sat\n((X_0 {age})\n(Y_0 0.0)\n(Y_1 1))")})
+        encoding.recover(PEOPLE, VNN, {file: encoding.answer(f"sat\n((X_0 {age})\n(Y_0 0.0)\n(Y_1 1))", {})})
         for file in cases_of(VNN)
     ]
     if age == "+49":  # no number of the format, so nothing to replay
@@ -84,7 +84,7 @@ def test_a_point_of_version_2() -> None:
     encoding = VnnLib()
     (pair,) = VNN.settled_by[0]
     text = "sat\n((X[0,0] 49.0) (X[0,1] 1.0) (X2[0, 0] 49.0) (X2[0,1] 0.0) (Y[0,0] 0.0))"
-    assert isinstance(encoding.recover(PEOPLE, VNN, {pair: encoding.answer(text)}), Violated)
+    assert isinstance(encoding.recover(PEOPLE, VNN, {pair: encoding.answer(text, {})}), Violated)
 
 
 def test_an_offset_is_added() -> None:
@@ -96,7 +96,7 @@ def test_an_offset_is_added() -> None:
     )
     encoding, lowered = VnnLib(), VnnLib().lower(asked, ASKED)
     verdicts = [
-        encoding.recover(asked, lowered, {file: encoding.answer("sat\n((X_0 48.5) (X_1 2.5))")})
+        encoding.recover(asked, lowered, {file: encoding.answer("sat\n((X_0 48.5) (X_1 2.5))", {})})
         for file in cases_of(lowered)
     ]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
@@ -128,7 +128,7 @@ def test_garbage_is_read_and_never_raises(text: str) -> None:
         for encoding, lowered in ((SmtLib(), SMT), (VnnLib(), VNN)):
             for file in lowered.files:
                 if not file.endswith(".onnx"):
-                    verdict = encoding.recover(PEOPLE, lowered, {file: encoding.answer(output)})
+                    verdict = encoding.recover(PEOPLE, lowered, {file: encoding.answer(output, {})})
                     assert isinstance(verdict, Holds | Unknown | Violated)
                     if isinstance(verdict, Holds):
                         assert "unsat" in output or "holds" in output
@@ -140,7 +140,7 @@ def test_garbage_is_read_and_never_raises(text: str) -> None:
 def test_monstrous_values(text: str) -> None:
     encoding = VnnLib()
     for file in cases_of(VNN):
-        assert isinstance(encoding.recover(PEOPLE, VNN, {file: encoding.answer(text)}), Unknown)
+        assert isinstance(encoding.recover(PEOPLE, VNN, {file: encoding.answer(text, {})}), Unknown)
     assert parse_smt(text).status in ("malformed", "sat")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
 from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
 from fairdsl.backends.intervals.axes import Axis
@@ -58,7 +59,7 @@ class IntervalJob:
         """What a verdict rests on where no result was joined."""
         return Evidence(backend=self.name, method="no result was joined")
 
-    def answer(self, output: str) -> Answer:
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """Results are files, never words."""
         return Answer(status="malformed", detail="`fairdsl recover` joins results")
 

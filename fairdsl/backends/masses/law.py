@@ -10,35 +10,24 @@ On a box a column is independent of all others if in none of its tables another 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm, prod
-from typing import Any
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.population import Factor, Network, Normal
+from fairdsl.ir.population import Network
 from fairdsl.numerics.axes import Axis
+from fairdsl.numerics.tables import Numbers, Table, aligned, at_cells, whole_table, without
 
-__all__ = ["Chances", "KeyLaw", "Law", "Table"]
+__all__ = ["Chances", "KeyLaw", "Law"]
 
-#: Whole numbers of any size.
-Numbers = NDArray[Any]
 #: Ranges of atoms, the first and the one after the last, by column.
 Ranges = Mapping[int, tuple[int, int]]
 FloatArray = NDArray[np.float64]
 #: By column the probabilities of the atoms of a box, each with a relative error of 2^-53; None where all are 0.
 Chances = dict[int, FloatArray | None]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """Whole numbers by the cells of some columns, in the order of ``columns``."""
-
-    columns: tuple[int, ...]
-    numbers: Numbers
 
 
 class Law:
@@ -48,15 +37,15 @@ class Law:
         self.axes = axes
         tables, self.denominator = [], prod(axis.denominator for axis in axes.values())
         for factor in network.factors:
-            table, scale = _whole(network, factor)
+            table, scale = whole_table(network, factor)
             tables.append(table)
             self.denominator *= scale
         others = {column for table in tables for column in table.columns} - set(axes)
-        self.tables = tuple(_without(tables, others))
+        self.tables = tuple(without(tables, others))
 
     def given(self, cells: Mapping[int, int]) -> KeyLaw:
         """The law with the columns of a key at these cells."""
-        tables = [_at(table, cells) for table in self.tables]
+        tables = [at_cells(table, cells) for table in self.tables]
         free = tuple(column for column in self.axes if column not in cells)
         return KeyLaw(self.axes, tuple(cells), free, tables)
 
@@ -144,7 +133,7 @@ class KeyLaw:
                 if len(table.columns) == 1:
                     vectors[table.columns[0]] = vectors[table.columns[0]] * numbers
                 else:
-                    rest = rest * _aligned(numbers, [place[column] for column in table.columns], len(columns))
+                    rest = rest * aligned(numbers, [place[column] for column in table.columns], len(columns))
         for column in reversed(columns):
             rest = np.asarray(rest @ vectors[column], dtype=object)
         return int(rest[()]) * self._factor
@@ -167,35 +156,8 @@ class KeyLaw:
             Table(table.columns, table.numbers[np.ix_(*(cells[column] for column in table.columns))])
             for table in tables[:count]
         ]
-        left = _without([*restricted, *tables[count:]], set(component.columns))
+        left = without([*restricted, *tables[count:]], set(component.columns))
         return prod(int(table.numbers[()]) for table in left)
-
-
-def _aligned(numbers: Numbers, places: Sequence[int], count: int) -> Numbers:
-    """A table with its axes at these places among so many."""
-    order = sorted(range(len(places)), key=lambda axis: places[axis])
-    shape = [1] * count
-    for axis in order:
-        shape[places[axis]] = numbers.shape[axis]
-    return numbers.transpose(order).reshape(shape)
-
-
-def _whole(network: Network, factor: Factor) -> tuple[Table, int]:
-    """A factor as whole numbers, and what they are over; a normal law gives its only cell probability 1."""
-    columns = (*factor.parents, factor.column)
-    rows = {cells: (Fraction(1),) if isinstance(row, Normal) else row for cells, row in factor.rows.items()}
-    scale = lcm(*(chance.denominator for row in rows.values() for chance in row))
-    numbers = np.zeros(tuple(len(network.cells[column]) for column in columns), dtype=object)
-    for cells, row in rows.items():
-        for place, chance in enumerate(row):
-            numbers[(*cells, place)] = int(chance * scale)
-    return Table(columns, numbers), scale
-
-
-def _at(table: Table, cells: Mapping[int, int]) -> Table:
-    index = tuple(cells.get(column, slice(None)) for column in table.columns)
-    numbers = np.asarray(table.numbers[index], dtype=object)
-    return Table(tuple(column for column in table.columns if column not in cells), numbers)
 
 
 def _components(free: tuple[int, ...], tables: Sequence[Table]) -> list[_Component]:
@@ -206,40 +168,3 @@ def _components(free: tuple[int, ...], tables: Sequence[Table]) -> list[_Compone
         merged[1].append(table)
         groups = [group for group in groups if group not in touched] + [merged]
     return [_Component(tuple(sorted(columns)), tuple(each)) for columns, each in groups]
-
-
-def _without(tables: Iterable[Table], columns: set[int]) -> list[Table]:
-    """Variable elimination: next always the column whose product has the fewest entries."""
-    live, left = list(tables), set(columns)
-    while left:
-        column = min(left, key=lambda each: (_entries(live, each), each))
-        left.remove(column)
-        touched = [table for table in live if column in table.columns]
-        live = [table for table in live if column not in table.columns]
-        if touched:
-            live.append(_summed(_product(touched), column))
-    return live
-
-
-def _entries(tables: Iterable[Table], column: int) -> int:
-    sizes: dict[int, int] = {}
-    for table in tables:
-        if column in table.columns:
-            sizes.update(zip(table.columns, table.numbers.shape, strict=True))
-    return prod(sizes.values())
-
-
-def _product(tables: Sequence[Table]) -> Table:
-    columns = tuple(sorted({column for table in tables for column in table.columns}))
-    place = {column: axis for axis, column in enumerate(columns)}
-    parts = [_aligned(table.numbers, [place[column] for column in table.columns], len(columns)) for table in tables]
-    numbers = parts[0]
-    for part in parts[1:]:
-        numbers = numbers * part
-    return Table(columns, numbers)
-
-
-def _summed(table: Table, column: int) -> Table:
-    axis = table.columns.index(column)
-    numbers = np.asarray(table.numbers.sum(axis=axis), dtype=object)
-    return Table(tuple(each for each in table.columns if each != column), numbers)

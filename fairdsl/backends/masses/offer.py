@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from math import prod
 
 from fairdsl.backends.contract import Offer, Refusal
-from fairdsl.backends.masses.subject import subject_of, without_influence
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.numerics.axes import mentioned
 
 __all__ = ["offer"]

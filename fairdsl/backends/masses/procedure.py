@@ -9,11 +9,11 @@ from time import monotonic
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.masses.offer import offer
 from fairdsl.backends.masses.refine import Refinement
-from fairdsl.backends.masses.subject import subject_of, without_influence
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.joint import Joint
+from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 

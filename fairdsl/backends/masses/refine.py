@@ -23,47 +23,18 @@ from fairdsl.backends.masses.halfspace import HalfSpace
 from fairdsl.backends.masses.law import Chances, KeyLaw, Law
 from fairdsl.backends.masses.points import NOTHING, Given, Individuals, Parts
 from fairdsl.backends.masses.splitting import Splitter
-from fairdsl.backends.masses.subject import Subject
-from fairdsl.ir.expr import TRUE, Predicate
-from fairdsl.ir.feature import AttributeInput
+from fairdsl.ir.expr import TRUE
 from fairdsl.metrics.joint import Bounds, Joint, Key, key_of
-from fairdsl.numerics.axes import Axis, axis_of, mentioned
+from fairdsl.metrics.subject import Subject, axes_of
 from fairdsl.numerics.event import Event, event_of
-from fairdsl.numerics.truth import Truths, single_parts
+from fairdsl.numerics.truth import Truths
 
-__all__ = ["Refinement", "axes_of"]
+__all__ = ["Refinement"]
 
 IntArray = NDArray[np.int64]
 
 #: Boxes that are bounded at once.
 _BATCH = 128
-
-
-def axes_of(subject: Subject) -> dict[int, Axis]:
-    """The columns that the model, the conditions or the keys look at, as axes."""
-    predicates = [item.predicate for item in subject.model.inputs if not isinstance(item, AttributeInput)]
-    predicates.append(subject.condition)
-    weighed = {item.attribute for item in subject.model.inputs if isinstance(item, AttributeInput)}
-    columns = weighed | set(subject.keys) | {column for each in predicates for column in mentioned(each)}
-    singles: dict[int, dict[Predicate, None]] = {column: {} for column in columns}
-    crossing: set[int] = set()
-    for predicate in predicates:
-        for single in single_parts(predicate):
-            singles[mentioned(single)[0]][single] = None
-        crossing |= _crossing(predicate)
-    network = subject.network
-    return {
-        column: axis_of(
-            network.columns[column], network.cells[column], singles[column], column in weighed or column in crossing
-        )
-        for column in sorted(columns)
-    }
-
-
-def _crossing(predicate: Predicate) -> set[int]:
-    """The columns of comparisons of several columns."""
-    alone = {column for single in single_parts(predicate) for column in mentioned(single)}
-    return set(mentioned(predicate)) - alone if len(mentioned(predicate)) > 1 else set()
 
 
 @dataclass(slots=True)

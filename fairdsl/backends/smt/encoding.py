@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from fairdsl.backends.contract import Answer, Asked, Lowered, Offer, Refusal
 from fairdsl.backends.smt.cases import widened
@@ -52,7 +53,7 @@ class SmtLib:
         fidelity = Fidelity.WIDENS if widened(problem) else Fidelity.EXACT
         return Evidence(backend=self.name, method="answers of an external solver", fidelity=fidelity)
 
-    def answer(self, output: str) -> Answer:
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """A status alone on its line, and behind `sat` the values."""
         return parse_answer(output)
 

@@ -91,7 +91,7 @@ class VnnLib:
             notes=("as reliable as that solver's own arithmetic, which in verifiers of networks is often rounded",),
         )
 
-    def answer(self, output: str) -> Answer:
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """A line with the status, and behind `sat` the inputs."""
         return parse_answer(output)
 

@@ -1,0 +1,1 @@
+"""What becomes a formula: predicates, weighted sums, models."""

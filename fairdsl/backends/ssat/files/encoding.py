@@ -1,0 +1,204 @@
+"""The encodings ``sdimacs``, ``mcc`` and ``dimacs``: one file for each number that a metric is made of.
+
+All three write what :mod:`fairdsl.backends.ssat.questions` would ask. Counters have no choice to make, so ``mcc`` and
+``dimacs`` ask about every group by itself; ``sdimacs`` asks for the extreme groups where there are many of them, or
+where that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from types import MappingProxyType
+from typing import Any
+
+from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
+from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
+from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
+from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
+from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of, question_of, subjects_of
+from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
+from fairdsl.backends.ssat.formulas import Formulas
+from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.offer import offer
+from fairdsl.backends.ssat.questions import learns
+from fairdsl.ir.population import Network
+from fairdsl.ir.problem import Problem
+from fairdsl.metrics.subject import Subject
+from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
+
+__all__ = ["Dimacs", "Mcc", "Sdimacs"]
+
+#: Groups, strata and values of the label, each of which would have its file.
+_FILES = 4096
+
+
+class _Files:
+    """What the three have in common."""
+
+    name: str
+    format: Format
+    partitions = False
+    meaning: Mapping[str, str] = MappingProxyType(
+        {
+            "value": "each answer is a number; `quantities` says which, and `combined` how they become the metric",
+            "unknown": "a file without an answer leaves its number between 0 and 1",
+        }
+    )
+    _groups: str | None
+    _write: Callable[..., Written]
+    _read: Callable[[str, Mapping[str, Any]], Answer]
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """What the backend answers, as far as it makes formulas and files of a size to be had."""
+        found = offer(problem)
+        if isinstance(found, Refusal):
+            return found
+        question = question_of(problem)
+        for subject in subjects_of(problem):
+            law, sizes = Law(subject), [len(subject.network.cells[column]) for column in subject.keys]
+            keys = prod(sizes)
+            if keys > _FILES and not learns(question, law, self._groups):
+                return Refusal(why=f"there would be a file for each of {keys:,} groups", span=question.span)
+            if not any(law.mass(cells) for cells in product(*map(range, sizes))):
+                continue  # there is nobody, and nothing to be asked
+            try:
+                formulas = Formulas(law)
+                _ = formulas.favourable, formulas.unfavourable
+            except TooLargeError as error:
+                return Refusal(why=str(error), span=problem.model.span)
+        return Offer(method="instances of stochastic satisfiability", decides=True)
+
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
+        """The files of all laws, named after the property and the group."""
+        population = problem.population
+        assert isinstance(population, Network), "an encoding that refused is not asked"
+        subjects, askings = subjects_of(problem), asked_of(problem, self._groups)
+        found = _Found(
+            problem=problem,
+            asked=asked,
+            population=population,
+            form=self.name,
+            extension=self.format.extension,
+            write=type(self)._write,
+        )
+        for law, (subject, asking) in enumerate(zip(subjects, askings, strict=True)):
+            for quantity in asking.quantities:
+                found.add(law, subject, asking, quantity)
+        names = [[each["name"] for each in found.quantities if each["law"] == law] for law in range(len(subjects))]
+        return Lowered(
+            files=found.files,
+            settled_by=(tuple(found.files),),
+            described=found.described,
+            quantities=tuple(found.quantities),
+            combined=combined(question_of(problem), subjects, askings, names, population),
+        )
+
+    def evidence(self, problem: Problem) -> Evidence:
+        """What a verdict from answers rests on."""
+        return Evidence(backend=self.name, method="answers of external solvers, each as wide as it was printed")
+
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
+        """A number between two."""
+        return type(self)._read(output, about)
+
+    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Value | Unknown | Refused:
+        """The metric, as an interval as wide as the answers leave it."""
+        evidence = self.evidence(problem)
+        if not any("file" in each for each in lowered.quantities):
+            evidence = replace(evidence, method="settled by unit propagation, without a solver")
+        try:
+            return value_from(problem, lowered.quantities, answers, evidence)
+        except ContradictionError:
+            detail = "no rates agree with all answers: one of them is wrong"
+            return Unknown(reason=Reason.MALFORMED, detail=detail, evidence=evidence)
+
+
+class Sdimacs(_Files):
+    """Instances of stochastic satisfiability; ``groups`` as `check` takes it."""
+
+    name = "sdimacs"
+    format = Format(name="sdimacs", extension="sdimacs", comment="c")
+    _write = staticmethod(as_sdimacs)
+    _read = staticmethod(answer_of_value)
+
+    def __init__(self, groups: str | None = None) -> None:
+        self._groups = groups
+
+    def grouping(self, groups: str) -> Sdimacs:
+        """The same, asking in this way."""
+        return Sdimacs(groups)
+
+
+class Mcc(_Files):
+    """Weighted model counts."""
+
+    name = "mcc"
+    format = Format(name="mcc", extension="cnf", comment="c")
+    _groups = "enumerate"
+    _write = staticmethod(as_mcc)
+    _read = staticmethod(answer_of_weight)
+
+
+class Dimacs(_Files):
+    """Model counts."""
+
+    name = "dimacs"
+    format = Format(name="dimacs", extension="cnf", comment="c")
+    _groups = "enumerate"
+    _write = staticmethod(as_dimacs)
+    _read = staticmethod(answer_of_count)
+
+
+@dataclass(slots=True)
+class _Found:
+    """Files as they are made, with what the manifest says of each."""
+
+    problem: Problem
+    asked: Asked
+    population: Network
+    form: str
+    extension: str
+    write: Callable[..., Written]
+    files: dict[str, bytes] = field(default_factory=dict)
+    described: dict[str, dict[str, Any]] = field(default_factory=dict)
+    quantities: list[dict[str, Any]] = field(default_factory=list)
+    slugs: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, law: int, subject: Subject, asking: Asking, quantity: Quantity) -> None:
+        """One number; a file only where something is left to be solved."""
+        model, left = self.problem.model, quantity.left
+        assert model.favourable is not None, "checked by the offer"
+        means = meaning(subject, quantity, self.population, asking, model.outcomes[model.favourable])
+        means += ", under the law without the influence" if law else ""
+        entry: dict[str, Any] = {
+            "name": f"q{len(self.quantities) + 1}",
+            "law": law,
+            "formula": quantity.formula,
+            "extreme": asking.learned,
+            "means": means,
+        }
+        self.quantities.append(entry)
+        if left.settled is not None:
+            entry["settled"] = ratio(left.settled)
+            return
+        name = f"{self.asked.property}.{self._part(law, subject, asking, quantity)}.{self.extension}"
+        instance = replace(left.instance, names=dict(quantity.names))
+        said = comments(self.asked, means, left.factor, self.form, extreme=asking.learned)
+        written = self.write(instance, said)
+        self.files[name] = written.text.encode()
+        self.described[name] = {"role": "quantity", "means": means, **written.about}
+        entry |= {"file": name, "factor": ratio(left.factor), "instance": quantity.digest}
+
+    def _part(self, law: int, subject: Subject, asking: Asking, quantity: Quantity) -> str:
+        slugs = []
+        for place, cell in sorted(quantity.cells.items()):
+            if (law, place) not in self.slugs:
+                self.slugs[law, place] = slugs_of(subject, place, self.population)
+            slugs.append(self.slugs[law, place][cell])
+        columns = question_of(self.problem).influence if law else ()
+        without = "-".join(self.population.columns[column].name for column in columns)
+        return name_of(slugs, quantity, without=without, learned=asking.learned)

@@ -1,0 +1,235 @@
+"""A subject's law, made ready for a formula: columns divided, conditions put in, keys without parents.
+
+A condition that every part of its columns decides is a table of 0 and 1 and so becomes part of the law
+(:mod:`fairdsl.backends.ssat.conditioning`). One that some part leaves open, or whose table would be large, is *asked*
+together with the outcome.
+
+The law knows a column by *states*: its cells or, where a condition compares it with other columns, its parts. A key
+whose cell is more than one part is the cell, as a column of its own; the attribute is then a column that depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from fairdsl.backends.ssat.conditioning import Conditioned, conditioned
+from fairdsl.backends.ssat.divisions import Division, Part, division_of
+from fairdsl.backends.ssat.elimination import Order, Scope, order_of
+from fairdsl.ir.expr import Predicate, holds
+from fairdsl.metrics.subject import Subject, axes_of, conjuncts, crossing, predicates_of, weighed_by
+from fairdsl.numerics.axes import mentioned
+from fairdsl.numerics.tables import Table, whole_table
+from fairdsl.numerics.truth import single_parts
+
+__all__ = ["Law"]
+
+#: Parts and alternatives of a column; entries of a condition's table.
+_PARTS, _TABLE = 1 << 12, 1 << 13
+
+
+@dataclass(frozen=True, slots=True)
+class _Conditions:
+    """``tables`` are predicates over several columns that the law takes in, ``asked`` those that it does not."""
+
+    divisions: dict[int, Division]
+    tables: tuple[Predicate, ...]
+    asked: tuple[Predicate, ...]
+    impossible: bool
+
+
+class Law:
+    """The law of a subject given its keys and conditions.
+
+    ``divisions`` are the parts of every column, ``states`` of each the parts that make a state, ``keys`` the columns
+    that stand for the subject's keys: the attributes themselves or columns behind those of the network. Raises
+    NumbersError where the numbers of a column cannot be listed.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        network = subject.network
+        found = _divided(subject)
+        self.asked = found.asked
+        self._tables, self._impossible = found.tables, found.impossible
+        self.divisions = {
+            column: found.divisions.get(column) or _undivided(column, len(cells))
+            for column, cells in enumerate(network.cells)
+        }
+        together = {column for predicate in self._tables for column in mentioned(predicate)}
+        #: The columns whose states are parts; those of others are cells, in their order.
+        self._apart = {column for column in together if not _one_each(self.divisions[column])}
+        self.states = {
+            column: _parts_of(division) if column in self._apart else _cells_of(division, len(network.cells[column]))
+            for column, division in self.divisions.items()
+        }
+        self._cells = {column: len(cells) for column, cells in enumerate(network.cells)}
+        self.keys = tuple(
+            column if self._plain(column) else len(network.columns) + place for place, column in enumerate(subject.keys)
+        )
+
+    @property
+    def sizes(self) -> dict[int, int]:
+        """How many states each column has, those that stand for keys included."""
+        sizes = {column: len(states) for column, states in self.states.items()}
+        for key, column in zip(self.keys, self.subject.keys, strict=True):
+            sizes[key] = self._cells[column]
+        return sizes
+
+    @property
+    def wanted(self) -> frozenset[int]:
+        """The columns that the model and the conditions that are asked look at."""
+        predicates = [*predicates_of(self.subject)[:-1], *self.asked]
+        return frozenset(weighed_by(self.subject.model).union(*(mentioned(each) for each in predicates)))
+
+    @cached_property
+    def order(self) -> Order:
+        """In which order columns are eliminated, and how large tables get."""
+        return order_of(self._scopes(), self.sizes, set(self.keys), self.wanted)
+
+    @cached_property
+    def conditioned(self) -> Conditioned:
+        """The law given the keys and the conditions that are part of it."""
+        network, tables, denominator = self.subject.network, list[Table](), 1
+        for factor in network.factors:
+            table, scale = whole_table(network, factor)
+            cells = [self._cells_of_states(column) for column in table.columns]
+            tables.append(Table(table.columns, table.numbers[np.ix_(*cells)]))
+            denominator *= scale
+        for column, division in self.divisions.items():
+            if not self._even(column):
+                tables.append(Table((column,), np.array(self._weights(column), dtype=object)))
+                denominator *= division.denominator
+        tables += self._of_conditions()
+        for key, column in zip(self.keys, self.subject.keys, strict=True):
+            if key != column:
+                of_states = np.array(self._cells_of_states(column))
+                inside = of_states[None, :] == np.arange(self._cells[column])[:, None]
+                tables.append(Table((key, column), inside.astype(int).astype(object)))
+        return conditioned(tables, denominator, self.sizes, self.order.columns, self.wanted)
+
+    def mass(self, cells: Sequence[int]) -> Fraction:
+        """Pr[key, conditions that are part of the law] for the cells of the subject's keys."""
+        return self.conditioned.mass(dict(zip(self.keys, cells, strict=True)))
+
+    def _plain(self, column: int) -> bool:
+        """Whether the cells of a column are its parts, without alternatives."""
+        return _one_each(self.divisions[column]) and not self.divisions[column].open
+
+    def _cells_of_states(self, column: int) -> list[int]:
+        if column not in self._apart:
+            return list(range(self._cells[column]))
+        return [part.cell for part in self.divisions[column].parts]
+
+    def _scopes(self) -> Iterator[Scope]:
+        """What the tables of the law will be about, without their numbers."""
+        cells = self._cells
+        for factor in self.subject.network.factors:
+            complete = len(factor.rows) == prod(cells[parent] for parent in factor.parents)
+            columns = frozenset((*factor.parents, factor.column))
+            # Weights that differ, and states finer than cells, are factors of their own.
+            whole = complete and self._even(factor.column)
+            yield Scope(columns, factor.column if whole else None)
+        for predicate in self._tables:
+            yield Scope(frozenset(mentioned(predicate)))
+        for key, column in zip(self.keys, self.subject.keys, strict=True):
+            if key != column:
+                yield Scope(frozenset((key, column)))
+
+    def _even(self, column: int) -> bool:
+        """Whether all cells have their full weight, each as one state."""
+        full = {self.divisions[column].denominator}
+        return column not in self._apart and set(self._weights(column)) == full
+
+    def _weights(self, column: int) -> list[int]:
+        """The weights of the states of a column."""
+        parts = self.divisions[column].parts
+        return [sum(parts[part].weight for part in state) for state in self.states[column]]
+
+    def _of_conditions(self) -> Iterator[Table]:
+        if self._impossible:
+            yield Table((), np.array(0, dtype=object))
+        for predicate in self._tables:
+            columns = mentioned(predicate)
+            values = [[self._value(column, state) for state in self.states[column]] for column in columns]
+            truths = [_holds_at(predicate, columns, each) for each in product(*values)]
+            shape = tuple(len(self.states[column]) for column in columns)
+            yield Table(columns, np.array(truths, dtype=object).reshape(shape))
+
+    def _value(self, column: int, state: Sequence[int]) -> Fraction:
+        """A value that speaks for a state; of an empty one, which weighs nothing, any."""
+        return self.divisions[column].parts[state[0]].values[0] if state else Fraction(0)
+
+
+def _holds_at(predicate: Predicate, columns: Sequence[int], values: Sequence[Fraction]) -> int:
+    at = dict(zip(columns, values, strict=True))
+    return int(holds(predicate, lambda variable: at[variable.attribute]))
+
+
+def _divided(subject: Subject) -> _Conditions:
+    """The columns that are looked at, without the parts that conditions leave out."""
+    predicates, conditions = predicates_of(subject)[:-1], conjuncts(subject.condition)
+    singles: dict[int, dict[Predicate, None]] = {}
+    numbered = weighed_by(subject.model)
+    for predicate in (*predicates, *conditions):
+        numbered |= crossing(predicate)
+        for single in single_parts(predicate):
+            singles.setdefault(mentioned(single)[0], {})[single] = None
+    divisions = {
+        column: division_of(column, axis, list(singles.get(column, ())), numbered=column in numbered, most=_PARTS)
+        for column, axis in axes_of(subject).items()
+    }
+    asked, several, impossible = list[Predicate](), list[Predicate](), False
+    for condition in conditions:
+        columns = mentioned(condition)
+        if not columns:
+            impossible |= not holds(condition, lambda _: Fraction(0))
+        elif len(columns) > 1:
+            several.append(condition)
+        else:
+            within = divisions[columns[0]].within(condition)
+            if within is None:
+                asked.append(condition)
+            else:
+                divisions[columns[0]] = within
+    tables = [each for each in several if _tabular(each, divisions)]
+    asked += [each for each in several if each not in tables]
+    return _Conditions(divisions, tuple(tables), tuple(asked), impossible)
+
+
+def _tabular(predicate: Predicate, divisions: Mapping[int, Division]) -> bool:
+    """Whether the parts of its columns decide a predicate, and are few."""
+    own = [divisions[column] for column in mentioned(predicate)]
+    return not any(each.open for each in own) and prod(len(each.parts) for each in own) <= _TABLE
+
+
+def _undivided(column: int, cells: int) -> Division:
+    """A column that nobody looks at: cells by their number."""
+    parts = tuple(
+        Part(cell=cell, weight=1, kinds=(0,), values=(Fraction(cell),), single=(True,)) for cell in range(cells)
+    )
+    return Division(column=column, parts=parts, denominator=1)
+
+
+def _one_each(division: Division) -> bool:
+    """Whether no cell has several parts."""
+    return len({part.cell for part in division.parts}) == len(division.parts)
+
+
+def _parts_of(division: Division) -> tuple[tuple[int, ...], ...]:
+    """A state for each part."""
+    return tuple((place,) for place in range(len(division.parts)))
+
+
+def _cells_of(division: Division, cells: int) -> tuple[tuple[int, ...], ...]:
+    """A state for each cell, with its parts; an empty one has none."""
+    found: list[list[int]] = [[] for _ in range(cells)]
+    for place, part in enumerate(division.parts):
+        found[part.cell].append(place)
+    return tuple(map(tuple, found))

@@ -1,0 +1,294 @@
+"""From values of SSAT instances to the joint probabilities of a metric.
+
+*Enumerate* asks about every group by itself: for the keys a its joint probabilities are D(a) = Pr[a, conditions], which
+the law says (:mod:`fairdsl.backends.ssat.conditioning`), and D(a) times the value of the formula at a.
+
+*Learn* asks for the greatest and for the least favourable probability of all groups and lets the solver choose them:
+one instance with existential keys, and its complement. Groups of probability 0, and those that the question leaves
+out, are barred. Every other group lies between the two, which is all that a metric of extremes needs: with the
+extreme groups known by themselves it is as exact as with all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from time import monotonic
+from typing import Protocol
+
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.ssat.engine import Solution
+from fairdsl.backends.ssat.excluded import Cells, Excluded
+from fairdsl.backends.ssat.formulas import Formulas
+from fairdsl.backends.ssat.instance import Instance
+from fairdsl.backends.ssat.law import Law
+from fairdsl.ir.population import Population, label_column
+from fairdsl.ir.question import GroupMetric, Threshold
+from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_at, key_of
+from fairdsl.metrics.value import decided, value_of
+from fairdsl.verdict import Evidence, Reason, Value
+
+__all__ = [
+    "EXTREMES",
+    "Cells",
+    "Extremes",
+    "Inquiry",
+    "Solver",
+    "Solvers",
+    "groups_of",
+    "learnable",
+    "learns",
+    "settled",
+]
+
+#: More groups than these are not asked one by one, unless it is asked for.
+_ONE_BY_ONE = 256
+
+#: The metrics whose number only the extreme groups of a stratum decide. Who is favoured most, alone or beside others,
+#: takes the rates of all.
+EXTREMES = frozenset({"statistical_parity", "disparate_impact", "equalized_odds", "equal_opportunity"})
+
+
+class Solver(Protocol):
+    """Answers one instance under assumptions about its outermost choices, as the embedded engine does."""
+
+    def solve(self, assumptions: Sequence[int], *, deadline: float, observer: Observer | None = None) -> Solution:
+        """The value, or bounds of it when the time of the monotonic clock has come."""
+
+
+#: Makes a solver for an instance.
+Solvers = Callable[[Instance], Solver]
+
+
+def groups_of(question: GroupMetric, law: Law) -> int:
+    """How many groups there are, impossible ones among them."""
+    return prod(len(law.subject.network.cells[column]) for column in question.across)
+
+
+def learnable(question: GroupMetric, law: Law) -> str | None:
+    """Why the extreme groups do not say enough; None where they do."""
+    if question.metric not in EXTREMES:
+        return f"`{question.metric}` is about every group"
+    if question.privileged is not None:
+        return "groups are compared with a privileged one"
+    if law.asked:
+        return "a condition is not part of the law, so that rates are quotients"
+    return None
+
+
+def learns(question: GroupMetric, law: Law, groups: str | None) -> bool:
+    """Whether the solver is to find the extreme groups; ``groups`` is what the user asked for."""
+    if learnable(question, law) is not None or groups == "enumerate":
+        return False
+    return groups == "learn" or groups_of(question, law) > _ONE_BY_ONE
+
+
+def settled(
+    question: GroupMetric, threshold: Threshold | None, joint: Joint, population: Population, without: Joint | None
+) -> bool:
+    """Whether no more has to be known: a metric may be one number where the rates of most groups are not."""
+    if decided(question, threshold, joint, population, without=without):
+        return True
+    value = value_of(question, joint, population, Evidence(backend="", method=""), without=without)
+    return isinstance(value, Value) and value.exact and all(part.low == part.high for part in value.parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extremes:
+    """What learning finds at one value of the keys that define no groups.
+
+    ``keys`` are those of the groups, ``most`` and ``least`` enclose the greatest and the least of their rates.
+    """
+
+    keys: tuple[Key, ...]
+    most: Bounds
+    least: Bounds
+
+
+class Inquiry:
+    """One subject's joint probabilities, asked key by key or by the extremes.
+
+    ``counts`` are the rows of data by key. ``reason`` says why bounds are apart, where a solver stopped early,
+    ``found`` are the extreme groups that learning found, ``extremes`` their rates; the rest counts questions and says
+    how large they were.
+    """
+
+    def __init__(
+        self,
+        question: GroupMetric,
+        law: Law,
+        solvers: Solvers,
+        *,
+        counts: Mapping[Key, Counted],
+        observer: Observer,
+        deadline: float,
+    ) -> None:
+        self.question, self.law = question, law
+        self.reason: Reason | None = None
+        self.found: list[tuple[str, Key]] = []
+        self.extremes: list[Extremes] = []
+        self.asked = self.variables = self.clauses = 0
+        self._solvers, self._observer, self._deadline = solvers, observer, deadline
+        self._made: dict[tuple[int, str], Solver] = {}
+        self._known: dict[tuple[str, tuple[int, ...]], Bounds] = {}
+        self._excluded = Excluded(question, law, counts)
+
+    def enumerated(self) -> Joint:
+        """Every key by itself."""
+        masses = self.masses()
+        possible = [cells for cells, mass in masses.items() if mass]
+        favourable, total = self._nothing_known(masses)
+        if not possible:
+            return Joint(favourable=favourable, total=total)
+        formulas = Formulas(self.law)
+        needed = [cells for cells in possible if self.law.asked or self._rated(cells)]
+        reasons: dict[Cells, Reason] = {}
+        while needed:
+            for place, cells in enumerate(needed):
+                self._observer.progress("ssat", place / len(needed), f"{place} of {len(needed)} groups")
+                until = monotonic() + max(0.0, self._deadline - monotonic()) / (len(needed) - place)
+                self.reason, key = None, self.key(cells)
+                favourable[key], total[key] = self._at(formulas, cells, masses[cells], until)
+                if self.reason is not None:
+                    reasons[cells] = self.reason
+                else:
+                    reasons.pop(cells, None)
+            # The first groups fill the solver's cache for all: what others leave of their shares is theirs.
+            early = [cells for cells in needed if reasons.get(cells) is Reason.TIMEOUT]
+            needed = early if len(early) < len(needed) else []
+        self.reason = next(iter(reasons.values()), None)
+        return Joint(favourable=favourable, total=total)
+
+    def learned(self) -> Joint:
+        """The extreme keys by themselves, and for the others that they lie between."""
+        masses = self.masses()
+        favourable, total = self._nothing_known(masses)
+        candidates = [
+            cells for cells, mass in masses.items() if mass and self._rated(cells) and cells not in self._excluded
+        ]
+        if not candidates:
+            return Joint(favourable=favourable, total=total)
+        formulas = Formulas(self.law, self._barred())
+        settings = list(dict.fromkeys(self._setting(cells) for cells in candidates))
+        for place, setting in enumerate(settings):
+            self._observer.progress("ssat", place / len(settings), f"extreme groups, {place} of {len(settings)} times")
+            until = monotonic() + max(0.0, self._deadline - monotonic()) / (len(settings) - place)
+            inside = [cells for cells in candidates if self._setting(cells) == setting]
+            most, greatest = self._extreme(formulas, "favourable", dict(setting), until)
+            least, smallest = self._extreme(formulas, "unfavourable", dict(setting), until)
+            low, high = 1 - smallest.high, greatest.high
+            self.extremes.append(
+                Extremes(
+                    keys=tuple(map(self.key, inside)),
+                    most=Bounds(low=low if formulas.open else greatest.low, high=high),
+                    least=Bounds(low=low, high=high if formulas.open else 1 - smallest.low),
+                )
+            )
+            for cells in inside:
+                favourable[self.key(cells)] = Bounds(low=masses[cells] * low, high=masses[cells] * high)
+            for kind, extreme in (("most", most), ("least", least)):
+                if extreme is not None and extreme in inside:
+                    key = self.key(extreme)
+                    alone, _ = self._at(formulas, extreme, masses[extreme], until)
+                    favourable[key] = _both(favourable[key], alone)
+                    self.found.append((kind, key))
+        return Joint(favourable=favourable, total=total)
+
+    def masses(self) -> dict[Cells, Fraction]:
+        """Pr[key, conditions that are part of the law] of all keys."""
+        network, keys = self.law.subject.network, self.law.subject.keys
+        every = product(*(range(len(network.cells[column])) for column in keys))
+        return {cells: self.law.mass(cells) for cells in every}
+
+    def _nothing_known(self, masses: Mapping[Cells, Fraction]) -> tuple[dict[Key, Bounds], dict[Key, Bounds]]:
+        """What the law alone says."""
+        open_ = {self.key(cells): Bounds(low=Fraction(0), high=mass) for cells, mass in masses.items()}
+        if self.law.asked:
+            return open_, dict(open_)
+        return open_, {self.key(cells): Bounds.exactly(mass) for cells, mass in masses.items()}
+
+    def key(self, cells: Cells) -> Key:
+        """What stands for the cells of the keys."""
+        network = self.law.subject.network
+        columns = zip(self.law.subject.keys, cells, strict=True)
+        return tuple(key_of(network.cells[column][cell]) for column, cell in columns)
+
+    def _rated(self, cells: Cells) -> bool:
+        """Whether the metric looks at the rate of this key: some are about one value of the label only."""
+        question, network = self.question, self.law.subject.network
+        if question.metric != "equal_opportunity" or question.deserving is None:
+            return True
+        label = label_column(network)
+        return label is None or self.key(cells)[-1] == key_at(network, label, question.deserving)
+
+    def _at(self, formulas: Formulas, cells: Cells, mass: Fraction, until: float) -> tuple[Bounds, Bounds]:
+        """Both joint probabilities of one key."""
+        at = formulas.assumptions(dict(enumerate(cells)))
+        # Cells that neither the law nor the formula tells apart have the same value.
+        alike = tuple(key.classes[cell] for key, cell in zip(formulas.keys, cells, strict=True))
+
+        def value(name: str) -> Bounds:
+            known = self._known.get((name, alike))
+            if known is None:
+                found = self.solved(formulas, name, at, until)
+                known = Bounds(low=found.low, high=found.high)
+                if found.reason is None:
+                    self._known[name, alike] = known
+            return known
+
+        def both(best: str, worst: str) -> Bounds:
+            above = value(best)
+            if not formulas.open:
+                return Bounds(low=mass * above.low, high=mass * above.high)
+            below = value(worst)
+            return Bounds(low=mass * (1 - below.high), high=mass * above.high)
+
+        total = both("met", "missed") if self.law.asked else Bounds.exactly(mass)
+        return both("favourable", "unfavourable"), total
+
+    def _extreme(
+        self, formulas: Formulas, name: str, setting: Mapping[int, int], until: float
+    ) -> tuple[Cells | None, Solution]:
+        """The keys that an instance's value is greatest at, where the solver names them, and what it found."""
+        found = self.solved(formulas, name, formulas.assumptions(setting), until)
+        if found.choice is None:
+            return None, found
+        choice = found.choice
+        return tuple(
+            setting[place] if place in setting else key.cell_in(choice) for place, key in enumerate(formulas.keys)
+        ), found
+
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: float) -> Solution:
+        """The value of one of the formulas, by its name; whoever knows it from elsewhere overrides this."""
+        solver = self._made.get((id(formulas), name))
+        if solver is None:
+            instance: Instance = getattr(formulas, name)
+            self.variables = max(self.variables, instance.variables)
+            self.clauses = max(self.clauses, len(instance.clauses))
+            solver = self._made[id(formulas), name] = self._solvers(instance)
+        found = solver.solve(assumptions, deadline=until)
+        self.asked += 1
+        self.reason = self.reason or found.reason
+        return found
+
+    def _setting(self, cells: Cells) -> tuple[tuple[int, int], ...]:
+        """The keys that define no groups (strata, the label), by their places, and their cells."""
+        across = self.question.across
+        keys = self.law.subject.keys
+        return tuple((place, cell) for place, cell in enumerate(cells) if keys[place] not in across)
+
+    def _barred(self) -> Iterator[dict[int, int]]:
+        """Cells of keys that nobody has, and groups that the question leaves out."""
+        places = {key: place for place, key in enumerate(self.law.keys)}
+        for table in self.law.conditioned.left:
+            for cells in zip(*(table.numbers == 0).nonzero(), strict=True):
+                yield {places[key]: int(cell) for key, cell in zip(table.columns, cells, strict=True)}
+        yield from self._excluded.groups()
+
+
+def _both(one: Bounds, other: Bounds) -> Bounds:
+    """What two enclosures of one number say together."""
+    return Bounds(low=max(one.low, other.low), high=min(one.high, other.high))

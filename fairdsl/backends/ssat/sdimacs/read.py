@@ -1,0 +1,293 @@
+"""SDIMACS text as an instance; strict, with the place of whatever is wrong.
+
+    c COMMENT                            anywhere
+    p cnf VARIABLES CLAUSES              the header
+    e VARIABLE .. 0                      the prefix, outermost first: existential,
+    a VARIABLE .. 0                      universal,
+    r PROBABILITY VARIABLE .. 0          and random variables, true with the probability
+    LITERAL .. 0                         clauses, over several lines where they are long
+
+Variables that no line binds are existential and outermost. Two kinds of comments are read: ``c name VARIABLE TEXT``
+says what a variable is, and ``c exact VARIABLE NUMERATOR/DENOMINATOR`` what its probability is, of which the prefix has
+the rounded decimal; so it may differ from that by one unit of its last place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from fairdsl.backends.ssat import errors
+from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.source import SourceFile, Span
+
+__all__ = ["number_of", "read_sdimacs", "unit_of"]
+
+_WORD = re.compile(r"\S+")
+_NUMBERS = re.compile(r"[-0-9 \t\r]+", re.ASCII)
+_WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_DECIMAL = re.compile(r"(?P<sign>[-+]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[-+]?[0-9]{1,4}))?")
+_RATIO = re.compile(r"(?P<above>[0-9]+)/(?P<below>[0-9]+)")
+_NAME = re.compile(r"c\s+name\s+(?P<variable>[0-9]{1,18})\s+(?P<text>\S.*)", re.ASCII)
+_EXACT = re.compile(r"c\s+exact\s+(?P<variable>[0-9]{1,18})(?!\S)(?P<ratio>.*)", re.ASCII)
+
+#: Variables that are taken for meant.
+_MOST = 10_000_000
+#: Digits of a number that are converted at once.
+_AT_ONCE = 4000
+
+_HEADER = "begin with the header `p cnf VARIABLES CLAUSES`"
+_PREFIX = "write `e`, `a`, or `r` and a probability, then the variables, then 0"
+_CLAUSE = "write a clause as its literals, then 0"
+
+
+def read_sdimacs(text: str, path: str) -> Instance:
+    """The instance in a text; raises DiagnosticError (E0640 to E0645), whose places are in the file ``path``."""
+    return _Reader(SourceFile(path, text)).instance()
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line without its break, and where it begins."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A word of the text, by its ends."""
+
+    start: int
+    end: int
+
+
+class _Reader:
+    """One file: the header, the prefix, the clauses; comments are kept for the end, when all variables are known."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._source = source
+        self._variables = 0
+        self._announced = 0
+        self._header: _Line | None = None
+        self._bounds: list[Bound] = []
+        self._bound_at: dict[int, _Place] = {}
+        self._chance_at: dict[int, _Place] = {}
+        self._clauses: list[Clause] = []
+        self._literals: list[int] = []
+        self._last: _Line | None = None
+        self._surplus: _Line | None = None
+        self._comments: list[_Line] = []
+
+    def instance(self) -> Instance:
+        """All lines, and what they come to."""
+        for line in self._lines():
+            self._line(line)
+        if self._header is None:
+            raise DiagnosticError(errors.not_sdimacs(self._source.path, "the file has no header", None, _HEADER))
+        if self._last is not None and self._literals:
+            self._refuse(self._words(self._last)[-1], "no 0 ends this clause", _CLAUSE)
+        if len(self._clauses) != self._announced:
+            place = self._words(self._header)[3] if self._surplus is None else self._whole(self._surplus)
+            raise DiagnosticError(errors.clauses_miscounted(self._announced, len(self._clauses), self._span(place)))
+        names, comments = self._said()
+        return Instance(
+            variables=self._variables,
+            prefix=tuple(self._bounds),
+            clauses=tuple(self._clauses),
+            names=names,
+            comments=comments,
+        )
+
+    def _lines(self) -> Iterator[_Line]:
+        start = 0
+        for text in self._source.text.split("\n"):
+            if text.strip():
+                yield _Line(text, start)
+            start += len(text) + 1
+
+    def _line(self, line: _Line) -> None:
+        first = line.text.split(None, 1)[0]
+        match first:
+            case "c":
+                self._comments.append(line)
+            case "p":
+                self._read_header(line)
+            case _ if self._header is None:
+                self._refuse(self._words(line)[0], "the header comes before everything but comments", _HEADER)
+            case "e" | "a" | "r":
+                self._read_block(line, Quantifier(first))
+            case _:
+                self._read_clauses(line)
+
+    # ---- header and prefix -------------------------------------------------------------------
+
+    def _read_header(self, line: _Line) -> None:
+        words = self._words(line)
+        texts = [self._text(word) for word in words]
+        if self._header is not None:
+            self._refuse(words[0], "a second header", "leave one header in the file")
+        if len(texts) != 4 or texts[1] != "cnf" or not all(_WHOLE.fullmatch(text) for text in texts[2:]):
+            self._refuse(self._whole(line), "this is no header", _HEADER)
+        self._variables, self._announced = int(texts[2]), int(texts[3])
+        if self._variables < 0 or self._announced < 0 or self._variables > _MOST:
+            self._refuse(words[2], f"the numbers of a header go from 0, and to {_MOST:,} variables", _HEADER)
+        self._header = line
+
+    def _read_block(self, line: _Line, quantifier: Quantifier) -> None:
+        words = self._words(line)
+        if self._clauses or self._literals:
+            self._refuse(words[0], "the prefix ends where the clauses begin", "bind variables before the first clause")
+        chance: Fraction | None = None
+        members = words[1:]
+        if quantifier is Quantifier.RANDOM:
+            if len(words) < 2:
+                self._refuse(words[0], "a probability follows", _PREFIX)
+            chance = self._probability(words[1])
+            members = words[2:]
+        if not members or self._text(members[-1]) != "0":
+            self._refuse(words[-1], "no 0 ends this line", _PREFIX)
+        for word in members[:-1]:
+            variable = self._number(word, "a variable")
+            if variable < 1:
+                self._refuse(word, "this is no variable", _PREFIX)
+            self._counted(variable, word)
+            if variable in self._bound_at:
+                before = self._span(self._bound_at[variable])
+                raise DiagnosticError(errors.twice_bound(variable, self._span(word), before))
+            self._bound_at[variable] = word
+            self._bounds.append(Bound(variable, quantifier, chance))
+            if chance is not None:
+                self._chance_at[variable] = words[1]
+
+    def _probability(self, word: _Place) -> Fraction:
+        number = number_of(self._text(word))
+        if number is None or not 0 <= number <= 1:
+            raise DiagnosticError(errors.no_probability(self._text(word)[:40], self._span(word)))
+        return number
+
+    # ---- clauses -----------------------------------------------------------------------------
+
+    def _read_clauses(self, line: _Line) -> None:
+        """Literals up to each 0; the words one by one only where something is wrong."""
+        self._last = line
+        try:
+            if not _NUMBERS.fullmatch(line.text):
+                raise ValueError
+            literals = list(map(int, line.text.split()))
+        except ValueError:
+            for word in self._words(line):
+                self._number(word, "a literal")
+            raise AssertionError("a line without numbers has a word that is none") from None
+        for place, literal in enumerate(literals):
+            if literal:
+                if not -self._variables <= literal <= self._variables:
+                    self._counted(abs(literal), self._words(line)[place])
+                self._literals.append(literal)
+            else:
+                self._clauses.append(tuple(self._literals))
+                self._literals.clear()
+                if len(self._clauses) > self._announced and self._surplus is None:
+                    self._surplus = line
+
+    def _number(self, word: _Place, what: str) -> int:
+        """A word as a number; E0640 where it is none."""
+        text = self._text(word)
+        if not _WHOLE.fullmatch(text):
+            self._refuse(word, f"this is not {what}", _PREFIX if what == "a variable" else _CLAUSE)
+        return int(text)
+
+    def _counted(self, variable: int, word: _Place) -> None:
+        if variable > self._variables:
+            assert self._header is not None
+            header = self._span(self._words(self._header)[2])
+            raise DiagnosticError(errors.not_counted(variable, self._variables, self._span(word), header))
+
+    # ---- comments ----------------------------------------------------------------------------
+
+    def _said(self) -> tuple[dict[int, str], tuple[str, ...]]:
+        """Names and comments; exact probabilities take the place of rounded ones."""
+        names: dict[int, str] = {}
+        comments: list[str] = []
+        exact: dict[int, Fraction] = {}
+        for line in self._comments:
+            if match := _NAME.match(line.text.strip()):
+                variable = int(match["variable"])
+                self._counted(variable, self._words(line)[2])
+                names[variable] = match["text"]
+            elif match := _EXACT.match(line.text.strip()):
+                variable = int(match["variable"])
+                self._counted(variable, self._words(line)[2])
+                exact[variable] = self._exact(variable, match["ratio"].strip(), line, again=variable in exact)
+            else:
+                comments.append(line.text.strip().removeprefix("c").strip())
+        self._bounds = [
+            Bound(bound.variable, bound.quantifier, exact.get(bound.variable, bound.chance)) for bound in self._bounds
+        ]
+        return names, tuple(comments)
+
+    def _exact(self, variable: int, text: str, line: _Line, *, again: bool) -> Fraction:
+        """What a comment says; E0645 where it is not about the number in the prefix."""
+        written = self._chance_at.get(variable)
+        number = number_of(text) if _RATIO.fullmatch(text) else None
+        if number is None:
+            what = "this is no quotient of whole numbers"
+        elif again:
+            what = "an exact probability was given before"
+        elif written is None:
+            what = "the prefix gives this variable no probability"
+        elif not 0 <= number <= 1 or abs(number - (number_of(self._text(written)) or 0)) > unit_of(self._text(written)):
+            what = "this is another number"
+        else:
+            return number
+        span = None if written is None else self._span(written)
+        raise DiagnosticError(errors.exact_contradicts(variable, what, self._span(self._whole(line)), span))
+
+    # ---- places ------------------------------------------------------------------------------
+
+    def _words(self, line: _Line) -> list[_Place]:
+        return [_Place(line.start + word.start(), line.start + word.end()) for word in _WORD.finditer(line.text)]
+
+    def _whole(self, line: _Line) -> _Place:
+        words = self._words(line)
+        return _Place(words[0].start, words[-1].end)
+
+    def _text(self, place: _Place) -> str:
+        return self._source.text[place.start : place.end]
+
+    def _span(self, place: _Place) -> Span:
+        return Span(self._source, place.start, place.end)
+
+    def _refuse(self, place: _Place, what: str, instead: str) -> NoReturn:
+        raise DiagnosticError(errors.not_sdimacs(self._source.path, what, self._span(place), instead))
+
+
+def number_of(text: str) -> Fraction | None:
+    """A decimal, with a power of ten or without, or a quotient; None for anything else."""
+    if ratio := _RATIO.fullmatch(text):
+        below = _whole_of(ratio["below"])
+        return Fraction(_whole_of(ratio["above"]), below) if below else None
+    decimal = _DECIMAL.fullmatch(text)
+    if decimal is None or not (decimal["whole"] or decimal["part"]):
+        return None
+    digits = _whole_of(decimal["whole"] + (decimal["part"] or ""))
+    return (-digits if decimal["sign"] == "-" else digits) * unit_of(text)
+
+
+def unit_of(text: str) -> Fraction:
+    """The value of a one in the last place of a decimal; 0 for a quotient."""
+    decimal = _DECIMAL.fullmatch(text)
+    return Fraction(0) if decimal is None else Fraction(10) ** (int(decimal["power"] or 0) - len(decimal["part"] or ""))
+
+
+def _whole_of(digits: str) -> int:
+    """A whole number, also one that is longer than Python converts at once."""
+    number = 0
+    for start in range(0, len(digits), _AT_ONCE):
+        part = digits[start : start + _AT_ONCE]
+        number = number * 10 ** len(part) + int(part)
+    return number

@@ -1,0 +1,11 @@
+"""Solvers that others wrote, as second opinions and for what the embedded one does not get through.
+
+Each adapter keeps the rules that were found out about its solver: what it is asked, how its numbers are read, and
+how far they may be wrong.
+"""
+
+from fairdsl.backends.ssat.solvers.adapter import Found
+from fairdsl.backends.ssat.solvers.ask import answered, external_value
+from fairdsl.backends.ssat.solvers.naming import Solver, available, solver_of
+
+__all__ = ["Found", "Solver", "answered", "available", "external_value", "solver_of"]
