@@ -1,34 +1,48 @@
-"""Rates of groups by subset sums: a published tool's problems, and the published recursion beside the engine.
+"""Rates of groups: a published tool's problems, and how the engines' time grows beside others'.
 
     python benchmarks/group_fairness.py cases FOLDER       # linear problems in JSON: reproduced, and cell by cell
     python benchmarks/group_fairness.py pace               # independent variables: the recursion and the engine
     python benchmarks/group_fairness.py networks           # correlated variables by induced width
+    python benchmarks/group_fairness.py learned            # networks learned from rows: enumeration and the engine
     python benchmarks/group_fairness.py growth             # by variables, and by the size of weights
+    python benchmarks/group_fairness.py trees FOLDER       # trees in JSON and worked examples by satisfiability
+    python benchmarks/group_fairness.py random-instances   # every short prefix: the solver and the definition
+    python benchmarks/group_fairness.py ssat-growth        # by groups, depth of a tree, and rules of a list
 
 FOLDER holds the problems, each with its variables, their frequencies, the rule and the tool's own rates
-(``group/cases.py`` says what is read). Drawn problems come from ``--seed`` (0). ``--patience`` (30) is how many seconds
-the recursion gets for each of two groups. Seconds are CPU seconds. Ends with 1 if two ways disagree.
+(``group/cases.py`` and ``group/trees.py`` say what is read). Drawn problems come from ``--seed`` (0). ``--patience``
+(30) is how many seconds the recursion gets for each of two groups, and each way in `ssat-growth`. Seconds are CPU
+seconds. Ends with 1 if two ways disagree.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
 from group.answers import against_cells, reproduced
 from group.attributes import Reading
 from group.cases import Case, cases_in
+from group.formulas import grown, of_people, policies, raw
+from group.learned import edges_of, learned
 from group.measure import Measured, measured
+from group.policies import Timed
+from group.prefixes import compared
 from group.sums import Sum, correlated, independent
+from group.trees import tree_cases_in
+from group.worked import worked_examples
 
 PACE = (50, 100, 200, 400, 1200)
 HEAVIEST = 100
 NETWORK = 30
 SMALL_NETWORK = 16
 WIDTHS = (1, 2, 3, 4, 5, 6)
+LEARNED = (20, 25, 30)
+#: Each weight up to so many times the one before it: alike, or few heavy ones, as classifiers often have.
+DECAYS = (1.0, 0.8)
 SIZES = (50, 100, 200, 400, 800, 1600)
 WEIGHTS = (1, 10, 100, 1_000, 10_000, 100_000)
 GROWTH_SIZE = 50
@@ -74,7 +88,7 @@ def cases(found: Iterable[Case]) -> bool:
     return fine
 
 
-def compared(found: Iterable[tuple[str, Sum]], patience: float) -> bool:
+def compared_sums(found: Iterable[tuple[str, Sum]], patience: float) -> bool:
     """One line a drawn problem; whether the two ways agree."""
     fine = True
     print(header("variables", "engine: cpu s", "rates", "recursion: cpu s", "ratio", "difference"))
@@ -95,36 +109,132 @@ def plain(row: Measured, patience: float) -> str:
     return f"{row.plain:.4f} | {row.ratio:,.1f} | {row.difference:.0e}"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=("cases", "pace", "networks", "growth"))
-    parser.add_argument("folder", nargs="?", help="of the JSON problems, for `cases`")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawn problems")
-    parser.add_argument("--patience", type=float, default=30.0, help="seconds of the recursion for each group")
-    arguments = parser.parse_args()
-    seed, patience = arguments.seed, arguments.patience
-    match arguments.part:
-        case "cases":
-            found = cases_in(Path(arguments.folder)) if arguments.folder else []
-            if not found:
-                parser.error("`cases` needs a folder with linear problems")
-            fine = cases(found)
+def of_rows(seed: int) -> Iterator[tuple[str, Sum]]:
+    """Learned networks by the number of variables, with weights of about one size and with few heavy ones."""
+    for size in LEARNED:
+        for decay in DECAYS:
+            drawn = learned(size, seed, decay=decay, heaviest=HEAVIEST)
+            yield f"{size}, {edges_of(drawn)} edges, {'weights alike' if decay == 1 else 'few heavy weights'}", drawn
+
+
+def trees(folder: Path) -> bool:
+    """The tool's own question, then the people's, then worked examples; whether everything agrees."""
+    listed, fine = tree_cases_in(folder), True
+    print("Each test a Boolean of its own, as the tool asks\n")
+    titles = (
+        "groups",
+        "variables / clauses",
+        "least",
+        "most",
+        "disparate impact",
+        "the tool's",
+        "cpu s",
+        "the tool's s",
+    )
+    print(header("case", *titles, "furthest from the file's rates"))
+    for row in map(raw, listed):
+        fine &= row.passed
+        print(
+            f"| {row.case} | {row.groups} | {row.size[0]} / {row.size[1]} | {float(row.least):.6f} "
+            f"| {float(row.most):.6f} | {row.disparate_impact:.6f} | {row.published:.7f} | {row.seconds:.4f} "
+            f"| {row.published_seconds:.3f} | {row.furthest:.1e} |",
+            flush=True,
+        )
+    print("\nThresholds of one attribute in order; every rate by the engine and cell by cell\n")
+    print(header("case", "cells", "least", "most", "disparate impact", "cpu s", "the same fractions"))
+    for found in map(of_people, listed):
+        fine &= found.passed
+        print(
+            f"| {found.case} | {found.cells} | {float(found.least):.6f} | {float(found.most):.6f} "
+            f"| {float(found.disparate_impact):.6f} | {found.seconds:.3f} | {'yes' if found.passed else 'no'} |",
+            flush=True,
+        )
+    print("\nWorked examples\n")
+    print(header("example", "least", "most", "the same fractions"))
+    for path in sorted(folder.glob("worked*.json")):
+        for example in worked_examples(path):
+            fine &= example.passed
+            low, high = (str(rate) for rate in example.found)
+            print(f"| {example.name} | {low} | {high} | {'yes' if example.passed else 'no'} |", flush=True)
+    return fine
+
+
+def ssat_growth(seed: int, patience: float) -> bool:
+    """One line a drawn policy; whether all that answer say the same."""
+    fine = True
+    titles = ("group by group: cpu s", "extreme groups: cpu s", "masses: cpu s", "subset sums: cpu s")
+    print(header("policy", *titles, "one way of satisfiability over the other", "masses over the faster"))
+    for name, problem in policies(seed):
+        row = grown(name, problem, patience)
+        fine &= row.passed
+        cells = " | ".join(way.why if way.seconds is None else f"{way.seconds:.4f}" for way in row.ways)
+        faster = min(row.ways[:2], key=lambda way: patience if way.seconds is None else way.seconds)
+        print(
+            f"| {name} | {cells} | {over(*row.ways[:2], patience)} | {over(row.masses, faster, patience)} |", flush=True
+        )
+    return fine
+
+
+def over(first: Timed, second: Timed, patience: float) -> str:
+    """How many times as long the first way takes."""
+    if second.seconds is None:
+        return ""
+    if first.seconds is None:
+        return f"over {patience / second.seconds:,.0f}" if first.why.startswith("none") else first.why
+    return f"{first.seconds / second.seconds:,.1f}"
+
+
+def random_instances(seed: int) -> bool:
+    """Whether the solver has the definition's value of every instance."""
+    found = compared(seed)
+    print(f"{found.instances:,} instances, one for each prefix, {found.between:,} with a value between 0 and 1;")
+    print("every value the definition's" if found.wrong is None else f"another value for the prefix {found.wrong}")
+    return found.wrong is None
+
+
+def sums(part: str, seed: int, patience: float) -> bool:
+    """The parts about weighted sums."""
+    match part:
         case "pace":
-            fine = compared(((f"{size}", independent(size, HEAVIEST, seed)) for size in PACE), patience)
+            return compared_sums(((f"{size}", independent(size, HEAVIEST, seed)) for size in PACE), patience)
         case "networks":
             drawn = [(size, width) for size in (SMALL_NETWORK, NETWORK) for width in WIDTHS]
-            fine = compared(
+            return compared_sums(
                 ((f"{size}, width {width}", correlated(size, width, HEAVIEST, seed)) for size, width in drawn), patience
             )
+        case "learned":
+            return compared_sums(of_rows(seed), patience)
         case _:
             by_size = [(f"{size}, weights up to {HEAVIEST}", independent(size, HEAVIEST, seed)) for size in SIZES]
             by_weight = [
                 (f"{GROWTH_SIZE}, weights up to {heaviest:,}", independent(GROWTH_SIZE, heaviest, seed))
                 for heaviest in WEIGHTS
             ]
-            fine = compared([*by_size, *by_weight], patience)
+            return compared_sums([*by_size, *by_weight], patience)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parts = ("cases", "pace", "networks", "learned", "growth", "trees", "random-instances", "ssat-growth")
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("folder", nargs="?", type=Path, help="of the JSON problems, for `cases` and `trees`")
+    parser.add_argument("--seed", type=int, default=0, help="of the drawn problems")
+    parser.add_argument("--patience", type=float, default=30.0, help="seconds for the recursion, or each way")
+    arguments = parser.parse_args()
+    part, folder, seed = arguments.part, arguments.folder, arguments.seed
+    match part:
+        case "cases" | "trees":
+            if folder is None or not (cases_in(folder) if part == "cases" else tree_cases_in(folder)):
+                parser.error(f"`{part}` needs a folder with {'linear problems' if part == 'cases' else 'trees'}")
+            fine = cases(cases_in(folder)) if part == "cases" else trees(folder)
+        case "random-instances":
+            fine = random_instances(seed)
+        case "ssat-growth":
+            fine = ssat_growth(seed, arguments.patience)
+        case _:
+            fine = sums(part, seed, arguments.patience)
     if not fine:
-        print("two ways disagree, or rates are not known closely", file=sys.stderr)
+        print("two ways disagree, or rates are not known closely or quickly", file=sys.stderr)
     return 0 if fine else 1
 
 

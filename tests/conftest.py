@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,10 +23,49 @@ settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+#: Folders whose tests take minutes together and hardly use the compiled kernels.
+_WITHOUT_KERNELS = {
+    "comparing",
+    "data",
+    "diagnostics",
+    "elaborate",
+    "masses",
+    "metrics",
+    "models",
+    "numerics",
+    "populations",
+    "property",
+    "search",
+    "semantics",
+    "smt",
+    "ssat",
+    "subset_sum",
+    "syntax",
+}
+_COMPILE = """
+from fairdsl.backends.contract import Silent
+from fairdsl.backends.intervals.warmup import compile_kernels
+compile_kernels(Silent())
+"""
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile the kernels once, before any worker of pytest-xdist does: their time counts in no test."""
-    if not hasattr(config, "workerinput"):
+    """Compile the kernels once, so that their time counts in no test: beside the first tests where there are workers.
+
+    Whoever needs them earlier waits for the process that is at it.
+    """
+    if hasattr(config, "workerinput"):
+        return
+    if config.getoption("numprocesses", None):
+        subprocess.Popen([sys.executable, "-c", _COMPILE])
+    else:
         compile_kernels(Silent())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that hardly use the kernels come first."""
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in _WITHOUT_KERNELS)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -330,3 +331,18 @@ def test_what_holds_by_less_than_float32_rounds_is_a_gap() -> None:
     assert verdict.reason is Reason.NUMERIC_GAP
     apart = problem(people, replace(close, layers=(replace(layer, bias=ExactArray.from_floats([1.0])),)), 1)
     assert isinstance(answer(apart), Holds)
+
+
+def test_who_finds_another_at_it_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compiled: list[str] = []
+    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append("here"))
+    waiting = threading.Thread(target=warmup.compile_kernels, args=(Silent(),))
+    with warmup._alone(tmp_path / "complete.lock"):
+        waiting.start()
+        waiting.join(0.3)
+        assert waiting.is_alive()
+        (tmp_path / "complete").touch()  # the other has done it
+    waiting.join(10)
+    assert not waiting.is_alive()
+    assert not compiled

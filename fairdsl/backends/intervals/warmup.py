@@ -2,15 +2,16 @@
 
 numba keeps the machine code of each kernel in a cache folder. That the folder is there says little: it is made
 when the kernels are imported, and a run that was ended half-way leaves some of them out. So a file in it says
-that all were compiled.
+that all were compiled. A process that finds another one at it waits for it instead of doing the same.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from fractions import Fraction
+from pathlib import Path
 
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals.kernels.compiled import cache_folder
@@ -33,10 +34,29 @@ def compile_kernels(observer: Observer) -> float:
         return 0.0
     observer.progress("compiling the kernels, once on this machine", None, "about a minute")
     began = time.monotonic()
-    _use_all()
-    with suppress(OSError):  # a cache that cannot be written to: the next run compiles again
-        complete.touch()
+    with _alone(complete.with_suffix(".lock")):
+        if not complete.exists():
+            _use_all()
+            with suppress(OSError):  # a cache that cannot be written to: the next run compiles again
+                complete.touch()
     return time.monotonic() - began
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """One process at a time, where the system has such locks and the folder can be written to."""
+    try:
+        import fcntl
+
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        file = lock.open("w")
+    except (ImportError, OSError):
+        yield
+        return
+    with file:
+        with suppress(OSError):  # some network folders have no locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield  # closing the file lets go of it, as does the end of the process
 
 
 def _use_all() -> None:
