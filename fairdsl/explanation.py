@@ -5,6 +5,7 @@ Explaining a spec opens neither models nor backends, so these are imported where
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.ir.population import Population
-    from fairdsl.metrics import RowsNeeded
+    from fairdsl.metrics import NoRows, RowsNeeded
+
+    #: A population with the model whose thresholds divide it, if one does.
+    _Built = tuple[str | None, Population]
 
 __all__ = [
     "Capability",
@@ -36,26 +40,27 @@ __all__ = [
 class ExplainedProperty:
     """A property in words: its sentence, its formula, and every clause in force.
 
-    ``rows`` are the rows that its metrics need, by the demands' texts; for properties about data, where it was asked.
-    None is said of metrics that are no frequencies of rows.
+    ``rows`` are the rows that its demands need, by their texts, or why none can be named; where it was asked.
     """
 
     name: str
     sentence: str
     formula: str
     clauses: tuple[str, ...]
-    rows: tuple[tuple[str, RowsNeeded | None], ...] = ()
+    rows: tuple[tuple[str, RowsNeeded | NoRows], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedPopulation:
     """A population in force, as it was made from its laws or its data: one line for each fact.
 
-    ``files`` are the files that say everything of it, by name: used in place of the data, they give the same law.
+    ``model`` is the model whose thresholds divide its columns, where `bins by model` asks for that. ``files`` are the
+    files that say everything of it, by name: used in place of the data, they give the same law.
     """
 
     name: str
     lines: tuple[str, ...]
+    model: str | None = None
     files: tuple[tuple[str, str], ...] = ()
 
 
@@ -104,7 +109,7 @@ def explain_spec(
     mistakes in the spec and in the files that are opened.
     """
     spec, warnings = front_end(path)
-    built: tuple[Population, ...] = ()
+    built: tuple[_Built, ...] = ()
     if population or rows is not None:
         from fairdsl.elaborate import build_populations
 
@@ -126,40 +131,52 @@ def explain_spec(
     )
 
 
-def _described(built: Sequence[Population]) -> tuple[ExplainedPopulation, ...]:
-    """The populations in words."""
+def _described(built: Sequence[_Built]) -> tuple[ExplainedPopulation, ...]:
+    """The populations in words; files of one that there are several of go by the model as well."""
     from fairdsl.populations import described
 
+    times = Counter(one.name for _, one in built)
     return tuple(
-        ExplainedPopulation(name=one.name, lines=tuple(described(one)), files=tuple(_files(one))) for one in built
+        ExplainedPopulation(
+            name=one.name,
+            lines=tuple(described(one)),
+            model=model,
+            files=tuple(_files(one, f"{one.name}.{model}" if times[one.name] > 1 else one.name)),
+        )
+        for model, one in built
     )
 
 
 def _rows(
-    checked: CheckedProperty, built: Sequence[Population], asked: tuple[Fraction, Fraction]
-) -> Iterator[tuple[str, RowsNeeded | None]]:
-    """What each demand needs of its population; nothing of one that is another one for another model."""
-    from fairdsl.metrics import needed
+    checked: CheckedProperty, built: Sequence[_Built], asked: tuple[Fraction, Fraction]
+) -> Iterator[tuple[str, RowsNeeded | NoRows]]:
+    """What each demand needs of its population, which may be another one for another model."""
+    from fairdsl.metrics import NoRows, needed
 
     error, confidence = asked
     for demand in checked.demands:
         question = demand.question
         if isinstance(question, GroupMetric):
-            under = [population for population in built if population.name == question.population]
-            if len(under) == 1 and under[0].sample is not None:
-                yield demand.text, needed(question, under[0], error=error, confidence=confidence)
+            under = next(
+                population
+                for model, population in built
+                if population.name == question.population and model in (None, checked.model)
+            )
+            yield demand.text, needed(question, under, error=error, confidence=confidence)
+        else:
+            yield demand.text, NoRows.PAIRS
 
 
-def _files(population: Population) -> Iterator[tuple[str, str]]:
+def _files(population: Population, name: str) -> Iterator[tuple[str, str]]:
     """What a population is saved as: JSON and, where it can say it, BIF of a network; CSV of rows."""
     from fairdsl.ir.population import Network
     from fairdsl.populations import as_bif, saved
 
     network = isinstance(population, Network)
-    yield f"{population.name}.{'json' if network else 'csv'}", saved(population)
+    yield f"{name}.{'json' if network else 'csv'}", saved(population)
     if isinstance(population, Network):
         with suppress(ValueError):  # a normal law
-            yield f"{population.name}.bif", as_bif(population)
+            yield f"{name}.bif", as_bif(population)
 
 
 def explain_plans(

@@ -19,7 +19,7 @@ __all__ = ["command"]
 
 
 def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fraction | None:
-    """``5%``, ``0.05`` or ``1/20``: a number from 0."""
+    """``5%``, ``0.05`` or ``1/20``: a number from 0; from 1 on with the sign, since `5` is meant as 5%."""
     if text is None:
         return None
     written = text.strip()
@@ -29,7 +29,11 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
         raise click.BadParameter(f"`{text}` is no tolerance; write for example 5% or 0.05") from error
     if number < 0:
         raise click.BadParameter(f"`{text}` is no tolerance; it is a number from 0")
-    return number / 100 if written.endswith("%") else number
+    if written.endswith("%"):
+        return number / 100
+    if number >= 1:
+        raise click.BadParameter(f"`{text}` is no tolerance; write for example 5% or 0.05, and 100% for 1")
+    return number
 
 
 @click.command(

@@ -128,7 +128,8 @@ def _spec(explanation: Explanation, as_json: bool) -> None:
     for number, population in enumerate(explanation.populations):
         if number or explanation.properties:
             click.echo()
-        click.echo(style.paint(population.name, Paint.BOLD))
+        divided = "" if population.model is None else f", divided by the thresholds of `{population.model}`"
+        click.echo(style.paint(population.name, Paint.BOLD) + style.shown(divided))
         _print_facts(population.lines)
 
 
@@ -153,7 +154,10 @@ def _print_explanation(
     findings: Sequence[Diagnostic],
 ) -> None:
     """All of it as one JSON object; populations where they were asked for."""
-    described = [{"name": item.name, "lines": list(item.lines)} for item in populations]
+    described = [
+        {"name": item.name, **({"model": item.model} if item.model else {}), "lines": list(item.lines)}
+        for item in populations
+    ]
     _print_json(
         {
             "schema": "fairdsl.explanation/1",

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.report.numbers import Towards, above, nearest, ratio, shown
 
 if TYPE_CHECKING:
-    from fairdsl.metrics import RowsNeeded
+    from fairdsl.metrics import NoRows, RowsNeeded
+
+    Needs = Sequence[tuple[str, RowsNeeded | NoRows]]
 
 __all__ = ["rows_in_words", "rows_to_json"]
 
 #: Groups that are listed at most; those with the fewest rows come first.
 _LISTED = 8
 
-Needs = Sequence[tuple[str, "RowsNeeded | None"]]
-
 
 def rows_in_words(needs: Needs) -> tuple[str, ...]:
     """Lines for each demand, those that need the same together; nothing without demands."""
-    alike: list[tuple[list[str], RowsNeeded | None]] = []
+    alike: list[tuple[list[str], RowsNeeded | NoRows]] = []
     for text, need in needs:
         same = next((texts for texts, other in alike if other == need), None)
         if same is None:
@@ -29,13 +30,25 @@ def rows_in_words(needs: Needs) -> tuple[str, ...]:
         else:
             same.append(text)
     lines = [line for texts, need in alike for line in _lines(texts, need)]
-    return (*lines, "if rows are independent draws and the model was fixed before them") if lines else ()
+    return (*lines, *_assumed([need for _, need in alike]))
 
 
-def _lines(texts: Sequence[str], need: RowsNeeded | None) -> Iterator[str]:
+def _assumed(needs: Sequence[RowsNeeded | NoRows]) -> Iterator[str]:
+    """What the numbers rest on."""
+    counted = [need for need in needs if not isinstance(need, Enum)]
+    if counted:
+        yield "if rows are independent draws and the model was fixed before them"
+    for law in dict.fromkeys(need.law for need in counted if need.law is not None):
+        yield (
+            f"these are errors of frequencies; for rates under `{law}`, a law estimated from the rows, "
+            "an error is bounded only if its structure is right"
+        )
+
+
+def _lines(texts: Sequence[str], need: RowsNeeded | NoRows) -> Iterator[str]:
     demands = "; ".join(texts)
-    if need is None:
-        yield f"{demands}: no number is known beforehand; `with confidence` says which error the rows at hand leave"
+    if isinstance(need, Enum):
+        yield f"{demands}: {need.value}"
         return
     rates = f"{need.rates:,} rate{'' if need.rates == 1 else 's'}"
     error, sure = shown(need.error, percent=True), shown(need.confidence, percent=True)
@@ -47,6 +60,8 @@ def _lines(texts: Sequence[str], need: RowsNeeded | None) -> Iterator[str]:
         yield f"  {each.group}: {each.rows:,} row{'' if each.rows == 1 else 's'}, {_error(each.error)}"
     if len(need.at_hand) > _LISTED:
         yield f"  and {len(need.at_hand) - _LISTED:,} more with as many rows or more"
+    if need.in_all is not None:
+        yield f"  about {need.in_all:,} rows in all, if {need.at_hand[0].group} is as rare as at hand"
 
 
 def _error(error: Fraction) -> str:
@@ -55,10 +70,12 @@ def _error(error: Fraction) -> str:
 
 def rows_to_json(needs: Needs) -> list[dict[str, Any]]:
     """The same, group by group; errors are rounded up."""
-    return [{"demand": text} | ({} if need is None else _needed(need)) for text, need in needs]
+    return [{"demand": text} | _needed(need) for text, need in needs]
 
 
-def _needed(need: RowsNeeded) -> dict[str, Any]:
+def _needed(need: RowsNeeded | NoRows) -> dict[str, Any]:
+    if isinstance(need, Enum):
+        return {"because": need.value}
     return {
         "error": {"value": nearest(need.error), "exact": ratio(need.error)},
         "confidence": {"value": nearest(need.confidence), "exact": ratio(need.confidence)},
@@ -67,4 +84,6 @@ def _needed(need: RowsNeeded) -> dict[str, Any]:
         "at_hand": None
         if need.at_hand is None
         else [{"group": each.group, "rows": each.rows, "error": above(each.error)} for each in need.at_hand],
+        "in_all": need.in_all,
+        "law": need.law,
     }

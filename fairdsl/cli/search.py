@@ -173,6 +173,7 @@ def _pairs(number: int) -> str:
 _ENDINGS = {
     "count": "as many as asked for; there may be more",
     "time": "the time is up; there may be more",
+    "exhausted": "every unit was tried: there are no more to try",
     "saturated": "saturated: nothing new near what was found, nor in {sample} uniform draws; there may be more",
     "interrupted": "interrupted; there may be more",
 }

@@ -191,6 +191,7 @@ _SMELLS: dict[str, str] = {
     "W0808": "rates that rest on few rows",
     "W0809": "a law that its own rows contradict",
     "W0810": "a rule that never decides",
+    "W0811": "groups that a learned law makes equal",
 }
 
 #: Every code and its general meaning, in the order of the phases.

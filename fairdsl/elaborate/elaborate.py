@@ -9,6 +9,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
+from fairdsl.elaborate.unconnected import cannot_tell_apart
 from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.feature import IndicatorInput
@@ -114,6 +115,7 @@ def elaborate(spec: CheckedSpec, overrides: Mapping[str, str], *, data: Mapping[
     for checked in spec.properties:
         reporter.extend(_unread(checked, models[checked.model]))
         reporter.extend(_assumed(checked, models[checked.model]))
+        reporter.extend(_alike(checked, models[checked.model], populations))
     demands = tuple(
         _elaborated(spec, checked, demand, models, populations)
         for checked in spec.properties
@@ -124,10 +126,11 @@ def elaborate(spec: CheckedSpec, overrides: Mapping[str, str], *, data: Mapping[
 
 def build_populations(
     spec: CheckedSpec, overrides: Mapping[str, str], *, data: Mapping[str, str] | None = None
-) -> tuple[tuple[Population, ...], tuple[Diagnostic, ...]]:
+) -> tuple[tuple[tuple[str | None, Population], ...], tuple[Diagnostic, ...]]:
     """The populations that the spec's properties are asked under, and warnings; without properties all of them.
 
-    Only models whose thresholds divide a population are opened. Raises DiagnosticError as :func:`elaborate` does.
+    Beside each stands the model whose thresholds divide it, None where it is the same for all. Only models whose
+    thresholds divide a population are opened. Raises DiagnosticError as :func:`elaborate` does.
     """
     asked = {(name, checked.model) for checked in spec.properties if (name := _population_of(checked)) is not None}
     alone = next(iter(spec.models), "") if len(spec.models) == 1 else ""
@@ -141,7 +144,7 @@ def build_populations(
         populations.of(name, model, models.get(model))
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
-    return populations.built, tuple(reporter)
+    return populations.by_model, tuple(reporter)
 
 
 def _population_of(checked: CheckedProperty) -> str | None:
@@ -194,6 +197,18 @@ def _assumed(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:
     question = checked.demands[0].question
     if isinstance(question, Pair) and question.sure and model.logits is not None and model.logits.assumed:
         yield errors.softmax_assumed(model.name, question.sure[0].span or checked.span)
+
+
+def _alike(checked: CheckedProperty, model: Model, populations: Populations) -> Iterator[Diagnostic]:
+    """Groups that a learned law makes equal, whatever the model does."""
+    question = checked.demands[0].question
+    if not isinstance(question, GroupMetric) or question.population is None:
+        return
+    population = populations.of(question.population, checked.model, model)
+    metrics = [demand.question for demand in checked.demands if isinstance(demand.question, GroupMetric)]
+    if population is not None and all(cannot_tell_apart(each, population, model, checked.domain) for each in metrics):
+        names = [checked.domain.attributes[column].name for column in question.across]
+        yield errors.groups_alike(model.name, names, population.name, checked.span, population.span)
 
 
 def _no_confidence(declaration: ModelDeclaration, question: Pair, place: Span) -> Diagnostic:

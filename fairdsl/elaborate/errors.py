@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.source import Span
 
+#: Names that a sentence lists.
+_LISTED = 4
+
 
 def override_of_nothing(name: str, known: Sequence[str], written: Span | None = None) -> Diagnostic:
     """``--model NAME=PATH`` for a model that the spec does not declare, or that is ``written`` in the spec."""
@@ -83,6 +86,20 @@ def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
         primary=Label(span, f"asks what changing `{attribute}` does"),
         why="the model cannot react to what it does not read, so this says nothing about proxies that it does read",
         help="relax the attributes that stand in for it (`relax ... freely`), or ask about groups of a population",
+    )
+
+
+def groups_alike(model: str, across: Sequence[str], population: str, span: Span, found: Span | None) -> Diagnostic:
+    """A searched law without an edge between the groups and anything that the model reads."""
+    names = ", ".join(f"`{name}`" for name in across[:_LISTED]) + (", ..." if len(across) > _LISTED else "")
+    return Diagnostic(
+        code="W0811",
+        title=f"under `{population[:30]}` all groups have the same rates",
+        primary=Label(span, "compares them"),
+        secondary=(Label(found, "no edges connect the groups with what the model reads"),) if found else (),
+        notes=(f"nothing that `{model}` reads depends on {names}",),
+        why="a search in few rows finds few edges, and a law without them calls every model fair that reads no group",
+        help="audit the rows themselves (`empirical`), write a `graph`, or search with `set score = k2`",
     )
 
 

@@ -41,6 +41,11 @@ class Populations:
         return depends_on_model(distribution)
 
     @property
+    def by_model(self) -> tuple[tuple[str | None, Population], ...]:
+        """Those that were built, each with the model that it was cut by (None: by none)."""
+        return tuple((key[1], population) for key, population in self._built.items() if population is not None)
+
+    @property
     def built(self) -> tuple[Population, ...]:
         """Those that were built, in the order in which they were asked for."""
         return tuple(population for population in self._built.values() if population is not None)

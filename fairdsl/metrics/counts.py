@@ -14,7 +14,7 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Population, Sample
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import Counted, Key, columns_of, key_at
+from fairdsl.metrics.joint import Counted, Key, columns_of, key_at, keys_of
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
@@ -59,7 +59,10 @@ def _decisions(model: Model, points: NDArray[np.float64]) -> NDArray[np.int64]:
 def _by_key(
     question: GroupMetric, population: Population, sample: Sample, favoured: BoolArray, open_: BoolArray
 ) -> dict[Key, Counted]:
-    """Count the rows that meet ``given``; a row with a value outside all cells belongs to no key."""
+    """Count the rows that meet ``given``; a row with a value outside all cells belongs to no key.
+
+    Never empty, since a law from no rows is: where no row counts, every key has a count of 0.
+    """
     kept = np.flatnonzero(mask(question.given, {Who.EACH: sample.values}))
     columns = columns_of(question, population)
     values = sample.values[kept][:, list(columns)]
@@ -73,7 +76,7 @@ def _by_key(
     for key, all_, few, more in zip(keys, rows.tolist(), least.tolist(), unsure.tolist(), strict=True):
         if key is not None:
             counted[key] = counted.get(key, _NOBODY) + Counted(rows=all_, least=few, most=few + more)
-    return counted
+    return counted or dict.fromkeys(keys_of(question, population), _NOBODY)
 
 
 _NOBODY = Counted(rows=0, least=0, most=0)

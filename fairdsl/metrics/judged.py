@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Judgement, Part, Reason, Value, combine, judge
+from fairdsl.verdict import Judgement, Part, Value, combine, judge
 
 __all__ = ["judged"]
 
@@ -15,10 +15,9 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
     :mod:`fairdsl.metrics.intervals`). With a confidence the interval that covers sampling error is judged; where
     none is known, the answer is unknown.
     """
-    undefined = value.reason is Reason.UNDEFINED
-    whole = Part(at=(), low=value.low, high=value.high, sampling=value.sampling, defined=not undefined)
+    whole = Part(at=(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
     found = [_judged(part, value.confidence is not None, threshold) for part in value.parts or (whole,)]
-    return combine([*found, Judgement.UNKNOWN] if undefined else found)
+    return combine(found if value.defined else [*found, Judgement.UNKNOWN])
 
 
 def _judged(part: Part, with_confidence: bool, threshold: Threshold) -> Judgement:

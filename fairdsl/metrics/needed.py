@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
+from math import ceil
 
-from fairdsl.ir.population import Population
+from fairdsl.ir.population import Network, Population
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.cohorts import Cohort, cohorts_of
 from fairdsl.metrics.counts import rows_of
@@ -23,10 +25,19 @@ from fairdsl.metrics.sampling import half_width, rows_needed
 from fairdsl.metrics.words import group_words
 from fairdsl.verdict import Value
 
-__all__ = ["AtHand", "RowsNeeded", "needed", "rows_to_decide"]
+__all__ = ["AtHand", "NoRows", "RowsNeeded", "needed", "rows_to_decide"]
 
 #: Metrics that are the difference of two rates.
 _GAPS = frozenset({"statistical_parity", "equalized_odds", "equal_opportunity", "predictive_parity"})
+
+
+class NoRows(Enum):
+    """Why no number of rows can be named."""
+
+    PAIRS = "about pairs of individuals and no rates: no rows are needed"
+    WRITTEN = "under a law written by hand, or read from a file: no rows are needed"
+    TABLES = "no number is known beforehand; `with confidence` says which error the rows at hand leave"
+    NOBODY = "no group has rows enough to be compared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +54,9 @@ class RowsNeeded:
     """``rows`` in each of ``rates`` cohorts make all rates certain to ``error``, with probability ``confidence``.
 
     ``at_hand`` are the cohorts, fewest rows first; those that the question leaves out are not among them. None where
-    a rate is one among the favoured, whose number the model decides.
+    a rate is one among the favoured, whose number the model decides. ``in_all`` are the rows that would hold so many
+    of the rarest cohort, if it is as rare as at hand (None: nobody of it is there). ``law`` is the law that was
+    estimated from the rows: of its rates a bound holds only if its structure is right (docs/semantics.md, section 5).
     """
 
     error: Fraction
@@ -51,26 +64,34 @@ class RowsNeeded:
     rates: int
     rows: int
     at_hand: tuple[AtHand, ...] | None
+    in_all: int | None = None
+    law: str | None = None
 
 
 def needed(
     question: GroupMetric, population: Population, *, error: Fraction, confidence: Fraction
-) -> RowsNeeded | None:
-    """What the question needs; None of a population without rows, and where no rate is a frequency in rows."""
-    if population.sample is None or rests_on_tables(question):
-        return None
+) -> RowsNeeded | NoRows:
+    """What the question needs, or why that is no number of rows."""
+    if population.sample is None:
+        return NoRows.WRITTEN
+    if rests_on_tables(question):
+        return NoRows.TABLES
     joint = Joint(favourable={}, total={}, counts=rows_of(question, population))
     cohorts = [cohort for cohort in cohorts_of(question, joint, population) if not _left_out(question, cohort)]
     pools = with_pools(question, cohorts)
     if not cohorts:
-        return None
+        return NoRows.NOBODY
     rates = len(cohorts) + len(pools)
+    rows = rows_needed(error, confidence=confidence, rates=rates)
+    at_hand = None if question.metric == "predictive_parity" else _at_hand(cohorts, population, confidence, rates)
     return RowsNeeded(
         error=error,
         confidence=confidence,
         rates=rates,
-        rows=rows_needed(error, confidence=confidence, rates=rates),
-        at_hand=None if question.metric == "predictive_parity" else _at_hand(cohorts, population, confidence, rates),
+        rows=rows,
+        at_hand=at_hand,
+        in_all=ceil(Fraction(rows * population.sample.rows, at_hand[0].rows)) if at_hand and at_hand[0].rows else None,
+        law=population.name if isinstance(population, Network) else None,
     )
 
 

@@ -47,7 +47,7 @@ def value_of(
 
     ``without`` is the joint under the law in which the columns of ``influence`` are drawn uniformly: the value is
     then the metric less the metric without. ``reason`` says why the interval is not narrower, where the engine
-    stopped early.
+    stopped early; so it says why it is open whether there is a number, unless there certainly is none.
     """
     counted = joint if joint.counts else replace(joint, counts=rows_of(question, population))
     return _value_of(question, counted, population, evidence, without, reason)
@@ -71,6 +71,9 @@ def _value_of(
     if question.influence:
         number, sampled = _influence(reading, without, population)
     whole, parts = _part((), number, sampled), () if question.influence else _parts(reading)
+    defined = whole.defined and all(part.defined for part in parts)
+    if not defined and (reason is None or number.defined is Defined.NO):
+        reason = Reason.UNDEFINED
     most, least = reading.extremes
     return Value(
         low=whole.low,
@@ -83,7 +86,8 @@ def _value_of(
         sampling=whole.sampling,
         confidence=question.confidence,
         parts=parts,
-        reason=Reason.UNDEFINED if _undefined((whole, *parts)) else reason,
+        defined=defined,
+        reason=reason,
         warnings=warnings_of(reading, population),
     )
 
@@ -122,7 +126,7 @@ def decided(
     numbers = [(rate.low, rate.high) for rate in value.rates]
     if question.metric != "acceptance_rate":  # there the value is the span of all rates, which is no error
         numbers.append((value.low, value.high))
-    return value.reason is not Reason.UNDEFINED and all(high - low <= precise for low, high in numbers)
+    return value.defined and all(high - low <= precise for low, high in numbers)
 
 
 _NOBODY = Evidence(backend="", method="")
@@ -136,7 +140,8 @@ def most_favoured_groups(
     ``joint`` is of the law itself and its keys those of an ``acceptance_rate`` of the question.
     """
     plain = replace(question, metric="acceptance_rate", allowed=frozenset(), baseline=None)
-    reading = read(plain, joint, population)
+    counted = joint if joint.counts else replace(joint, counts=rows_of(plain, population))
+    reading = read(plain, counted, population)
     most, _ = reading.extremes
     return tuple(dict.fromkeys(tuple(value for _, value in reading.kept[place].group) for place in most))
 
@@ -167,6 +172,7 @@ def hull_of(values: Iterable[Value]) -> Value:
                 )
                 for part, same in zip(first.parts, other.parts, strict=True)
             ),
+            defined=first.defined and other.defined,
             reason=reason,
         )
     return first
@@ -201,9 +207,10 @@ def _influence(reading: Reading, without: Joint | None, population: Population) 
 
 
 def _less(whole: Range, rest: Range) -> Range:
-    defined = Defined.YES if whole.defined is rest.defined is Defined.YES else Defined.PERHAPS
+    among = {whole.defined, rest.defined}
+    defined = next(state for state in (Defined.NO, Defined.PERHAPS, Defined.YES) if state in among)
     if whole.high is None or rest.high is None:
-        return Range(low=_ZERO, high=None, defined=Defined.PERHAPS)
+        return Range(low=_ZERO, high=None, defined=Defined.NO if defined is Defined.NO else Defined.PERHAPS)
     return Range(low=whole.low - rest.high, high=whole.high - rest.low, defined=defined)
 
 
@@ -230,10 +237,6 @@ def _parts(reading: Reading) -> tuple[Part, ...]:
     if not reading.question.given_each:
         return ()
     return tuple(_part(stratum.at, stratum.number, stratum.sampled) for stratum in reading.compared)
-
-
-def _undefined(parts: Iterable[Part]) -> bool:
-    return any(not part.defined for part in parts)
 
 
 def _rates(reading: Reading) -> tuple[Rate, ...]:

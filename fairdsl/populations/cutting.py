@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from math import ceil
 
@@ -23,6 +23,7 @@ __all__ = [
     "cuts_in",
     "even_cuts",
     "show_cell",
+    "show_end",
     "written_cuts",
 ]
 
@@ -84,15 +85,24 @@ def even_cuts(low: Fraction, high: Fraction, count: int, *, whole: bool) -> froz
     return frozenset(Cut(low + (high - low) * k / count) for k in range(1, count))
 
 
-def show_cell(cell: Cell, attribute: Attribute) -> str:
-    """The cell in the spec's words: a value, or a range such as ``[25, 45)``."""
+def show_cell(cell: Cell, attribute: Attribute, end: Callable[[Fraction], str] = show_number) -> str:
+    """The cell in the spec's words: a value, or a range such as ``[25, 45)``, with ends as ``end`` shows them."""
     if cell.inside is Inside.POINT and cell.low is not None:
         return attribute.show(cell.low)
     if isinstance(attribute.type, Integer) and cell.low is not None and cell.high is not None:
         return f"{show_number(cell.low)} .. {show_number(cell.high)}"
-    left = "(-inf" if cell.low is None else f"[{show_number(cell.low)}"
-    right = "inf)" if cell.high is None else f"{show_number(cell.high)}{')' if cell.open else ']'}"
+    left = "(-inf" if cell.low is None else f"[{end(cell.low)}"
+    right = "inf)" if cell.high is None else f"{end(cell.high)}{')' if cell.open else ']'}"
     return f"{left}, {right}"
+
+
+def show_end(value: Fraction) -> str:
+    """An end of a range for reading: of a float64 that is no short decimal, the shortest one that is read as it.
+
+    A threshold of a model is such a number, and its exact decimal has dozens of places.
+    """
+    exact = show_number(value)
+    return repr(float(value)) if "/" in exact and float(value) == value else exact
 
 
 def _sides(at: Fraction, relation: Relation) -> tuple[Cut, ...]:

@@ -12,7 +12,7 @@ from math import prod
 
 from fairdsl.ir.domain import Attribute, show_number
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Rows, Sample
-from fairdsl.populations.cutting import show_cell
+from fairdsl.populations.cutting import show_cell, show_end
 
 __all__ = ["described"]
 
@@ -77,7 +77,7 @@ def _column(network: Network, factor: Factor) -> Iterator[str]:
             yield f"  and {len(factor.rows) - _LISTED:,} more"
             break
         given = ", ".join(
-            f"{network.columns[parent].name} = {show_cell(network.cells[parent][index], network.columns[parent])}"
+            f"{network.columns[parent].name} = {_cell(network.cells[parent][index], network.columns[parent])}"
             for parent, index in zip(factor.parents, key, strict=True)
         )
         yield f"  {f'given {given}: ' if given else ''}{_law(attribute, cells, row)}"
@@ -88,7 +88,7 @@ def _cells(attribute: Attribute, cells: tuple[Cell, ...]) -> str:
         return f"{len(cells):,} values"
     within = "alike within each" if any(cell.inside is Inside.UNIFORM for cell in cells) else "any law within each"
     if len(cells) == 1:
-        return f"{show_cell(cells[0], attribute)}"
+        return _cell(cells[0], attribute)
     return f"{len(cells):,} ranges, {within}"
 
 
@@ -96,9 +96,13 @@ def _law(attribute: Attribute, cells: tuple[Cell, ...], row: Row) -> str:
     if isinstance(row, Normal):
         return f"normal, mean {show_number(row.mean)}, sd {show_number(row.sd)}{', truncated' if row.truncated else ''}"
     likely = [(cell, probability) for cell, probability in zip(cells, row, strict=True) if probability]
-    shown = [f"{show_cell(cell, attribute)} {_probability(probability)}" for cell, probability in likely[:_LISTED]]
+    shown = [f"{_cell(cell, attribute)} {_probability(probability)}" for cell, probability in likely[:_LISTED]]
     more = f" and {len(likely) - _LISTED:,} more" if len(likely) > _LISTED else ""
     return ", ".join(shown) + more
+
+
+def _cell(cell: Cell, attribute: Attribute) -> str:
+    return show_cell(cell, attribute, show_end)
 
 
 def _probability(value: Fraction) -> str:

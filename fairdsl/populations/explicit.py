@@ -92,7 +92,23 @@ def _cells(columns: Columns, place: int, laws: Laws) -> tuple[Cell, ...] | None:
         help_text = f"cut the bins of `{attribute.name}` there as well, or remove them"
         columns.reporter.report(errors.law_does_not_fit(attribute.name, reason, own[0].span, help_text, attribute.span))
         return None
-    return cells
+    return _with_bins_beside(cells, attribute, bins) if binned else cells
+
+
+def _with_bins_beside(cells: tuple[Cell, ...], attribute: Attribute, bins: frozenset[Cut]) -> tuple[Cell, ...]:
+    """The cells, and the bounded bins that no law reaches: groups of probability 0 are groups that were declared."""
+    low, high = attribute.bounds
+    first, last = cells[0].low, cells[-1].high
+    below: list[Cell] = []
+    above: list[Cell] = []
+    for cell in cells_between(low, high, bins, Inside.UNIFORM, whole=isinstance(attribute.type, Integer)):
+        if cell.low is None or cell.high is None or first is None or last is None:
+            continue
+        if cell.high < first or (cell.open and cell.high == first):
+            below.append(cell)
+        elif cell.low > last or (cell.low == last and cell not in cells and cell.low < cell.high):
+            above.append(cell)  # reals have no mass at the common end
+    return (*below, *cells, *above)
 
 
 def _misfit(attribute: Attribute, laws: Sequence[DeclaredLaw], normal: Sequence[DeclaredLaw]) -> tuple[str, str] | None:
@@ -101,7 +117,10 @@ def _misfit(attribute: Attribute, laws: Sequence[DeclaredLaw], normal: Sequence[
         other = "write all laws of the attribute as normal laws, or none"
         return f"`{attribute.name}` has a normal law and another kind of law", other
     if normal and (attribute.bins or attribute.bins_by is not None):
-        return "a normal law has no bins", f"remove the bins of `{attribute.name}`"
+        return (
+            "a normal law has no bins",
+            f"remove the bins of `{attribute.name}`, or write pieces `uniform(low, high)`",
+        )
     if isinstance(attribute.bins_by, Quantiles):
         return "a law written by hand has no rows, so no quantiles of rows", "write the edges, as in `bins at 25, 45`"
     return None

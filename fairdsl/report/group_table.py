@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
 from fairdsl.diagnostics.style import display_width
 from fairdsl.report.model import DemandReport, GroupReport, GroupsReport, Interval
@@ -81,14 +82,26 @@ def _percent(value: Interval | None) -> str:
 
 
 def _marked(groups: Sequence[GroupReport]) -> Callable[[GroupReport], str]:
-    """Where all are alike nobody is favoured; where it is open, it is said."""
-    alike = all(group.most and group.least for group in groups)
+    """Where all are alike nobody is favoured; where it is open who is, it is said."""
+    alike = all(group.most and group.least and group.rate.exact is not None for group in groups)
 
     def mark(group: GroupReport) -> str:
-        words = [word for word, true in (("most", group.most), ("least", group.least)) if true]
-        return "" if alike else ", ".join(words)
+        others = [other.rate for other in groups if other is not group and other.given == group.given]
+        certain = {
+            "most": all(_at_most(other.high, group.rate.low) for other in others),
+            "least": all(_at_most(group.rate.high, other.low) for other in others),
+        }
+        named = [word for word, true in (("most", group.most), ("least", group.least)) if true]
+        words = [word for word in named if certain[word]]
+        open_ = [word for word in named if not certain[word]]
+        return "" if alike else ", ".join([*words, *([f"perhaps {' or '.join(open_)}"] if open_ else [])])
 
     return mark
+
+
+def _at_most(one: Fraction | None, other: Fraction | None) -> bool:
+    """Whether a rate is certainly no greater; None where no bound is known."""
+    return one is not None and other is not None and one <= other
 
 
 def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:

@@ -84,7 +84,7 @@ def _interval(ends: tuple[Fraction, Fraction] | None) -> Interval | None:
 
 def judged_value(demand: DemandReport, value: Value) -> DemandReport:
     """The demand with its number, judged where the spec gives a threshold. What is no number is not shown as one."""
-    if value.reason is not Reason.UNDEFINED:
+    if value.defined:
         demand = replace(demand, value=Interval(value.low, value.high))
     if demand.threshold is not None:
         judgement = judged(value, demand.threshold)
@@ -101,7 +101,7 @@ def judged_value(demand: DemandReport, value: Value) -> DemandReport:
 def _nothing_known(value: Value) -> bool:
     """Whether there is no number, or nothing is known of any."""
     numbers = [(part.low, part.high) for part in value.parts] or [(value.low, value.high)]
-    return value.reason is Reason.UNDEFINED or all(low == 0 and high == 1 for low, high in numbers)
+    return not value.defined or all(low == 0 and high == 1 for low, high in numbers)
 
 
 def _detail(demand: DemandReport, value: Value) -> str:
@@ -120,4 +120,6 @@ def _detail(demand: DemandReport, value: Value) -> str:
         return "the time ended before the probabilities were known more precisely"
     if value.reason is Reason.INTERRUPTED:
         return "the run was interrupted before the probabilities were known more precisely"
+    if not value.defined:
+        return "the probabilities are known between bounds, and for some numbers between them there is no such metric"
     return "the probabilities are known between bounds" + (" on both sides of the threshold" if threshold else "")

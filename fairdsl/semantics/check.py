@@ -195,6 +195,7 @@ class _SpecChecker:
             graphs={name: graph for name, (graph, _) in _present(self.graphs).items()},
             models=tuple(self.models),
             protected=tuple(self.protected),
+            complete=self.loaded.complete,
         )
         return check_distribution(node, scope, self.reporter)
 

@@ -6,7 +6,7 @@ it takes the values of the attributes that they speak of.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
@@ -16,6 +16,7 @@ from fairdsl.ir.population import Normal
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import DeclaredLaw, TableLaw, UniformLaw
 from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.labels import value_code
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.source import Span
@@ -101,7 +102,22 @@ def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> Table
                 "write all values with probabilities that sum to 1; fractions of 1 are never filled in silently",
             )
         )
+    if len(reporter.diagnostics) == reported:
+        _check_complete(table, attribute, seen, reporter)
     return TableLaw(entries=tuple(entries)) if len(reporter.diagnostics) == reported else None
+
+
+def _check_complete(table: tree.Table, attribute: Attribute, listed: Collection[Fraction], reporter: Reporter) -> None:
+    """A table of a category or a boolean lists every value; one of whole numbers lists those that occur."""
+    if not isinstance(attribute.type, Category | Boolean):
+        return
+    missing = [attribute.show(Fraction(code)) for code in attribute.values or () if code not in listed]
+    if missing:
+        left_out = f"`{missing[0]}`" if len(missing) == 1 else f"{len(missing)} values"
+        title = f"the table of `{attribute.name}` leaves out {left_out}"
+        help_text = f"write {listing(missing)} as well, with probability 0 where nobody has the value"
+        why = "a value of probability 0 and one that was forgotten are different things"
+        reporter.report(errors.not_a_law(title, table.span, help_text, why=why))
 
 
 def _value(node: tree.Name | tree.Number, attribute: Attribute, reporter: Reporter) -> Fraction | None:

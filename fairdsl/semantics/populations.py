@@ -35,13 +35,14 @@ _ONE_LAW = "a population is one law of all its attributes together"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionScope:
-    """What a distribution may name."""
+    """What a distribution may name; nothing is said to be missing from it where its text was not read in full."""
 
     domains: Mapping[str, Domain]
     labels: Mapping[str, LabelDeclaration]
     graphs: Mapping[str, tree.Graph]
     models: Sequence[str]
     protected: Sequence[str]
+    complete: bool
 
 
 def domain_with_label(domain: Domain, label: LabelDeclaration | None) -> Domain:
@@ -65,7 +66,7 @@ def check_distribution(
     declared = check_laws(laws, full, reporter)
     governed = {law.variable.text for law in laws}
     lawless = [attribute.name for attribute in full.attributes if attribute.name not in governed]
-    if kind == "explicit" and lawless:
+    if kind == "explicit" and lawless and scope.complete:
         help_text = "write a law for each attribute: none is assumed"
         reporter.report(_lacks(node, f"has no law for {listing(lawless)}", help_text))
     learn = next((clause for clause in node.clauses if isinstance(clause, tree.Learn)), None)
@@ -132,17 +133,18 @@ def _kind(node: tree.Distribution, scope: DistributionScope, reporter: Reporter)
         return None
     kind = next(iter(words), "file" if files else None)
     if kind is None:
-        reporter.report(
-            _lacks(node, "says nothing about its law", "write `uniform`, `learn ...` or a law per attribute")
-        )
+        if scope.complete:
+            help_text = "write `uniform`, `learn ...` or a law per attribute"
+            reporter.report(_lacks(node, "says nothing about its law", help_text))
         return None
     if kind in ("uniform", "explicit") and files:
         help_text = "remove the file: this law is not made from data"
         reporter.report(_lacks(node, f"is {_written(kind)}, so its file would not be read", help_text))
         return None
     if kind in ("independent", "learn") and not files:
-        help_text = f'write `from "people.csv"` below `{kind}`'
-        reporter.report(_lacks(node, "learns from no data" if kind == "learn" else "counts no data", help_text))
+        if scope.complete:
+            help_text = f'write `from "people.csv"` below `{kind}`'
+            reporter.report(_lacks(node, "learns from no data" if kind == "learn" else "counts no data", help_text))
         return None
     return _structure(node, scope, reporter) if kind == "learn" else kind
 

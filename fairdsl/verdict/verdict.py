@@ -301,7 +301,8 @@ class Value(_NoTruthValue):
     that may be the most and the least favoured (by their places in ``rates``; several where intervals overlap),
     ``excluded`` groups that were left out as asked. ``sampling`` also covers sampling error, with the
     probability ``confidence`` that was asked for; then it is what is judged. Where ``parts`` are given, each of
-    them is judged, and the value is the worst one's. ``reason`` UNDEFINED: some part is no number. ``warnings``
+    them is judged, and the value is the worst one's. Where some part is, or may be, no number the value is not
+    ``defined``, and its bounds mean nothing; ``reason`` is UNDEFINED then unless more work may tell. ``warnings``
     are findings about the groups.
     """
 
@@ -315,8 +316,13 @@ class Value(_NoTruthValue):
     sampling: tuple[Fraction, Fraction] | None = None
     confidence: Fraction | None = None
     parts: tuple[Part, ...] = ()
+    defined: bool = True
     reason: Reason | None = None
     warnings: tuple[Diagnostic, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.defined and self.reason is Reason.UNDEFINED:
+            raise ValueError("a number that is defined is not unknown for being none")
 
     @property
     def exact(self) -> bool:

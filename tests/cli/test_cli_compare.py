@@ -187,7 +187,7 @@ def test_what_cannot_be_compared() -> None:
     assert "error[E0631]: `failed.json`" in run("compare", "before.json", "failed.json").stderr
 
 
-@pytest.mark.parametrize("tolerance", ["much", "-1%", "1/0", "nan", ""])
+@pytest.mark.parametrize("tolerance", ["much", "-1%", "1/0", "nan", "", "5", "1", "10/9"])
 @pytest.mark.usefixtures("reports")
 def test_what_is_no_tolerance(tolerance: str) -> None:
     result = run("compare", "before.json", "after.json", "--tolerance", tolerance)

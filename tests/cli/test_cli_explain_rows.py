@@ -80,15 +80,23 @@ def test_rows_by_the_formula() -> None:
     # The report counts the same rows.
     found = fairdsl.check("spec.fair", properties=["about_rows"]).properties[0].demands[0].groups
     assert sorted(group.rows for group in found.groups) == [40, 160]
-    assert about["owed"] == [{"demand": "measure influence of grade on statistical_parity"}]
-    assert about["no_rows"] is None
+    # As many rows in all as have so many of the 40 among 202.
+    assert impact["in_all"] == -(-impact["rows"] * 202 // 40)
+    assert {need["law"] for need in about["about_rows"]} == {None}
+    (owed,), (no_rows,) = about["owed"], about["no_rows"]
+    assert "no number is known beforehand" in owed["because"]
+    assert "written by hand" in no_rows["because"]
 
 
 def test_rows_in_words() -> None:
     said = " ".join(run("--confidence", "95%").stdout.split())
     assert "877 rows behind each of 2 rates for an error of 5% with 95% confidence sex = female: 40 rows" in said
     assert "no number is known beforehand" in said
-    assert said.count("if rows are independent draws and the model was fixed before them") == 2
+    assert "measure statistical_parity: under a law written by hand, or read from a file: no rows are needed" in said
+    assert "about 4,429 rows in all, if sex = female is as rare as at hand" in said
+    # Where no number is said it rests on nothing, and frequencies of rows on no law.
+    assert said.count("if rows are independent draws and the model was fixed before them") == 1
+    assert "structure" not in said
     assert "rows behind" not in run().stdout
     # Asked of the rows themselves: nothing was said about them before.
     assert run("--error", "5%", "--data", "people=nowhere.csv").exit_code == 2
@@ -106,3 +114,40 @@ def test_what_has_no_rows() -> None:
     assert "`-o` is about populations" in run("--error", "1%", "-o", "out").stderr
     with pytest.raises(ValueError, match="between 0 and 1"):
         fairdsl.explain("spec.fair", error=2)
+
+
+BY_MODEL = """
+domain Person {
+  sex   : category { female, male }
+  grade : real 0 .. 10   bins by model
+}
+protected sex
+model one : Person -> { no, yes }
+  yes when grade >= 5
+  favourable yes
+model two : Person -> { no, yes }
+  yes when grade >= 7 and grade <= 9
+  favourable yes
+distribution people over Person
+  independent given sex
+  from "people.csv"
+property of_one { model one across sex under people measure statistical_parity }
+property of_two { model two across sex under people measure statistical_parity }
+property of_pairs { compare a, b : Person model one differ in sex require same decision }
+"""
+
+
+def test_a_population_for_each_model(tmp_path: Path) -> None:
+    """One law, cut by the thresholds of two models: both properties have their rows, and both laws their model."""
+    Path("spec.fair").write_text(BY_MODEL, encoding="utf-8")
+    Path("people.csv").write_text("\n".join(["sex,grade", *["female,3"] * 30, *["male,8"] * 50]) + "\n", "utf-8")
+    written = json.loads(run("--error", "2%", "--population", "--json").stdout)
+    (one,), (two,), (pairs,) = (item["rows"] for item in written["properties"])
+    assert one == two
+    assert (one["rates"], one["law"]) == (2, "people")
+    assert "no rows are needed" in pairs["because"]
+    assert [(each["name"], each["model"]) for each in written["populations"]] == [("people", "one"), ("people", "two")]
+    said = " ".join(run("--error", "2%", "--population", "-o", "laws").stdout.split())
+    assert "people, divided by the thresholds of `two`" in said
+    assert said.count("an error is bounded only if its structure is right") == 2
+    assert {"people.one.json", "people.two.json"} <= {path.name for path in Path("laws").iterdir()}

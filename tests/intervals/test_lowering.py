@@ -15,7 +15,7 @@ from fairdsl.backends.intervals.lowering import Lowered, lower
 from fairdsl.backends.intervals.network import FirstLayer, decision_of
 from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.backends.intervals.task import AttributeKind
-from fairdsl.ir.expr import And, Relation, Who
+from fairdsl.ir.expr import And, Not, Relation, Who
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
@@ -239,6 +239,20 @@ def test_a_threshold_that_is_no_number_becomes_a_margin() -> None:
     (below, above) = (Fraction(end) for end in asked.task.margin[0].tolist())
     assert below <= middle - high < middle - low <= above
     assert above - below < Fraction(1, 2**99)
+
+
+def test_a_leaf_of_a_tree_is_called_one() -> None:
+    """Each test of the tree reads one attribute, and the leaves more than one."""
+    first, second = linear({0: 1}, ">", 20), linear({1: 1}, ">", 2)
+    leaves = (And((first, second)), And((first, Not(second))), Not(first))
+    inputs = tuple(IndicatorInput(leaf) for leaf in leaves)
+    model = replace(score([1, 0, 0]), inputs=inputs, one_of=((0, 1, 2),))
+    people = domain(x=integer(0, 40), y=integer(0, 4), s=BOOLEAN)
+    for tree, why in ((model, "a leaf of its tree"), (replace(model, one_of=()), "the model reads a condition")):
+        refused = roles_of(problem(people, tree, 2))
+        assert isinstance(refused, Refusal)
+        assert refused.why.startswith(why)
+        assert refused.why.endswith("on several attributes at once")
 
 
 @pytest.mark.parametrize(

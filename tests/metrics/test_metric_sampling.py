@@ -101,9 +101,11 @@ def test_rows_are_counted_by_the_model_itself(table: list[tuple[int, int, int, b
         expected[key] += 1
         favoured[key] += race + F(age, 10) + 3 * F(wealth, 2) > 5
     found = counts_of(question, population, rule)
-    assert {key: count.rows for key, count in found.items()} == expected
+    # Where no row counts, every key is there with none: nothing at all would mean a law from no rows.
+    assert found
+    assert {key: count.rows for key, count in found.items() if count.rows} == expected
     assert {key: (count.least, count.most) for key, count in found.items()} == {
-        key: (favoured[key], favoured[key]) for key in expected
+        key: (favoured[key], favoured[key]) for key in found
     }
 
 

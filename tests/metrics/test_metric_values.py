@@ -210,6 +210,25 @@ def test_a_group_that_may_be_empty_leaves_everything_open() -> None:
     assert not decided(about("statistical_parity"), anything, open_, people())
 
 
+def test_why_it_is_open_whether_there_is_a_number() -> None:
+    """Of rates that nothing is known of the engine says why; where no rate can be above 0 nothing else would help."""
+    masses = {key: (total.low, total.high) for key, total in of_rates(HALF).total.items()}
+    unknown = joint({key: (F(0), mass) for key, (_, mass) in masses.items()}, masses)
+    nobody = of_rates({key: (F(0), F(0)) for key in HALF})
+    ratio, anything = about("disparate_impact"), Threshold(relation=Relation.LE, limit=F(1), text="100%")
+    for reason in (Reason.TIMEOUT, Reason.INTERRUPTED, Reason.INCOMPLETE):
+        found = value_of(ratio, unknown, people(), EVIDENCE, reason=reason)
+        assert isinstance(found, Value)
+        assert (found.reason, found.defined) == (reason, False)
+        assert judged(found, anything) is Judgement.UNKNOWN
+        none = value_of(ratio, nobody, people(), EVIDENCE, reason=reason)
+        assert isinstance(none, Value)
+        assert (none.reason, none.defined) == (Reason.UNDEFINED, False)
+    assert not decided(ratio, anything, unknown, people())
+    with pytest.raises(ValueError, match="defined"):
+        Value(low=F(0), high=F(1), evidence=EVIDENCE, reason=Reason.UNDEFINED)
+
+
 def test_nobody_favoured_makes_a_ratio_undefined() -> None:
     nobody = of_rates({key: (F(0), F(0)) for key in HALF})
     value = value_of(about("disparate_impact"), nobody, people(), EVIDENCE)

@@ -185,3 +185,36 @@ def test_refused_demands_take_no_part_of_the_budget(tmp_path: Path, monkeypatch:
     refused = "".join(ask(f"p{number}", "require same decision with confidence 95%") for number in range(5))
     fairdsl.check(written(tmp_path, ask("plain", "require same decision") + refused))
     assert shares[0] == 1
+
+
+def test_where_no_row_counts_every_group_has_none(tmp_path: Path) -> None:
+    """A law from rows none of which meets `given` rests on 0 rows a group, and `excluding` leaves all of them out."""
+    (tmp_path / "rows.csv").write_text("g,c,d\nf,0,1\nf,1,0\nm,0,1\nm,1,0\nm,0,0\n", encoding="utf-8")
+    spec = tmp_path / "p.fair"
+    spec.write_text(
+        """fair 1
+domain D {
+  g : category { f, m }
+  c : boolean
+  d : boolean
+}
+protected g
+model M : D -> { n, y }
+  y when c or d
+  favourable y
+distribution P over D
+  independent given g
+  from "rows.csv"
+property p {
+  across     g
+  under      P
+  given      c and d
+  excluding  groups below 100 rows
+  require    statistical_parity <= 0.1
+}
+""",
+        encoding="utf-8",
+    )
+    for backend in ("ssat", "subset_sum", "masses"):
+        (found,) = fairdsl.check(spec, backend=backend).properties
+        assert found.judgement is Judgement.UNKNOWN, backend

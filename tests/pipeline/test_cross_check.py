@@ -27,7 +27,14 @@ def value(low: int, high: int, *rates: tuple[int, int], reason: Reason | None = 
         Rate(group=((0, F(n)),), low=F(low, 100), high=F(high, 100), mass=(F(1, 2), F(1, 2)))
         for n, (low, high) in enumerate(rates)
     )
-    return Value(low=F(low, 100), high=F(high, 100), evidence=EVIDENCE, rates=tuple(groups), reason=reason)
+    return Value(
+        low=F(low, 100),
+        high=F(high, 100),
+        evidence=EVIDENCE,
+        rates=tuple(groups),
+        defined=reason is None,
+        reason=reason,
+    )
 
 
 def shares(certified: int, falsified: int) -> Shares:
@@ -111,10 +118,46 @@ def test_notes_say_what_the_others_make_of_it() -> None:
     assert isinstance(found, Value)
     assert found.evidence.notes == (
         "cross-checked: `other0` comes to the same number",
-        "cross-checked: `other1` comes to an interval that agrees",
+        "cross-checked: `other1` comes to an interval that agrees, from 0.1 to 0.3",
         "cross-checked: `other2` came to no verdict",
     )
     assert replace(found, evidence=EVIDENCE) == value(20, 20)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        # The span of several rates is known exactly where they are.
+        (value(20, 60, (20, 20), (60, 60)), value(20, 60, (20, 20), (60, 60)), "comes to the same numbers"),
+        (
+            value(20, 60, (20, 20), (60, 60)),
+            value(20, 60, (20, 30), (60, 60)),
+            "comes to an interval that agrees, from 0.2 to 0.6",
+        ),
+        (value(40, 40, (20, 30), (60, 70)), value(40, 40, (20, 30), (60, 70)), "comes to the same number"),
+        (value(20, 30), value(25, 25), "comes to 0.25, which agrees"),
+        (value(20, 20), value(0, 100, reason=Reason.TIMEOUT), "came to no number"),
+        (
+            value(0, 100, reason=Reason.UNDEFINED),
+            value(0, 100, reason=Reason.UNDEFINED),
+            "comes to no number either",
+        ),
+        (shares(60, 40), shares(60, 40), "comes to the same number"),
+        (shares(60, 40), shares(50, 30), "comes to an interval that agrees, from 0.5 to 0.7"),
+        (HOLDS, HOLDS, "comes to the same verdict"),
+    ],
+)
+def test_agreement_says_as_much_as_is_known(one: Verdict, other: Verdict, said: str) -> None:
+    found = asked(one, other)
+    assert isinstance(found, Value | Shares | Holds)
+    assert found.evidence.notes == (f"cross-checked: `other0` {said}",)
+
+
+def test_it_is_said_that_nobody_else_can_decide() -> None:
+    found = asked(value(20, 20))
+    assert isinstance(found, Value)
+    assert found.evidence.notes == ("cross-checked: nobody else can decide it",)
+    assert asked(UNKNOWN) == UNKNOWN
 
 
 def test_what_is_unknown_is_not_asked_again() -> None:

@@ -21,7 +21,7 @@ from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.cells import Cut, cells_between, place_of, places, points
 from fairdsl.numerics.predicates import holds_for
 from fairdsl.populations.conditions import decided
-from fairdsl.populations.cutting import cuts_by_quantiles, cuts_in, show_cell
+from fairdsl.populations.cutting import cuts_by_quantiles, cuts_in, show_cell, show_end
 from tests.builders import BOOLEAN, integer, linear, member, real
 
 REAL = Attribute(name="x", type=real())
@@ -294,3 +294,16 @@ def test_uniform_laws(tmp_path: Path) -> None:
 )
 def test_cells_in_words(cell: Cell, attribute: Attribute, text: str) -> None:
     assert show_cell(cell, attribute) == text
+
+
+def test_ends_of_bins_can_be_read() -> None:
+    """A threshold of float32, and the float64 after it: the shortest decimals that name the two; 1/3 is no float64."""
+    threshold = Fraction(float(np.float32(39.3)))
+    first, second = cells_between(
+        Fraction(0), Fraction(1000, 3), [Cut(threshold, after=True)], Inside.UNKNOWN, whole=False
+    )
+    shown = [show_cell(cell, REAL, show_end) for cell in (first, second)]
+    assert shown == ["[0, 39.29999923706055]", "[39.299999237060554, 1000/3]"]
+    assert Fraction(float("39.29999923706055")) == first.high
+    assert Fraction(float("39.299999237060554")) == second.low
+    assert show_cell(first, REAL) == "[0, 10302259/262144]"

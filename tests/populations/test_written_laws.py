@@ -25,7 +25,7 @@ distribution law over Person
 """
 PLAIN = {
     "older": "bernoulli(30%)",
-    "job": "table { clerk : 0.2, nurse : 0.8 }",
+    "job": "table { clerk : 0.2, nurse : 0.8, cook : 0 }",
     "income": "normal(0.6, 0.1)",
     "share": "uniform(0, 1)",
     "age": "uniform(18, 75)",
@@ -136,10 +136,11 @@ def joint_of_two(law: Network) -> dict[tuple[int, int], Fraction]:
         (
             {
                 "older": "bernoulli(0.1) given job = clerk; bernoulli(0) given job != clerk",
-                "job": "table { clerk : 1 } given older = no; table { nurse : 1 } given older = yes",
+                "job": "table { clerk : 1, nurse : 0, cook : 0 } given older = no; "
+                "table { clerk : 0, nurse : 1, cook : 0 } given older = yes",
             },
             "E0572",
-            "job : table { clerk : 1 } given older = no",
+            "job : table { clerk : 1, nurse : 0, cook : 0 } given older = no",
         ),
         (
             {"share": "uniform(0, 1) given older = yes; normal(0, 1) truncated given older = no"},
@@ -198,3 +199,25 @@ def test_a_law_by_conditions_is_the_law_by_people(
         for age in range(10)
     }
     assert sum(p for (older, _), p in joint(law).items() if older) == sum(exact.values()) / 10
+
+
+@pytest.mark.parametrize(
+    ("column", "law", "cells"),
+    [
+        ("integer 0 .. 8 bins at 3, 6", "uniform(3, 8)", [(0, 2, 0), (3, 5, Fraction(1, 2)), (6, 8, Fraction(1, 2))]),
+        ("integer 0 .. 8 bins at 3, 6", "uniform(4, 5)", [(0, 2, 0), (4, 5, 1), (6, 8, 0)]),
+        ("integer 0 .. 8 bins at 3, 6", "uniform(0, 2)", [(0, 2, 1), (3, 5, 0), (6, 8, 0)]),
+        ("real 0 .. 8 bins at 2, 4", "uniform(4, 8)", [(0, 2, 0), (2, 4, 0), (4, 8, 1)]),
+        ("real 0 .. 8 bins at 2, 4", "uniform(0, 2)", [(0, 2, 1), (2, 4, 0), (4, 8, 0)]),
+    ],
+)
+def test_bins_that_no_law_reaches_are_groups(
+    tmp_path: Path, column: str, law: str, cells: list[tuple[int, int, Fraction]]
+) -> None:
+    """They have probability 0, and metrics say so: they are not passed over."""
+    text = f"domain D {{\n  x : {column}\n}}\ndistribution P over D\n  x : {law}\n"
+    population, found = built(text, tmp_path)
+    assert not found
+    assert isinstance(population, Network)
+    (row,) = population.factors[0].rows.values()
+    assert [(cell.low, cell.high, chance) for cell, chance in zip(population.cells[0], row, strict=True)] == cells

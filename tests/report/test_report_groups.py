@@ -19,6 +19,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.report.build import demand_report
+from fairdsl.report.group_table import group_table
 from fairdsl.report.json import report_to_json
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.report.text import render
@@ -113,7 +114,7 @@ STRATA = Value(
         Part(at=((1, F(45)),), low=F(1), high=F(1)),
     ),
 )
-UNDEFINED = replace(rated((F(0), F(0)), (F(0), F(0)), reason=Reason.UNDEFINED), parts=())
+UNDEFINED = replace(rated((F(0), F(0)), (F(0), F(0)), reason=Reason.UNDEFINED, defined=False), parts=())
 REPORT = Report(
     version="0.1.0",
     path="credit.fair",
@@ -147,6 +148,32 @@ REPORT = Report(
 
 def test_the_table_of_rates(as_expected: Callable[[Path, str], None]) -> None:
     as_expected(Path(__file__).parent / "groups.txt", render(REPORT))
+
+
+def test_who_is_favoured_is_open_where_rates_overlap() -> None:
+    """Equal rates that are known are both the greatest; of intervals that overlap one is, perhaps."""
+    known, open_ = (F(1, 2), F(1, 2)), (F(2, 5), F(3, 5))
+    for rates, marks in (
+        ((known, known, (F(1, 3), F(1, 3))), ["most", "most", "least"]),
+        ((known, open_, (F(1, 3), F(1, 3))), ["perhaps most", "perhaps most", "least"]),
+        ((open_, open_, open_), ["perhaps most or least"] * 3),
+        ((known, known, known), ["", "", ""]),
+    ):
+        most = tuple(place for place, rate in enumerate(rates) if rate[1] >= max(low for low, _ in rates))
+        least = tuple(place for place, rate in enumerate(rates) if rate[0] <= min(high for _, high in rates))
+        found = demand(rated(*rates, most=most, least=least), "acceptance_rate").groups
+        assert found is not None
+        heading, *lines = group_table(found, 120)
+        start = heading.find("favoured")
+        assert [line[start:].strip() if start > 0 else "" for line in lines] == marks
+
+
+def test_a_value_that_may_be_none_is_not_shown() -> None:
+    late = replace(rated((F(0), F(1)), (F(0), F(1)), reason=Reason.TIMEOUT, defined=False), parts=())
+    found = demand(late, "disparate_impact", "80%")
+    assert (found.judgement, found.value, found.reason) == (Judgement.UNKNOWN, None, Reason.TIMEOUT)
+    assert found.detail is not None
+    assert "the time ended" in found.detail
 
 
 @pytest.mark.parametrize("width", [72, 80])

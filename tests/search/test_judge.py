@@ -132,7 +132,7 @@ def test_a_gap_between_the_best_two_leaves_the_next_two_to_try(stand_in) -> None
 def test_a_hunt_that_meets_gaps_only_finds_nothing(stand_in) -> None:
     stand_in(lambda row: 1)
     caught = caught_by("portfolio", deployed(problem(PEOPLE, score([20, 0], -10), 0)))
-    assert (len(caught.pairs), caught.gaps, caught.ending) == (0, 10, Ending.SATURATED)
+    assert (len(caught.pairs), caught.gaps, caught.ending) == (0, 10, Ending.EXHAUSTED)
 
 
 @pytest.mark.parametrize(("relation", "found"), [(Relation.LE, False), (Relation.LT, True)])

@@ -40,6 +40,21 @@ property fair {{
 }}
 """
 
+RELAXED = """\
+fair 1
+domain Applicant { job : category { clerk, cook }   age : integer 18 .. 35 }
+protected job
+model approve : Applicant -> { no, yes }
+  score = age
+  yes when score > 25
+property fair {
+  compare a, b : Applicant
+  differ in job
+  relax age by 1
+  require same decision
+}
+"""
+
 
 def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(cli, ["search", *map(str, arguments)])
@@ -62,7 +77,7 @@ def test_the_reference_network_has_these_six_units() -> None:
     found = fairdsl.search(HIRING, property="gender_never_decides", count=None)
     units = {(row["test_score"], row["experience"]) for row in found.rows()}
     assert units == {(1, 0), (1, 1), (1, 2), (1, 3), (2, 4), (2, 5)}
-    assert (found.count, found.ending.value, found.gaps) == (6, "saturated", 0)
+    assert (found.count, found.ending.value, found.gaps) == (6, "exhausted", 0)
 
 
 def test_a_tie_that_float32_decides_otherwise_is_counted_apart() -> None:
@@ -135,11 +150,22 @@ def test_nothing_found_is_unknown_and_claims_nothing(tmp_path: Path) -> None:
     assert rows_of(tmp_path / "none.csv") == []
 
 
-def test_a_saturated_search_says_what_that_means() -> None:
-    result = run(HIRING, "--property", "gender_never_decides", "--saturate")
+@pytest.mark.parametrize("wanted", [("--saturate",), ("--count", "1000")])
+def test_a_search_of_every_unit_says_that_none_is_left(wanted: tuple[str, ...]) -> None:
+    result = run(HIRING, "--property", "gender_never_decides", *wanted)
     assert result.exit_code == 1
-    assert "saturated: nothing new near what was found, nor in 1,200 uniform draws" in result.stdout.replace(
-        "\n               ", " "
+    assert "tried      30 units" in result.stdout
+    assert "ended      every unit was tried: there are no more to try" in result.stdout
+
+
+def test_a_saturated_search_says_what_that_means(tmp_path: Path) -> None:
+    """With relaxations nobody knows how many pairs there are."""
+    path = tmp_path / "relaxed.fair"
+    path.write_text(RELAXED, encoding="utf-8")
+    result = run(path, "--saturate")
+    assert result.exit_code == 1
+    assert "saturated: nothing new near what was found, nor in 51,840 uniform draws; there may be more" in (
+        result.stdout.replace("\n               ", " ")
     )
 
 

@@ -40,7 +40,10 @@ def found_in(caught: Caught) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("strategy", ["neighbours", "portfolio"])
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_a_saturated_hunt_finds_all_of_a_connected_band(strategy: str, width: int) -> None:
-    caught = caught_by(strategy, line(width))
+    asked = line(width)
+    # Relaxed by nothing: the same units, of which nobody knows how many there are.
+    question = replace(asked.question, relax=(Relaxation(attribute=0, by=Fraction(0)),))
+    caught = caught_by(strategy, replace(asked, question=question))
     assert caught.ending is Ending.SATURATED
     assert caught.frontier == 0
     assert caught.sample > 0
@@ -128,7 +131,24 @@ def test_an_empty_target_and_a_fair_model_are_searched_in_vain() -> None:
     fair = problem(TOY, score([1, 1, 0], -40), 2)
     for asked in (nobody, fair):
         caught = caught_by("portfolio", asked)
-        assert (len(caught.pairs), caught.ending) == (0, Ending.SATURATED)
+        assert (len(caught.pairs), caught.ending) == (0, Ending.EXHAUSTED)
+
+
+def test_a_hunt_ends_when_every_unit_was_tried() -> None:
+    """Too many units for a uniform sample to be taken as the end, and none of them violates."""
+    wide = domain(x=integer(0, 299), y=integer(0, 399), sex=BOOLEAN)
+    caught = caught_by("portfolio", problem(wide, score([1, 1, 0], -40), 2), seconds=60)
+    assert (caught.tried, caught.ending) == (120_000, Ending.EXHAUSTED)
+
+
+def test_units_beyond_those_asked_for_are_not_tried_to_the_end() -> None:
+    """All forty are tried in the first batch, and all of them violate."""
+    asked = problem(domain(x=integer(0, 39), sex=BOOLEAN), score([0, 1], 0), 1)
+    endings = {count: caught_by("uniform", asked, count=count) for count in (10, 40)}
+    assert {count: (len(caught.pairs), caught.ending) for count, caught in endings.items()} == {
+        10: (10, Ending.COUNT),
+        40: (40, Ending.EXHAUSTED),
+    }
 
 
 def test_in_a_large_domain_nothing_found_is_searched_until_the_time_is_up() -> None:

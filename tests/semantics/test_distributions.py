@@ -73,7 +73,7 @@ def test_laws_written_by_hand_are_exact_numbers(tmp_path: Path) -> None:
 def test_a_law_may_speak_of_the_label(tmp_path: Path) -> None:
     clauses = """\
   older  : bernoulli(30%)
-  job    : table { clerk : 1 }
+  job    : table { clerk : 1, nurse : 0 }
   age    : uniform(18, 90)
   hours  : uniform(0, 80)
   income : normal(1, 1) given repaid = yes
@@ -199,6 +199,19 @@ def test_no_arrow_leaves_a_model(tmp_path: Path) -> None:
     assert_found_as_marked(f'{text}\ndistribution d over Person, repaid\n  learn causes\n  from "a.csv"\n', tmp_path)
 
 
+UNREADABLE = {
+    "a law": "  job : table { clerk : 1/3, nurse : 2/3 } # error: E0111",
+    "the only law": "  learn bayesian_network with bic # error: E0115",
+    "the file": '  learn bayesian_network\n  frm "people.csv" # error: E0104',
+}
+
+
+@each(UNREADABLE)
+def test_what_could_not_be_read_is_not_missed(text: str, tmp_path: Path) -> None:
+    domain = "domain Person { job : category { clerk, nurse } }\n"
+    assert_found_as_marked(f"{domain}distribution d over Person\n{text}\n", tmp_path)
+
+
 def test_the_deserving_value_is_one_of_the_label(tmp_path: Path) -> None:
     assert_found_as_marked(PEOPLE.replace("deserving yes", "deserving maybe # error: E0204"), tmp_path)
 
@@ -206,7 +219,7 @@ def test_the_deserving_value_is_one_of_the_label(tmp_path: Path) -> None:
 def test_a_condition_of_a_law_is_a_comparison_of_columns(tmp_path: Path) -> None:
     clauses = """\
   older  : bernoulli(30%)
-  job    : table { clerk : 1 }
+  job    : table { clerk : 1, nurse : 0 }
   age    : uniform(18, 90)
   hours  : uniform(0, 80) given age < 30
   hours  : uniform(0, 40) given age >= 30

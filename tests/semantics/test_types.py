@@ -293,6 +293,8 @@ def test_bins_have_people_on_either_side(bins: str, tmp_path: Path) -> None:
 PEOPLE_OF_A_LAW = "  age : integer 18 .. 90\n  job : category { clerk, nurse }\n  old : boolean\n  income : real"
 LAWS = {
     "sum below one": "  job : table { clerk : 0.2, nurse : 70% } # error: E0309",
+    "a value left out": "  job : table { nurse : 1 } # error: E0309",
+    "a truth left out": "  old : table { yes : 1 } # error: E0309",
     "no probability": "  job : table { clerk : -0.5, nurse : 1.5 } # error: E0309, E0309",
     "coin beyond one": "  old : bernoulli(1.2) # error: E0309",
     "too few numbers": "  income : normal(0) # error: E0309",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -118,8 +119,10 @@ def test_a_file_without_an_answer_is_anything(folder: Path, tmp_path: Path) -> N
     for file in files.glob("*.out"):
         file.unlink()
     found = recovered(files)[0]
-    assert found["verdict"] == "unknown"
-    assert run("recover", files).exit_code == 3
+    assert (found["verdict"], found["reason"]) == ("unknown", "incomplete")
+    assert any(re.match(r"(\d+) of \1 files have no answer, the first is `compound\.", note) for note in found["notes"])
+    result = run("recover", files)
+    assert (result.exit_code, "answers in files, each as wide as it was printed" in result.stdout) == (3, True)
 
 
 def test_answers_that_contradict_each_other_are_none(folder: Path, tmp_path: Path) -> None:

@@ -204,6 +204,8 @@ def test_groups_of_few_rows_are_not_the_extremes(metric: str) -> None:
         found = value(problem, groups=groups)
         assert (found.low, found.high) == (F(1, 4), F(1, 4))
         assert {each[0] for each in found.excluded} == {(0, F(2))}
+    # One question a group that counts; the rate given the label is the same for both of its values.
+    assert "2 questions" in value(problem, groups="enumerate").evidence.method
 
 
 def test_what_cannot_be_learned_is_enumerated_and_said() -> None:

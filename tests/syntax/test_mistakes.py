@@ -245,6 +245,14 @@ def test_single_quotes_around_a_value(quoted: str) -> None:
         assert (diagnostic.code, diagnostic.help) == ("E0102", 'write `"nurse"` or `nurse`')
 
 
+def test_an_arrow_and_at_least_are_told_apart() -> None:
+    for arrow in ("graph g { sex => job }", "model m : D => { no, yes }", "property p { allow sex => job -> admit }"):
+        assert only(arrow).title == "`=>` is written `->` here"
+    rules = "model m : D -> { no, yes }\n  first yes when income => 20\n  otherwise no"
+    for condition in (rules, "target rich = income => 20", "domain D { x : boolean where x => 1 }"):
+        assert (only(condition).fix, only(condition).help.split(";")[0]) == (None, "write `>=` for at least")
+
+
 # ---- several mistakes --------------------------------------------------------------------------
 
 

@@ -47,7 +47,7 @@ class Intervals:
         quantities=("fair_share", "discrimination_rate", "holds"),
         models=(
             "networks (ReLU, sigmoid, tanh) and linear models over any number of individuals, bounded reals too;"
-            " rules, and tests of trees, on one attribute each",
+            " rules, and leaves of trees, that are conditions on one finite attribute each",
         ),
     )
 

@@ -106,10 +106,17 @@ def _inputs(model: Model, sets: Sequence[ValueSet]) -> tuple[frozenset[int], fro
             case IndicatorInput(predicate):
                 on = indicated(predicate, sets)
                 if len(on) > 1:
-                    return Refusal(why="the model reads a condition on several attributes at once", span=model.span)
+                    return Refusal(why=_compound(model, position), span=model.span)
                 read |= on
                 bent |= on
     return frozenset(read), frozenset(bent)
+
+
+def _compound(model: Model, position: int) -> str:
+    """What an input on several attributes is: a leaf is one even where each test on the way reads one attribute."""
+    if any(position in leaves for leaves in model.one_of):
+        return "a leaf of its tree (or list of rules) is a condition on several attributes at once"
+    return "the model reads a condition on several attributes at once"
 
 
 def _assigned(

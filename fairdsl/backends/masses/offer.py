@@ -56,7 +56,7 @@ def _of_law(problem: Problem, question: GroupMetric) -> Refusal | None:
     for column in sorted(looked_at):
         if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
             attribute = network.columns[column]
-            why = f"`{attribute.name}` has a normal law, whose masses are not rational: write `bins` or `uniform`"
+            why = f"`{attribute.name}` has a normal law, whose masses are irrational: write pieces `uniform(low, high)`"
             return Refusal(why=why, span=attribute.span)
     sizes = {column: len(cells) for column, cells in enumerate(network.cells)}
     largest = _largest([{*factor.parents, factor.column} for factor in network.factors], sizes)

@@ -27,7 +27,7 @@ class Masses:
     about = Capability(
         questions=("metrics of groups: across, under, given, label, excluding, privileged, influence",),
         quantities=("every metric of groups but path_specific_gap",),
-        models=("networks of linear pieces", "trees and forests", "one score or the highest of several"),
+        models=("networks of linear pieces", "trees and forests", "rules", "one score or the highest of several"),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:

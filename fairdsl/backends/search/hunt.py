@@ -2,8 +2,9 @@
 
     proposal --not tried before--> candidates --measure--> promising --pairs--> replay --> finds
 
-It ends when enough is found, when the time is up, or when it is *saturated*: nothing new for long, the neighbours of
-all finds tried (where the strategy goes through them), and nothing new in a uniform sample either. Saturated is no
+It ends when enough is found, when the time is up, when it is *exhausted*: every unit was tried (where they can be
+counted and all members of each are tried together), or when it is *saturated*: nothing new for long, the neighbours
+of all finds tried (where the strategy goes through them), and nothing new in a uniform sample either. Neither is a
 proof that there is nothing else.
 """
 
@@ -43,6 +44,7 @@ class Ending(Enum):
 
     COUNT = "count"  # as many as were asked for
     TIME = "time"
+    EXHAUSTED = "exhausted"  # every unit was tried
     SATURATED = "saturated"
     INTERRUPTED = "interrupted"
 
@@ -109,11 +111,14 @@ class _Run:
         units = self.ground.space.units
         self._sample = _SAMPLE if units is None else min(_SAMPLE, _REPEATS * units)
         self._small = units is not None and units <= _SAMPLE
+        # With relaxations that is the number of ways to write two individuals down, comparable or not, in either order.
+        self._countable = None if pair.relax or not self.ground.space.complete else units
+        self._passed_over = False  # more found than were asked for
 
     def until(self, strategy: Strategy, observer: Observer) -> Ending:
         """Follow the strategy to an end."""
         if self.ground.sampler.empty:
-            return Ending.SATURATED
+            return Ending.EXHAUSTED
         proposing = strategy.run(self.ground)
         self._prepare()
         proposal = next(proposing)
@@ -157,7 +162,14 @@ class _Run:
         ground.batch = min(most, max(_FEWEST, min(2 * wanted, _FEWEST << min(self._turns, 20))))
         self._turns += 1
 
+    @property
+    def _exhausted(self) -> bool:
+        """Whether every unit was tried to its end: none passed over, and none cut off by the clock."""
+        return len(self._seen) == self._countable and not self._passed_over and not self._budget.exhausted
+
     def _ending(self, strategy: Strategy) -> Ending | None:
+        if self._exhausted:
+            return Ending.EXHAUSTED
         if self._count is not None and self._total >= self._count:
             return Ending.COUNT
         if self._budget.exhausted:
@@ -213,7 +225,9 @@ class _Run:
         if apart.size and self._gap is None:
             self._gap = judged.at(apart[:1])
         if self._count is not None:
-            found = found[: self._count - self._total]
+            wanted = self._count - self._total
+            self._passed_over |= len(found) > wanted
+            found = found[:wanted]
         if found.size:
             self.ground.finds.add(rows[owners[found]])
             self._found.append((by, judged.at(found)))

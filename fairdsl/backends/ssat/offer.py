@@ -64,7 +64,7 @@ def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
     for column in sorted(set(_looked_at(subject))):
         if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
             attribute = network.columns[column]
-            why = f"`{attribute.name}` has a normal law, whose masses are not rational: write `bins` or `uniform`"
+            why = f"`{attribute.name}` has a normal law, whose masses are irrational: write pieces `uniform(low, high)`"
             return Refusal(why=why, span=attribute.span)
     try:
         largest = Law(subject).order.largest

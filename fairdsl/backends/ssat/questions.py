@@ -2,6 +2,7 @@
 
 *Enumerate* asks about every group by itself: for the keys a its joint probabilities are D(a) = Pr[a, conditions], which
 the law says (:mod:`fairdsl.backends.ssat.conditioning`), and D(a) times the value of the formula at a.
+Groups that the question leaves out for their few rows are not asked about.
 
 *Learn* asks for the greatest and for the least favourable probability of all groups and lets the solver choose them:
 one instance with existential keys, and its complement. Groups of probability 0, and those that the question leaves
@@ -137,14 +138,15 @@ class Inquiry:
         self._excluded = Excluded(question, law, counts)
 
     def enumerated(self) -> Joint:
-        """Every key by itself."""
+        """Every key by itself, but those of groups that are left out for their rows: nothing rests on their rates."""
         masses = self.masses()
         possible = [cells for cells, mass in masses.items() if mass]
         favourable, total = self._nothing_known(masses)
         if not possible:
             return Joint(favourable=favourable, total=total)
         formulas = Formulas(self.law)
-        needed = [cells for cells in possible if self.law.asked or self._rated(cells)]
+        counted = [cells for cells in possible if cells not in self._excluded]
+        needed = [cells for cells in counted if self.law.asked or self._rated(cells)]
         reasons: dict[Cells, Reason] = {}
         while needed:
             for place, cells in enumerate(needed):

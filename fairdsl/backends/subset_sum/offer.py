@@ -73,7 +73,7 @@ def _of_law(problem: Problem, question: GroupMetric, network: Network) -> Refusa
         return Refusal(why=f"there are {keys:,} groups", span=question.span)
     for column in columns:
         if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
-            why = f"`{network.columns[column].name}` is normal and has no groups: write `bins`"
+            why = f"`{network.columns[column].name}` has a normal law and no groups: write pieces `uniform(low, high)`"
             return Refusal(why=why, span=question.span)
     for column in question.influence:
         if None in network.columns[column].bounds:

@@ -33,7 +33,11 @@ class SubsetSum:
     about = Capability(
         questions=("metrics of groups: across, under, given, label, excluding, privileged, influence, allow",),
         quantities=("every metric of groups",),
-        models=("one linear score of attributes and indicators", "on the rows of a table every model"),
+        models=(
+            "one linear score of attributes and indicators",
+            "rules and trees with one score",
+            "on the rows of a table every model",
+        ),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:

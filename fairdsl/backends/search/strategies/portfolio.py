@@ -6,7 +6,8 @@ strategy's finds in so many evaluations are taken for Poisson counts of an unkno
 prior; before each turn a rate is drawn from every posterior, and the strategy with the highest one has its turn.
 Both counts fade, so that what was long ago counts for little. The prior is hopeful: what was never tried is tried soon.
 
-Effort is counted in evaluated individuals and not in seconds, so a seed gives one and the same hunt everywhere.
+Effort is counted in evaluated individuals and not in seconds, so a seed gives one and the same hunt however fast or
+busy a machine is. Where the last bits of scores are other ones (another processor or library), it may be another hunt.
 """
 
 from __future__ import annotations

@@ -65,6 +65,7 @@ def value_from(
     assert population is not None, "there is a law"
     counts = counts_of(question, population, problem.model)
     found = []
+    evidence = replace(evidence, notes=(*evidence.notes, *_unanswered(quantities, answers)))
     for number, subject in enumerate(subjects_of(problem)):
         own = [each for each in quantities if each["law"] == number]
         until = monotonic() + _SECONDS
@@ -89,6 +90,16 @@ def value_from(
         value, rates=groups.rates, most=groups.most, least=groups.least, evidence=groups.evidence,
         warnings=groups.warnings,
     )  # fmt: skip
+
+
+def _unanswered(quantities: Sequence[Mapping[str, Any]], answers: Mapping[str, Answer]) -> Iterator[str]:
+    """How many files nobody has answered; what was answered and not understood is said where it is read."""
+    files = dict.fromkeys(str(each["file"]) for each in quantities if "file" in each)
+    silent = [file for file in files if file not in answers or not (answers[file].bounds or answers[file].detail)]
+    if len(silent) == 1:
+        yield f"`{silent[0]}` has no answer"
+    elif silent:
+        yield f"{len(silent):,} of {len(files):,} files have no answer, the first is `{silent[0]}`"
 
 
 class _Answered(Inquiry):
@@ -125,7 +136,8 @@ class _Answered(Inquiry):
         file = str(quantity["file"])
         answer = self._answers.get(file)
         if answer is None or answer.bounds is None:
-            self.notes.append(f"`{file}` has no answer" + (f": {answer.detail}" if answer and answer.detail else ""))
+            if answer is not None and answer.detail:
+                self.notes.append(f"`{file}` has no answer: {answer.detail}")
             return _solution(Fraction(0), left.factor)
         low, high = (left.factor * end for end in answer.bounds)
         truths = {int(variable): truth == "true" for variable, truth in answer.values.items()}

@@ -99,7 +99,7 @@ class _Files:
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""
-        return Evidence(backend=self.name, method="answers of external solvers, each as wide as it was printed")
+        return Evidence(backend=self.name, method="answers in files, each as wide as it was printed")
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """A number between two."""
