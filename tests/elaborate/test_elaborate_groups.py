@@ -168,7 +168,7 @@ def test_bins_by_the_model_are_its_thresholds(tmp_path: Path) -> None:
 def test_without_properties_every_population_is_there_to_be_shown(tmp_path: Path) -> None:
     spec = written(tmp_path, LINKED, SPEC.split("property")[0])
     built, _ = build_populations(spec, {})
-    assert [population.name for population in built] == ["people", "rows"]
+    assert [(model, population.name) for model, population in built] == [(None, "people"), (None, "rows")]
 
 
 def test_backends_for_pairs_say_what_they_answer(tmp_path: Path) -> None:
