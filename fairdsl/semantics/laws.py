@@ -201,8 +201,12 @@ def _normal(family: tree.Family, attribute: Attribute, reporter: Reporter) -> No
 def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> UniformLaw:
     first, last = family.parameters
     low, high = first.value, last.value
-    if low >= high:
-        reporter.report(errors.reversed_range(first.text, last.text, family.span))
+    if low > high:
+        reporter.report(errors.reversed_range(first.text, last.text, family.span, "uniform({}, {})"))
+    elif low == high and isinstance(attribute.type, Real):
+        title = f"the range from {first.text} to {last.text} is a single number, which has no length"
+        help_text = f"write `table {{ {first.text} : 1 }}`, or a range"
+        reporter.report(errors.not_a_law(title, family.span, help_text))
     elif not isinstance(attribute.type, Integer | Real):
         title = f"`{attribute.name}` is no number, so it has no range"
         help_text = "write `table { value : probability, ... }`"

@@ -10,6 +10,7 @@ from declared import built, finding, joint, network
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Cell, Inside, Network, Normal
 
 PERSON = """\
@@ -221,3 +222,19 @@ def test_bins_that_no_law_reaches_are_groups(
     assert isinstance(population, Network)
     (row,) = population.factors[0].rows.values()
     assert [(cell.low, cell.high, chance) for cell, chance in zip(population.cells[0], row, strict=True)] == cells
+
+
+def test_a_uniform_law_on_one_number(tmp_path: Path) -> None:
+    head = "domain D {\n  x : integer 0 .. 8\n  y : real 0 .. 1\n}\ndistribution P over D\n  x : %s\n  y : %s\n"
+    population, found = built(head % ("uniform(3, 3)", "uniform(0, 1)"), tmp_path)
+    assert not found
+    assert isinstance(population, Network)
+    assert population.factor_of(0).rows[()][3] == 1
+    for laws, code, marked in (
+        (("uniform(3, 3)", "uniform(1, 1)"), "E0309", "uniform(1, 1)"),
+        (("uniform(8, 3)", "uniform(0, 1)"), "E0301", "uniform(8, 3)"),
+    ):
+        with pytest.raises(DiagnosticError) as caught:
+            built(head % laws, tmp_path)
+        (only,) = caught.value.diagnostics
+        assert (only.code, only.primary.span.text) == (code, marked)

@@ -6,15 +6,15 @@ from fairdsl.diagnostics import Diagnostic, Edit, Label
 from fairdsl.source import Span
 
 
-def reversed_range(low: str, high: str, span: Span) -> Diagnostic:
-    """A range whose ends are the wrong way round."""
+def reversed_range(low: str, high: str, span: Span, form: str = "{} .. {}") -> Diagnostic:
+    """A range whose ends are the wrong way round; ``form`` is how the two are written."""
     return Diagnostic(
         code="E0301",
-        title=f"the range {low} .. {high} runs backwards",
+        title=f"the range {form.format(low, high)} runs backwards",
         primary=Label(span, f"{low} is above {high}"),
         why="no value lies in it, so everything asked about it would hold",
-        help=f"write `{high} .. {low}`",
-        fix=Edit(span, f"{high} .. {low}"),
+        help=f"write `{form.format(high, low)}`",
+        fix=Edit(span, form.format(high, low)),
     )
 
 
