@@ -17,8 +17,8 @@ from fairdsl.backends.intervals.warmup import compile_kernels
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 # `ci` is reproducible, `nightly` long; everyday runs are short.
-settings.register_profile("dev", max_examples=80, deadline=None, suppress_health_check=_SLOW_DRAWS)
-settings.register_profile("ci", max_examples=80, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("dev", max_examples=60, deadline=None, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

@@ -39,7 +39,7 @@ def test_agrees_with_the_oracle_on_curved_models(engine: Enumerate | Search) -> 
     counted: Counter[str] = Counter()
     quantity = None if engine.name == "enumerate" else Quantity.HOLDS
 
-    @settings(max_examples=settings.default.max_examples * (3 if quantity is None else 1))
+    @settings(max_examples=settings.default.max_examples)
     @given(problems(quantity, widths=(1, 2, 3), curved=True))
     def agree(drawn) -> None:
         verdict = ask(engine, drawn, 20.0 if quantity is None else 0.5)

@@ -93,7 +93,9 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_populations_are_explained_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ("population people: laws written by hand", "  a line that is written further in")
-    shown = SimpleNamespace(properties=(), populations=(SimpleNamespace(name="people", lines=lines),), diagnostics=())
+    shown = SimpleNamespace(
+        properties=(), populations=(SimpleNamespace(name="people", model=None, lines=lines),), diagnostics=()
+    )
     answering(monkeypatch, "explain", shown)
     assert run("explain", "x.fair", "--population").stdout == (
         "people\n    population people: laws written by hand\n      a line that is written further in\n"

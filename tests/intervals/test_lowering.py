@@ -25,7 +25,7 @@ from tests.intervals.task_oracle import Unit, contributions, count, groups_of, s
 from tests.oracle import truth
 from tests.strategies import problems
 
-many = settings(deadline=None, max_examples=300)
+many = settings(deadline=None, max_examples=150)
 
 
 @many
