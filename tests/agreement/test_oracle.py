@@ -15,7 +15,7 @@ from tests.oracle import truth
 from tests.strategies import problems
 
 #: Random problems for each engine, at least.
-EXAMPLES = 250
+EXAMPLES = 500
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
