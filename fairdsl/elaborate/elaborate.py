@@ -16,7 +16,7 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Pair, ScoreGap
+from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.runtime import Runtime
@@ -149,8 +149,12 @@ def build_populations(
 
 def _population_of(checked: CheckedProperty) -> str | None:
     """The name of the population of a property about groups."""
-    question = checked.demands[0].question
-    return question.population if isinstance(question, GroupMetric) else None
+    for demand in checked.demands:
+        if isinstance(demand.question, GroupMetric):
+            return demand.question.population
+        if demand.under is not None:
+            return demand.under
+    return None
 
 
 def _elaborated(
@@ -172,10 +176,13 @@ def _elaborated(
         name=checked.name,
         domain=checked.domain,
         model=model,
-        question=question,
+        question=PairUnder(pair=question, population=demand.under, span=question.span)
+        if demand.under is not None and isinstance(question, Pair)
+        else question,
         quantity=demand.quantity,
         population=None if name is None else populations.of(name, checked.model, model),
-        threshold=demand.threshold if isinstance(question, GroupMetric) else None,
+        threshold=demand.threshold if isinstance(question, GroupMetric) or demand.precision is not None else None,
+        precision=demand.precision,
         span=demand.span,
     )
     return Elaborated(property=checked, demand=demand, outcomes=declaration.outcomes, problem=problem, refusal=refusal)

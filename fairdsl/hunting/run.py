@@ -171,9 +171,10 @@ def _demand(demands: tuple[Elaborated, ...]) -> Elaborated:
 
 
 def _problem(item: Elaborated) -> tuple[Problem, Pair]:
-    question = item.problem.question
+    # The demand's own question: a share `under` rows is one of the problem's, and its pairs are the same.
+    question = item.demand.question
     assert isinstance(question, Pair), "the property was chosen for its pairs"
-    return replace(item.problem, quantity=Quantity.HOLDS), question
+    return replace(item.problem, question=question, quantity=Quantity.HOLDS, population=None), question
 
 
 def _shown(domain: Domain, pairs: Judged) -> tuple[Example, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.question import Quantity, Question, Threshold
+from fairdsl.ir.question import PairUnder, Precision, Quantity, Question, Threshold
 from fairdsl.source import Span
 
 if TYPE_CHECKING:
@@ -20,16 +20,17 @@ __all__ = ["Problem"]
 class Problem:
     """What the backends answer. ``name`` is the property's, for file names and messages.
 
-    ``population`` is the law that a metric of groups is taken under; None for questions about pairs.
-    ``threshold`` is what a metric of groups is compared with, so that an engine knows when it is precise
-    enough; whether it is met is judged later.
+    ``population`` is the law that a metric of groups, or a share of rows, is taken under; else None.
+    ``threshold`` is what a metric of groups, or an estimate, is compared with, so that an engine knows when it is
+    precise enough; whether it is met is judged later. With ``precision`` an estimate of a share is enough.
     """
 
     name: str
     domain: Domain
     model: Model
-    question: Question
+    question: Question | PairUnder
     quantity: Quantity
     population: Population | None = None
     threshold: Threshold | None = None
+    precision: Precision | None = None
     span: Span | None = field(compare=False, repr=False, default=None)

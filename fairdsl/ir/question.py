@@ -20,6 +20,8 @@ __all__ = [
     "GroupMetric",
     "Pair",
     "PairDemand",
+    "PairUnder",
+    "Precision",
     "Quantity",
     "Question",
     "Relaxation",
@@ -111,6 +113,18 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PairUnder:
+    """A share of a question about pairs by the rows of a population: each row counts once, as the unit it lies in.
+
+    It is a question of its own, so that nobody who answers :class:`Pair` answers it by counting units alike.
+    """
+
+    pair: Pair
+    population: str
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Excluding:
     """Groups that are listed instead of counted: those of fewer than ``rows`` rows, or (None) of probability 0."""
 
@@ -163,6 +177,19 @@ class Quantity(Enum):
     FAIR_SHARE = "fair_share"
     DISCRIMINATION_RATE = "discrimination_rate"
     METRIC = "metric"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precision:
+    """How close to a share an estimate has to come, and with which probability it has to contain it.
+
+    ``within`` is the largest distance of an end of the interval from the estimate, 0 < within < 1/2; None: as
+    close as a threshold needs. 0 < confidence < 1.
+    """
+
+    within: Fraction | None
+    confidence: Fraction
+    span: Span | None = field(compare=False, repr=False, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

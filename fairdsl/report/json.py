@@ -167,13 +167,18 @@ def _shares(shares: ShareReport) -> JsonObject:
 
 
 def _estimate(estimate: EstimateReport) -> JsonObject:
-    return {
+    written: JsonObject = {
         "value": nearest(estimate.value),
         "low": below(estimate.low),
         "high": above(estimate.high),
         "confidence": nearest(estimate.confidence),
         "sampled": estimate.sampled,
     }
+    if estimate.within is not None:
+        written["within"] = nearest(estimate.within)
+    if estimate.unit is not None:
+        written |= {"measure": estimate.measure, "unit": estimate.unit}
+    return written
 
 
 def _coverage(coverage: Coverage) -> JsonObject:

@@ -42,6 +42,7 @@ class Arithmetic(Enum):
 
     EXACT = "exact"
     FLOAT32 = "float32"
+    ESTIMATE = "estimate"  # decisions are exact; the share is that of a sample
 
 
 class ExitCode(Enum):
@@ -72,7 +73,8 @@ class Interval:
 class EstimateReport:
     """What a random sample of units says about the demand's number: an estimate, never a proof.
 
-    With probability ``confidence`` such an interval [low, high] contains the number.
+    With probability ``confidence`` such an interval [low, high] contains the number. Where an estimate was asked
+    for, ``within`` is the distance that was asked for, and ``unit`` and ``measure`` are those of shares.
     """
 
     value: Fraction
@@ -80,6 +82,9 @@ class EstimateReport:
     high: Fraction
     confidence: Fraction
     sampled: int
+    within: Fraction | None = None
+    measure: str | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

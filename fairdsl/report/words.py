@@ -9,6 +9,7 @@ from fractions import Fraction
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import metric_words
 from fairdsl.report.model import (
+    Arithmetic,
     Cell,
     DemandReport,
     EstimateReport,
@@ -80,6 +81,8 @@ def outcome(demand: DemandReport) -> str:
     metric = metric_words(demand.metric)
     limit = demand.threshold
     known = number(demand.value, in_percent(demand), None if limit is None else limit.limit)
+    if demand.arithmetic is Arithmetic.ESTIMATE and demand.estimate is not None:
+        known = f"estimated {known}, with {shown(demand.estimate.confidence, percent=True)} confidence"
     if demand.groups is not None and demand.metric in _OF_GROUPS:
         known = _of_groups(demand.metric, demand.value, demand.groups)
     if limit is None:
@@ -207,10 +210,12 @@ def estimated(estimate: EstimateReport, metric: str) -> str:
     """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing."""
     low = shown(estimate.low, percent=True, towards=Towards.DOWN)
     high = shown(estimate.high, percent=True, towards=Towards.UP)
+    asked = "" if estimate.within is None else f"; within {shown(estimate.within, percent=True)} was asked for"
+    unit = "" if estimate.unit is None else f"; one unit is {estimate.unit}"
     return (
         f"{metric_words(metric)} {shown(estimate.value, percent=True)} "
         f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
-        f"from {estimate.sampled:,} sampled units; an estimate, no proof)"
+        f"from {estimate.sampled:,} sampled units{asked}; an estimate, no proof{unit})"
     )
 
 

@@ -10,7 +10,7 @@ from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import Attribute, Domain, Type
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.ir.population import Normal
-from fairdsl.ir.question import Quantity, Question, Threshold
+from fairdsl.ir.question import Precision, Quantity, Question, Threshold
 from fairdsl.source import SourceFile, Span
 
 __all__ = [
@@ -140,7 +140,8 @@ class Demand:
     """One ``require`` or one measured metric: the question, what is asked of it, and its threshold.
 
     ``threshold`` is None for a measure and for ``require same decision``, which holds or does not.
-    ``beyond`` are the places of clauses in force that no backend treats yet; the demand is refused for them.
+    A share is taken ``under`` the rows of a distribution, if one is named. With ``precision`` an estimate of it is
+    enough. ``beyond`` are the places of clauses in force that no backend treats yet; the demand is refused for them.
     """
 
     text: str
@@ -149,6 +150,8 @@ class Demand:
     quantity: Quantity
     threshold: Threshold | None
     required: bool
+    precision: Precision | None = None
+    under: str | None = None
     beyond: tuple[Span, ...] = field(compare=False, repr=False, default=())
     span: Span = field(compare=False, repr=False)
 

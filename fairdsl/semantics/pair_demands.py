@@ -14,6 +14,7 @@ from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.confidence import called
 from fairdsl.semantics.metrics import ALIASES, METRICS, known_metrics
 from fairdsl.semantics.populations import population_named
+from fairdsl.semantics.precision import precision_of
 from fairdsl.semantics.thresholds import metric_comparison
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -65,6 +66,14 @@ class PairDemands:
             )
         return demands[0] if demands else SameDecision()
 
+    def _under_rows(self, precise: tree.Node | None) -> str | None:
+        """The distribution of rows that shares are taken under; None without one, or where its shares are refused."""
+        for clause in self.node.clauses:
+            if isinstance(clause, tree.UnderClause) and precise is None:
+                found = self.distributions.get(clause.distribution.text)
+                return found.name if found is not None and found.kind == "empirical" else None
+        return None
+
     def _beyond(self, *extra: tree.Node | None) -> tuple[Span, ...]:
         """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""
         spans = [node.span for node in extra if node is not None]
@@ -75,20 +84,23 @@ class PairDemands:
         return tuple(spans)
 
     def _required(self, clause: tree.RequireClause, question: Pair) -> Demand | None:
-        beyond = self._beyond(clause.confidence)
         found = metric_comparison(clause.demand, self.reporter)
         if found is not None:
             name, threshold, span = found
             if not self._is_pair_metric(name, span):
                 return None
+            confidence = clause.confidence
+            under, beyond = self._under_rows(confidence), self._beyond()
             quantity = _PAIR_QUANTITIES[name.text]
             return Demand(
                 text=_line(clause.span),
                 metric=name.text,
                 question=question,
-                beyond=beyond,
+                beyond=() if under else beyond,
+                under=under,
                 quantity=quantity,
                 threshold=threshold,
+                precision=None if confidence is None else precision_of(None, confidence, self.reporter),
                 required=True,
                 span=clause.demand.span,
             )
@@ -100,7 +112,7 @@ class PairDemands:
             text=_line(clause.span),
             metric=metric,
             question=replace(question, demand=demand),
-            beyond=beyond,
+            beyond=self._beyond(clause.confidence),
             quantity=Quantity.HOLDS,
             threshold=None,
             required=True,
@@ -118,14 +130,17 @@ class PairDemands:
             return None
         if not self._is_pair_metric(item.metric, item.metric.span):
             return None
-        beyond = self._beyond(item.within)
+        under = self._under_rows(item.within)
+        beyond = self._beyond()
         return Demand(
             text=f"measure {' '.join(item.span.text.split())}",
             metric=item.metric.text,
             question=question,
-            beyond=beyond,
+            beyond=() if under else beyond,
+            under=under,
             quantity=_PAIR_QUANTITIES[item.metric.text],
             threshold=None,
+            precision=None if item.within is None else precision_of(item.within, item.confidence, self.reporter),
             required=False,
             span=item.span,
         )

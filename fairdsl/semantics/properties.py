@@ -106,8 +106,8 @@ def _words(lead: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     question, name = lead.question, model.declaration.name
     if isinstance(question, Pair):
         return _Words(
-            clauses=clauses_in_force(question, model.domain),
-            sentence=sentence(question, model.domain, name, lead.quantity, lead.threshold),
+            clauses=(*clauses_in_force(question, model.domain), *([f"under {lead.under}"] if lead.under else ())),
+            sentence=sentence(question, model.domain, name, lead.quantity, lead.threshold, under=lead.under),
             formula=formula(question, model.domain, name),
         )
     population = scope.distributions[question.population] if question.population else None

@@ -121,8 +121,16 @@ def _equal(question: Pair, domain: Domain) -> list[str]:
     return [attribute.name for index, attribute in enumerate(domain.attributes) if index not in free]
 
 
-def sentence(question: Pair, domain: Domain, model: str, quantity: Quantity, threshold: Threshold | None) -> str:
-    """The question as one English sentence."""
+def sentence(
+    question: Pair,
+    domain: Domain,
+    model: str,
+    quantity: Quantity,
+    threshold: Threshold | None,
+    *,
+    under: str | None = None,
+) -> str:
+    """The question as one English sentence; ``under`` names the distribution whose rows are counted."""
     who = f"two individuals of `{domain.name}`"
     if question.target != TRUE:
         who += f" with {predicate_text(question.target, domain)}"
@@ -136,6 +144,8 @@ def sentence(question: Pair, domain: Domain, model: str, quantity: Quantity, thr
         return f"{pair[0].upper()}{pair[1:]} {_demanded(question, model)}."
     share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
     unit = "individuals" if question.relax else "assignments of the other attributes"
+    if under is not None:
+        unit = f"rows of `{under}`, each taken for its {'values' if question.relax else 'other attributes'},"
     bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
 

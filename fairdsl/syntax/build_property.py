@@ -105,4 +105,5 @@ class PropertyBuilder(ExpressionBuilder):
     def _measure_item(self, branch: Branch) -> tree.MeasureItem:
         first = branch.children[0]
         metric = self.influence(first) if isinstance(first, Tree) else self.name(first)
-        return tree.MeasureItem(metric=metric, within=self.one_number(branch), span=self.span(branch))
+        within, confidence, *_ = [*self.numbers(branch), None, None]
+        return tree.MeasureItem(metric=metric, within=within, confidence=confidence, span=self.span(branch))

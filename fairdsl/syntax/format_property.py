@@ -104,4 +104,5 @@ def _measure(clause: tree.MeasureClause) -> list[Piece]:
 
 def _item(item: tree.MeasureItem) -> str:
     metric = influence_text(item.metric) if isinstance(item.metric, tree.Influence) else name_text(item.metric)
-    return f"{metric} within {item.within.text}" if item.within else metric
+    precision = f" within {item.within.text}" if item.within else ""
+    return metric + precision + (f" with confidence {item.confidence.text}" if item.confidence else "")

@@ -1,12 +1,13 @@
 """Verdicts and the logic of judging and joining them: pure data, no engines."""
 
+from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.rates import Part, Rate
 from fairdsl.verdict.verdict import (
     Among,
     Coverage,
     Ended,
-    Estimate,
+    Estimated,
     Evidence,
     Fidelity,
     Holds,
@@ -30,6 +31,7 @@ __all__ = [
     "Coverage",
     "Ended",
     "Estimate",
+    "Estimated",
     "Evidence",
     "Fidelity",
     "Holds",

@@ -12,13 +12,14 @@ from typing import NoReturn
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Point
+from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.rates import Part, Rate
 
 __all__ = [
     "Among",
     "Coverage",
     "Ended",
-    "Estimate",
+    "Estimated",
     "Evidence",
     "Fidelity",
     "Holds",
@@ -206,30 +207,6 @@ class Unknown(_NoTruthValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
-    """What a random sample of units says about the fair share: an estimate, never a proof.
-
-    Of ``sampled`` units ``unfair`` are treated unfairly. The fair share lies in [low, high] unless the sample
-    is one of the 1 - ``confidence`` that mislead.
-    """
-
-    sampled: int
-    unfair: int
-    low: Fraction
-    high: Fraction
-    confidence: Fraction
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.value <= self.high <= 1:
-            raise ValueError("the interval misses its estimate")
-
-    @property
-    def value(self) -> Fraction:
-        """The fair share of the sample."""
-        return Fraction(self.sampled - self.unfair, self.sampled)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Within:
     """A region's values of a numeric attribute, by its position in the domain: low to high, both included."""
 
@@ -294,6 +271,23 @@ class Shares(_NoTruthValue):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Estimated(_NoTruthValue):
+    """A share that is estimated because the spec asks for an estimate: nothing of it is proved.
+
+    ``within`` is the distance that was asked for (None: what the threshold needs), ``reason`` why it was not
+    reached. ``measure`` and ``unit`` are those of :class:`Shares`. ``witnesses`` are replayed like all others.
+    """
+
+    estimate: Estimate
+    measure: str
+    unit: str
+    evidence: Evidence
+    within: Fraction | None = None
+    witnesses: tuple[Witness, ...] = ()
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Value(_NoTruthValue):
     """A number known to lie in [low, high]; exact when the two are equal.
 
@@ -337,7 +331,7 @@ class Refused(_NoTruthValue):
     diagnostics: tuple[Diagnostic, ...] = field(default=())
 
 
-Verdict = Holds | Violated | Unknown | Shares | Value | Refused
+Verdict = Holds | Violated | Unknown | Shares | Estimated | Value | Refused
 
 
 def is_vacuous(verdict: Verdict) -> bool:

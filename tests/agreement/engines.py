@@ -7,6 +7,7 @@ import atexit
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals
+from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.search import Search
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.engine import Workers
@@ -29,6 +30,8 @@ KEPT = KeptWorkers(1)
 atexit.register(Workers.close, KEPT)
 
 ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT, InProcess), Intervals()]
+#: Beside them, those that answer questions about trees and rules alone.
+TREE_ENGINES: list[Procedure] = [*ENGINES, LeafBoxes()]
 
 
 def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts | None = None) -> Verdict | None:

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.intervals.estimate import Sample, sample_units
-from fairdsl.backends.intervals.units import units_of
+from fairdsl.backends.units import units_of
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Relaxation, SameDecision, ScoreGap

@@ -10,6 +10,7 @@ import pytest
 
 import fairdsl
 from fairdsl.backends.contract import Budget
+from fairdsl.plan.registry import BACKENDS
 from fairdsl.verdict import Judgement
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -89,12 +90,9 @@ def test_what_nobody_answers_is_refused_and_the_rest_still_runs(tmp_path: Path) 
     assert [checked.judgement for checked in report.properties] == [
         Judgement.REFUSED,
         Judgement.VIOLATED,
-        Judgement.REFUSED,
+        Judgement.MEASURED,
     ]
-    assert [demand.refusals[0].code for demand in (report.properties[0].demands + report.properties[2].demands)] == [
-        "E0601",
-        "E0601",
-    ]
+    assert [demand.refusals[0].code for demand in report.properties[0].demands] == ["E0601"]
     assert report.exit_code.value == 1
 
 
@@ -172,7 +170,7 @@ def test_compiled_files_come_with_a_manifest(tmp_path: Path) -> None:
 
 def test_plans_and_capabilities_name_every_backend() -> None:
     known = {row.backend for row in fairdsl.capabilities()}
-    assert known == {"search", "enumerate", "smt", "intervals", "subset_sum", "ssat", "masses"}
+    assert known == set(BACKENDS)
     plan = fairdsl.plans(EXAMPLES / "hiring" / "hiring.fair")[0]
     mentioned = {line.split(":")[0] for line in (*plan.stages, *plan.reasons)}
     assert mentioned == known

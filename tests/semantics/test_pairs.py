@@ -97,7 +97,6 @@ def test_every_clause_in_force_is_listed_also_the_implicit_ones(tmp_path: Path) 
 NOT_TREATED_YET = {
     "under people": "",
     "require same decision with confidence 95%": "",
-    "measure fair_share within 1%": "",
 }
 
 

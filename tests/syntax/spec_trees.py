@@ -190,7 +190,10 @@ clauses = st.one_of(
     ),
     node(
         tree.MeasureClause,
-        items=several(node(tree.MeasureItem, metric=names | influences, within=st.none() | numbers())),
+        items=several(
+            node(tree.MeasureItem, metric=names | influences, within=st.none(), confidence=st.none())
+            | node(tree.MeasureItem, metric=names | influences, within=numbers(), confidence=st.none() | numbers())
+        ),
     ),
 )
 properties = node(

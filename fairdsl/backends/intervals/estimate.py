@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairdsl.backends.contract import Refusal
-from fairdsl.backends.intervals.units import Judged, Units, units_of
+from fairdsl.backends.units import Judged, Units, units_of
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson

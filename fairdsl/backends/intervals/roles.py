@@ -78,6 +78,9 @@ def roles_of(problem: Problem) -> Roles | Refusal:
         return Refusal(why="it answers questions about pairs of individuals")
     if not isinstance(pair.demand, SameDecision):
         return Refusal(why="it compares decisions, not gaps of scores", span=pair.span)
+    if problem.precision is not None:
+        why = "it proves bounds as close as its time allows, and cannot say how close that is"
+        return Refusal(why=why, span=problem.precision.span)
     if pair.sure:
         return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
     rule = problem.model.rule

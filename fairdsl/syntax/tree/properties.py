@@ -136,10 +136,11 @@ class RequireClause(Node):
 
 @node
 class MeasureItem(Node):
-    """A metric to report, ``discrimination_rate within 0.1%`` with the precision asked for."""
+    """A metric to report, ``discrimination_rate within 0.1% with confidence 99%`` with the precision asked for."""
 
     metric: Name | Influence
     within: Number | None
+    confidence: Number | None
 
 
 @node

@@ -41,7 +41,7 @@ _ABSENT = -2
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Units judged: there is somebody in it; unfair for sure; neither fair nor unfair for sure.
+    """Units judged: there is somebody in it; unfair for sure; neither fair nor unfair for sure; nobody is compared.
 
     ``a`` and ``b`` [unfair, attributes] are two people of every unfair unit that are decided differently.
     """
@@ -49,6 +49,7 @@ class Judged:
     present: BoolArray
     unfair: BoolArray
     doubtful: BoolArray
+    alone: BoolArray
     a: Floats
     b: Floats
 
@@ -122,6 +123,8 @@ class Units:
         for index, values in enumerate(self._sets):
             if not self._pair.relax and index in self._pair.differ:
                 columns.append(np.full(count, self._listed(index)[0]))
+            elif isinstance(values, Finite) and isinstance(listed := values.values, range) and listed.step == 1:
+                columns.append(rng.integers(listed[0], listed[-1] + 1, count).astype(np.float64))
             elif isinstance(values, Finite):
                 columns.append(np.array(self._listed(index))[rng.integers(0, values.count, count)])
             else:
@@ -144,14 +147,20 @@ class Units:
         present = np.asarray(valid[:, 0] if self._pair.relax else valid.any(axis=1), dtype=np.bool_)
         valid &= present[:, None]
         decisions = np.full((count, size), _ABSENT, dtype=np.int64)
-        decisions[valid] = self._evaluator.settled(people[valid]).decisions
+        if valid.all():  # nobody to leave out, and nothing to copy
+            decisions[:] = self._evaluator.settled(people.reshape(-1, width)).decisions.reshape(count, size)
+        else:
+            decisions[valid] = self._evaluator.settled(people[valid]).decisions
         if self.connected:
+            alone = valid.sum(axis=1) <= 1
             unfair, doubtful, first, second = _all_alike(decisions, valid)
         else:
-            unfair, doubtful, first, second = self._pairs_alike(people, decisions, valid)
+            compared = self._compared(people, valid)
+            alone = ~_any(compared)
+            unfair, doubtful, first, second = self._pairs_alike(decisions, compared)
         rows = np.flatnonzero(unfair)
         doubtful &= ~unfair
-        return Judged(present, unfair, doubtful, people[rows, first[rows]], people[rows, second[rows]])
+        return Judged(present, unfair, doubtful, present & alone, people[rows, first[rows]], people[rows, second[rows]])
 
     def _over(self, units: Floats) -> Floats:
         """[units, people, attributes]: everybody over each unit; with relaxations 0 is the unit itself."""
@@ -159,10 +168,8 @@ class Units:
         people[:, :, self._free] = self._people[None, :, :]
         return np.concatenate([units[:, None, :], people], axis=1) if self._pair.relax else people
 
-    def _pairs_alike(
-        self, people: Floats, decisions: Integers, valid: BoolArray
-    ) -> tuple[BoolArray, BoolArray, Integers, Integers]:
-        """Judge pair by pair."""
+    def _compared(self, people: Floats, valid: BoolArray) -> BoolArray:
+        """[units, pairs]: which pairs are admissible."""
         first, second = self.pairs.T
         compared = valid[:, first] & valid[:, second]
         if self._pair.relax:
@@ -174,11 +181,16 @@ class Units:
             compared[rows, columns] = mask(target, {Who.A: one, Who.B: other}) | mask(
                 target, {Who.A: other, Who.B: one}
             )
+        return np.asarray(compared, dtype=np.bool_)
+
+    def _pairs_alike(self, decisions: Integers, compared: BoolArray) -> tuple[BoolArray, BoolArray, Integers, Integers]:
+        """Judge pair by pair."""
+        first, second = self.pairs.T
         known = (decisions[:, first] >= 0) & (decisions[:, second] >= 0)
         violating = compared & known & (decisions[:, first] != decisions[:, second])
         if not len(first):  # an attribute with one value cannot differ
-            nobody = np.zeros(len(people), dtype=np.bool_)
-            return nobody, nobody.copy(), np.zeros(len(people), dtype=np.int64), np.zeros(len(people), dtype=np.int64)
+            nobody, nowhere = np.zeros(len(decisions), dtype=np.bool_), np.zeros(len(decisions), dtype=np.int64)
+            return nobody, nobody.copy(), nowhere, nowhere
         place = np.argmax(violating, axis=1)
         return _any(violating), _any(compared & ~known), first[place], second[place]
 

@@ -1,0 +1,164 @@
+"""The procedure: trees down to boxes of shared values, counted exactly; a share, or a verdict with replayed pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, Quantity
+from fairdsl.numerics.narrow import Finite, narrow
+from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated
+
+if TYPE_CHECKING:
+    from fairdsl.backends.leaf_boxes.descent import Descent
+    from fairdsl.backends.leaf_boxes.lowering import Lowered
+    from fairdsl.backends.leaf_boxes.witnesses import Shown
+
+__all__ = ["LeafBoxes"]
+
+#: Witnesses that a verdict carries at most.
+_SHOWN = 10
+
+
+class LeafBoxes:
+    """Counts the units of a tree, or of a few small ones, that are treated unfairly."""
+
+    name = "leaf_boxes"
+    about = Capability(
+        questions=("pairs: same decision; any, all, target, where",),
+        quantities=("fair_share", "discrimination_rate", "holds"),
+        models=(
+            "a tree or list of rules, and several with at most 2^64 combinations of leaves (2^24 for proofs); tests on"
+            " one attribute each, over any number of individuals, bounded reals too",
+        ),
+    )
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Refuses models that are no trees, relaxations, conditions on pairs, tests on several attributes."""
+        from fairdsl.backends.leaf_boxes.lowering import refusal_of
+
+        return refusal_of(problem) or Offer(method="intersects the leaves of the protected values", decides=True)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        """The exact share, or Holds or Violated; bounds or Unknown where the budget ends first."""
+        from fairdsl.backends.leaf_boxes.descent import Descent
+        from fairdsl.backends.leaf_boxes.lowering import lower
+
+        pair = problem.question
+        if not isinstance(pair, Pair):
+            raise ValueError("leaf_boxes was asked what it refuses")
+        known = tuple(found for found in facts.witnesses if found.replay.agrees)
+        if known and problem.quantity is Quantity.HOLDS:
+            return Violated(witnesses=known, evidence=Evidence(backend=self.name, method="a pair found earlier"))
+        if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
+            evidence = Evidence(backend=self.name, method="nobody is in the target", vacuous=True)
+            return Holds(evidence=evidence) if problem.quantity is Quantity.HOLDS else _of_nobody(problem, evidence)
+        lowered = lower(problem, pair)
+        descent = Descent(lowered)
+        shown = _run(lowered, descent, budget, observer, until_shown=problem.quantity is Quantity.HOLDS)
+        facts.witnesses.extend(shown.witnesses)
+        facts.gaps.extend(shown.gaps)
+        evidence = self._evidence(problem, descent)
+        if problem.quantity is Quantity.HOLDS:
+            return _holds(descent, shown, evidence)
+        return _shares(problem, pair, descent, shown, evidence)
+
+    def _evidence(self, problem: Problem, descent: Descent) -> Evidence:
+        counts = descent.counts
+        notes = () if problem.model.deployed is None else ("about exact arithmetic, not about float32 rounding",)
+        return Evidence(
+            backend=self.name,
+            method=f"{counts.boxes:,} disjoint boxes of leaves counted exactly, {counts.unfair_boxes:,} of them unfair",
+            notes=notes,
+            vacuous=descent.finished and not counts.paired,
+        )
+
+
+def _run(lowered: Lowered, descent: Descent, budget: Budget, observer: Observer, *, until_shown: bool) -> Shown:
+    """Go on until everything is settled, the time is up, or (``until_shown``) a pair breaks the demand."""
+    from fairdsl.backends.leaf_boxes.witnesses import Shown, look_for
+
+    shown, looked_at = Shown(), 0
+    while not descent.finished and not budget.exhausted:
+        descent.step()
+        counts = descent.counts
+        observer.progress("leaf boxes", None, f"{counts.boxes:,} boxes, {counts.unfair_boxes:,} unfair")
+        # Looked for again only when there are twice as many boxes to look into.
+        if until_shown and counts.unfair_boxes > 2 * looked_at:
+            looked_at = counts.unfair_boxes
+            shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
+            if shown.witnesses:
+                return shown
+    if descent.counts.unfair_boxes > looked_at:
+        shown = look_for(lowered, descent.axes, descent.unfair, _SHOWN)
+    return shown
+
+
+def _holds(descent: Descent, shown: Shown, evidence: Evidence) -> Verdict:
+    counts = descent.counts
+    if shown.witnesses:
+        return Violated(witnesses=tuple(shown.witnesses), evidence=evidence)
+    if counts.unfair_boxes:
+        return Unknown(
+            reason=Reason.NUMERIC_GAP if shown.gaps else Reason.REPLAY_FAILED,
+            detail="exact arithmetic finds violations that the deployed float32 model does not share",
+            evidence=evidence,
+            witnesses=tuple(shown.gaps),
+        )
+    if not descent.finished:
+        return Unknown(reason=Reason.TIMEOUT, detail="the budget ended first", evidence=evidence)
+    if counts.open_boxes:
+        return Unknown(reason=Reason.INCOMPLETE, detail="some decisions stayed open", evidence=evidence)
+    return Holds(evidence=evidence)
+
+
+def _shares(problem: Problem, pair: Pair, descent: Descent, shown: Shown, evidence: Evidence) -> Shares:
+    """Of what may be in the target: where the budget ended first, what is left counts as undecided."""
+    counts, left = descent.counts, descent.left
+    whole = counts.fair + counts.unfair + counts.undecided + left
+    if not whole and not counts.boxes:
+        return _of_nobody(problem, evidence)
+    counted = _counted(problem, pair)
+    undefined = Reason.UNDEFINED if not whole else None  # somebody is there, and the volume is 0
+    reason = undefined or (Reason.TIMEOUT if left else Reason.INCOMPLETE if counts.undecided else None)
+    return Shares(
+        certified=Fraction(counts.fair, whole or 1),
+        falsified=Fraction(counts.unfair, whole or 1),
+        undecided=Fraction(counts.undecided + left, whole) if whole else Fraction(1),
+        vacuous=Fraction(counts.vacuous, whole or 1),
+        measure="counting" if counted else "volume",
+        unit=_unit(problem, pair),
+        evidence=evidence,
+        witnesses=tuple(shown.witnesses),
+        total=whole if counted and not left else None,
+        reason=reason,
+    )
+
+
+def _of_nobody(problem: Problem, evidence: Evidence) -> Shares:
+    pair = problem.question
+    assert isinstance(pair, Pair)
+    one, none = Fraction(1), Fraction(0)
+    return Shares(
+        certified=one,
+        falsified=none,
+        undecided=none,
+        vacuous=one,
+        measure="counting" if _counted(problem, pair) else "volume",
+        unit=_unit(problem, pair),
+        evidence=evidence,
+        total=0,
+    )
+
+
+def _counted(problem: Problem, pair: Pair) -> bool:
+    """Whether units are counted: no shared attribute is real."""
+    sets = narrow(problem.domain, pair.target)
+    return all(isinstance(values, Finite) for index, values in enumerate(sets) if index not in pair.differ)
+
+
+def _unit(problem: Problem, pair: Pair) -> str:
+    differing = ", ".join(f"`{problem.domain.attributes[index].name}`" for index in pair.differ)
+    return f"an assignment of all attributes but {differing}"

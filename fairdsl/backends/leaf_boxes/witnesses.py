@@ -1,0 +1,93 @@
+"""Pairs from boxes of unfair units: as many distinct ones as are wanted, each of them replayed before it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice, product
+
+import numpy as np
+
+from fairdsl.backends.leaf_boxes.descent import UnfairBoxes
+from fairdsl.backends.leaf_boxes.lowering import Lowered
+from fairdsl.ir.domain import Point
+from fairdsl.ir.question import Differ
+from fairdsl.replay import spread, witness
+from fairdsl.verdict import Witness
+
+__all__ = ["Shown", "look_for", "pairs"]
+
+#: Values of one attribute that pairs of the same box differ in at most; pairs that are spread, and replayed.
+_VALUES, _SPREAD, _REPLAYS = 64, 500, 100
+
+
+@dataclass(slots=True)
+class Shown:
+    """Violations in both arithmetics, and those that only one of the two shows."""
+
+    witnesses: list[Witness] = field(default_factory=list)
+    gaps: list[Witness] = field(default_factory=list)
+
+
+def look_for(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes, most: int) -> Shown:
+    """Up to ``most`` witnesses, far apart from each other."""
+    shown = Shown()
+    found = list(islice(pairs(lowered, axes, boxes), _SPREAD))
+    points = np.array([[float(value) for value in a] for a, _ in found], dtype=np.float64)
+    for index in spread(points.reshape(len(found), -1), lowered.problem.domain, _REPLAYS):
+        replayed = witness(lowered.problem, *found[index])
+        if replayed is not None:
+            (shown.witnesses if replayed.replay.agrees else shown.gaps).append(replayed)
+        if len(shown.witnesses) >= most:
+            break
+    del shown.gaps[most:]
+    return shown
+
+
+def pairs(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes) -> Iterator[tuple[Point, Point]]:
+    """Two people of each unfair unit that a box lists: one unit of every box, then a second one, and so on."""
+    waiting = [_of_box(lowered, axes, boxes, index) for index in range(len(boxes.first))]
+    while waiting:
+        left = []
+        for one in waiting:
+            pair = next(one, None)
+            if pair is not None:
+                yield pair
+                left.append(one)
+        waiting = left
+
+
+def _of_box(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes, index: int) -> Iterator[tuple[Point, Point]]:
+    pair, cuts = lowered.pair, lowered.cuts
+    first, second = (lowered.assignments[int(chosen[index])] for chosen in (boxes.first, boxes.second))
+    of_a, of_b = {}, {}
+    for attribute, one, other in zip(pair.differ, first, second, strict=True):
+        of_a[attribute] = cuts[attribute].parts[one].speaker
+        # Under `all` two people who are in the same part differ inside it.
+        apart = 2 if one == other and pair.mode is Differ.ALL else 1
+        of_b[attribute] = list(cuts[attribute].parts[other].some(apart))[-1]
+    shared = [attribute for attribute in range(len(cuts)) if attribute not in pair.differ]
+    axis_of = {attribute: axis for axis, attribute in enumerate(axes)}
+    # The first unit of a box is often the only one that is asked for, so the others are listed when it was taken.
+    for most in (1, _VALUES):
+        listed = [list(islice(_values(lowered, i, axis_of.get(i), boxes, index), most)) for i in shared]
+        for chosen in islice(product(*listed), int(most > 1), None):
+            values = dict(zip(shared, chosen, strict=True))
+            yield _point(values | of_a), _point(values | of_b)
+
+
+def _values(lowered: Lowered, attribute: int, axis: int | None, boxes: UnfairBoxes, index: int) -> Iterator[Fraction]:
+    """Values of a shared attribute in a box, the middle one of them first."""
+    cut = lowered.cuts[attribute]
+    chosen = list(range(len(cut.parts)))
+    if axis is not None:
+        low, high = int(boxes.low[index, axis]), int(boxes.high[index, axis])
+        chosen = chosen[low:high] if cut.ordered else [part for part in chosen if low >> part & 1]
+    middle = len(chosen) // 2
+    for part in chosen[middle:] + chosen[:middle]:
+        yield from cut.parts[part].some(_VALUES)
+
+
+def _point(values: dict[int, Fraction]) -> Point:
+    return tuple(values[attribute] for attribute in range(len(values)))

@@ -1,0 +1,49 @@
+"""Units drawn one batch after the other and counted, in an order that the seed alone decides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fairdsl.backends.units import Judged, Units
+from fairdsl.ir.domain import Point
+from fairdsl.numerics.evaluate import points_of
+
+__all__ = ["Sample"]
+
+#: Candidates of a batch, and violating pairs that are kept, at most.
+_BATCH, _PAIRS = 2**15, 512
+
+
+class Sample:
+    """The units that were drawn so far.
+
+    Candidates are uniform over what the conditions leave of each attribute; those that hold nobody of the target are
+    drawn again, so that the units are uniform over those of the target. ``candidates`` counts both; of ``size`` units
+    ``unfair`` are, and ``doubtful`` may be.
+    """
+
+    def __init__(self, units: Units, seed: int) -> None:
+        self._units, self._rng = units, np.random.default_rng(seed)
+        self.candidates = self.size = self.unfair = self.doubtful = 0
+        self.pairs: list[tuple[Point, Point]] = []
+
+    def grow(self, wanted: int) -> None:
+        """One batch more, of which at most ``wanted`` units are kept, the first ones."""
+        # Enough for what is wanted if as many are in the target as were until now; no more than a batch.
+        rate = (self.size + 1) / (self.candidates + 1)
+        count = min(_BATCH, max(64, int(wanted / rate * 1.02) + 1))
+        judged = self._units.judge(self._units.draw(count, self._rng))
+        present = np.flatnonzero(judged.present)
+        kept = present[:wanted]
+        # The candidates behind the last one that is kept were not needed.
+        self.candidates += count if len(present) <= wanted else int(kept[-1]) + 1
+        self._count(judged, kept)
+
+    def _count(self, judged: Judged, rows: np.ndarray) -> None:
+        met = int(judged.unfair[rows].sum())
+        self.size += len(rows)
+        self.unfair += met
+        self.doubtful += int(judged.doubtful[rows].sum())
+        # The pairs stand in the order of the unfair units, so those of the counted units come first.
+        room = min(met, _PAIRS - len(self.pairs))
+        self.pairs.extend(zip(points_of(judged.a[:room]), points_of(judged.b[:room]), strict=True))

@@ -1,0 +1,169 @@
+"""The procedure: draw units until an interval is as narrow as was asked for, or clear of the threshold.
+
+Every decision is exact, as far as it can be; what is uncertain is the sample alone. The answer is an estimate and says
+so: nothing is certified by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, Precision, Quantity
+from fairdsl.numerics.narrow import Finite, narrow
+from fairdsl.verdict import (
+    Estimate,
+    Estimated,
+    Evidence,
+    Judgement,
+    Reason,
+    Unknown,
+    Verdict,
+    judge,
+    share_value,
+)
+
+if TYPE_CHECKING:
+    from fairdsl.backends.sampling.draw import Sample
+    from fairdsl.backends.sampling.looks import Look
+
+__all__ = ["Sampling"]
+
+#: Units that are drawn at most.
+_MOST = 2**32
+
+
+class Sampling:
+    """Estimates the share of units that are treated fairly, where the spec asks for an estimate."""
+
+    name = "sampling"
+    about = Capability(
+        questions=("pairs: same decision; any, all, relax, target, where",),
+        quantities=("fair_share, discrimination_rate: `within` a distance, or required `with confidence`",),
+        models=("every model that can be evaluated, over any number of individuals, bounded reals too",),
+    )
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Refuses whatever no estimate was asked for, and people that cannot be drawn."""
+        pair, precision = problem.question, problem.precision
+        if not isinstance(pair, Pair):
+            return Refusal(why="it answers questions about pairs of individuals")
+        if problem.quantity is Quantity.HOLDS:
+            return Refusal(why="no sample shows that a demand holds of everybody")
+        if precision is None:
+            return Refusal(why="an estimate is no proof: ask for one `within 0.1%`, or `with confidence 95%`")
+        if pair.sure:
+            return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
+        from fairdsl.backends.sampling.looks import most_needed
+        from fairdsl.backends.units import units_of
+
+        most = most_needed(precision)
+        if most > _MOST:
+            return Refusal(why=f"that precision may take {most:,} units; its limit is 2^32", span=precision.span)
+        units = units_of(problem)
+        if isinstance(units, Refusal):
+            return units
+        return Offer(method=f"draws up to {most:,} units and judges them exactly", decides=True)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        """The estimate of the first look that is close enough; of the last look there was time for, else."""
+        from fairdsl.backends.sampling.draw import Sample
+        from fairdsl.backends.sampling.looks import looks, most_needed
+        from fairdsl.backends.units import units_of
+
+        units, precision = units_of(problem), problem.precision
+        if isinstance(units, Refusal) or precision is None:
+            raise ValueError("sampling was asked what it refuses")
+        sample, seen, ended = Sample(units, budget.seed), None, False
+        most = most_needed(precision)
+        for look in () if units.empty else looks(precision):
+            while sample.size < look.size and not budget.exhausted:
+                sample.grow(look.size - sample.size)
+                detail = f"{sample.size:,} units, {sample.unfair:,} of them unfair"
+                observer.progress("sampling", sample.size / most, detail)
+            if ended := sample.size < look.size:
+                break
+            seen = _read(sample, look, precision.confidence)
+            if _close_enough(problem, precision, seen):
+                break
+        return self._verdict(problem, precision, _Seen(sample, seen, units.empty, ended), facts)
+
+    def _verdict(self, problem: Problem, precision: Precision, seen: _Seen, facts: Facts) -> Verdict:
+        from fairdsl.backends.sampling.replays import replayed
+
+        sample, estimate = seen.sample, seen.estimate
+        evidence = Evidence(
+            backend=self.name,
+            method=f"{sample.size:,} units drawn uniformly ({sample.candidates:,} candidates), each judged exactly",
+            vacuous=seen.nobody,
+        )
+        if estimate is None:
+            detail = "nobody is in the target" if seen.nobody else "the time ended before the first look at the sample"
+            reason = Reason.UNDEFINED if seen.nobody else Reason.TIMEOUT
+            return Unknown(reason=reason, detail=detail, evidence=evidence)
+        close = _close_enough(problem, precision, estimate)
+        witnesses = replayed(problem, sample.pairs)
+        facts.witnesses.extend(witnesses)
+        return Estimated(
+            estimate=estimate,
+            measure=_measure(problem),
+            unit=_unit(problem),
+            evidence=evidence,
+            within=precision.within,
+            witnesses=witnesses,
+            reason=None if close else Reason.TIMEOUT if seen.ended else Reason.INCOMPLETE,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A sample, what was read off at the last look there was time for, and why there may be none.
+
+    ``nobody`` can be drawn, or the time ``ended`` before the next look.
+    """
+
+    sample: Sample
+    estimate: Estimate | None
+    nobody: bool
+    ended: bool
+
+
+def _read(sample: Sample, look: Look, confidence: Fraction) -> Estimate:
+    """The interval of this look; with the others it has the confidence that is asked for."""
+    from fairdsl.numerics.binomial import clopper_pearson
+
+    # A unit in doubt counts as unfair below and as fair above.
+    fair = sample.size - sample.unfair
+    low, _ = clopper_pearson(fair - sample.doubtful, sample.size, look.confidence)
+    _, high = clopper_pearson(fair, sample.size, look.confidence)
+    return Estimate(sampled=sample.size, unfair=sample.unfair, low=low, high=high, confidence=confidence)
+
+
+def _close_enough(problem: Problem, precision: Precision, estimate: Estimate) -> bool:
+    """Whether both ends are near enough, or the interval says whether the threshold is met."""
+    if precision.within is not None:
+        return max(estimate.high - estimate.value, estimate.value - estimate.low) <= precision.within
+    if problem.threshold is None:
+        return False
+    low, high = share_value(estimate.low, 1 - estimate.high, problem.quantity)
+    return judge(low, high, problem.threshold.relation, problem.threshold.limit) is not Judgement.UNKNOWN
+
+
+def _measure(problem: Problem) -> str:
+    pair = problem.question
+    assert isinstance(pair, Pair)
+    sets = enumerate(narrow(problem.domain, pair.target))
+    shared = [values for index, values in sets if pair.relax or index not in pair.differ]
+    return "counting" if all(isinstance(values, Finite) for values in shared) else "volume"
+
+
+def _unit(problem: Problem) -> str:
+    pair = problem.question
+    assert isinstance(pair, Pair)
+    if pair.relax:
+        return "an individual in domain and target"
+    differing = ", ".join(f"`{problem.domain.attributes[index].name}`" for index in pair.differ)
+    return f"an assignment of all attributes but {differing}"
