@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, HEAP, REGIONS, Tree
-from fairdsl.backends.intervals.kernels.trials import try_cutting, try_splitting
+from fairdsl.backends.intervals.kernels.trials import try_on
 
 __all__ = ["FIRST_CHOICE", "MOST_REGIONS", "choose_regions"]
 
@@ -40,13 +40,13 @@ def choose_regions(net: Net, work: Work, tree: Tree, cells: int) -> None:
     slots = _drawn_boxes(tree)
     if not len(slots):
         return
-    per_split = log(max(_LEAST_LEFT, _mean([try_splitting(net, work, tree, slot, cells) for slot in slots])))
+    per_split = log(max(_LEAST_LEFT, _mean([try_on(net, work, tree, slot, 0, cells)[0] for slot in slots])))
     best, chosen = 0.0, 0
     allowed = spent * _TRIAL_PART
     for level in _LEVELS:
         if 2 * level * len(slots) > allowed or 2 * level * _operations(net) > _MOST_OPERATIONS:
             break
-        tried = [try_cutting(net, work, tree, slot, level, cells) for slot in slots]
+        tried = [try_on(net, work, tree, slot, level, cells) for slot in slots]
         left, analyses = _mean([left for left, _ in tried]), _mean([spent for _, spent in tried])
         advantage = max(1.0, log2(analyses) - 1.0) * per_split - log(max(_LEAST_LEFT, left))
         if advantage > best:

@@ -29,7 +29,7 @@ from fairdsl.backends.intervals.kernels.vectors import add_multiple
 __all__ = ["compose", "relax", "row_bound"]
 
 
-@exact
+@inlined
 def _first_layer(layers: Layers, paths: Paths, forms: Forms, comparison: int, count: int) -> None:
     shared = layers.widths[0]
     first_move = paths.move_start[comparison]
@@ -46,7 +46,7 @@ def _first_layer(layers: Layers, paths: Paths, forms: Forms, comparison: int, co
         forms.reach[0, p] = reach
 
 
-@exact
+@inlined
 def _fix_by_range(
     layers: Layers,
     units: Units,
@@ -111,7 +111,7 @@ def _tighten(layers: Layers, units: Units, unit: int, low: float, high: float) -
     return True
 
 
-@exact
+@inlined
 def _fix_within(
     layers: Layers,
     units: Units,
@@ -150,7 +150,7 @@ def _fix_within(
     return still_open
 
 
-@exact
+@inlined
 def _next_forms(layers: Layers, units: Units, forms: Forms, layer: int, side: int, count: int) -> None:
     """The exact forms of the layer above one whose units are all fixed."""
     other = 1 - side

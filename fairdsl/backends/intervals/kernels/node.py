@@ -11,7 +11,7 @@ the score is monotone in a number with slope at least s, two zeros of one fibre 
 from __future__ import annotations
 
 from fairdsl.backends.intervals.kernels.bounds import compose, relax, row_bound
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import exact, inlined
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, width_of
@@ -64,7 +64,7 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
         _shares(net, work, frontier, side, count, in_force, first_move, corners, cells)
 
 
-@exact
+@inlined
 def _shares(
     net: Net,
     work: Work,
@@ -134,7 +134,7 @@ def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in
     return low - error + layers.margin[r, 0], high + error + layers.margin[r, 1]
 
 
-@exact
+@inlined
 def _row_shares(
     net: Net, work: Work, r: int, frontier: int, side: int, count: int, in_force: int, first_move: int, cells: int
 ) -> tuple[float, float, float]:
@@ -165,7 +165,7 @@ def _row_shares(
     return _read_strips(net, work, below, above, error32, decided, count, cells)
 
 
-@exact
+@inlined
 def _read_strips(
     net: Net,
     work: Work,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import exact, inlined
 from fairdsl.backends.intervals.kernels.layout import REAL, TABLE, Floats, Integers, Net, Work
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 
@@ -97,7 +97,7 @@ def load_slot(net: Net, work: Work, tree: Tree, slot: int) -> None:
     copy_into(work.units.phase, tree.phase[slot])
 
 
-@exact
+@inlined
 def _load_path(net: Net, work: Work, tree: Tree, slot: int) -> None:
     box, paths = work.box, net.paths
     first = paths.move_start[tree.comparison[slot]]

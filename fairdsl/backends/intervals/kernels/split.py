@@ -5,7 +5,7 @@ That is influence x gap x range. Where partners are relaxed, the segments of the
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import exact, inlined
 from fairdsl.backends.intervals.kernels.layout import (
     LATTICE,
     OFF,
@@ -27,7 +27,7 @@ __all__ = ["NOTHING", "choose_split"]
 NOTHING = -1
 
 
-@exact
+@inlined
 def _influences(layers: Layers, units: Units, value: Floats) -> None:
     """Gap caused by each coordinate, per unit of the coordinate, into ``value[0]``.
 
@@ -117,7 +117,7 @@ def choose_split(net: Net, work: Work, comparison: int) -> int:
     return chosen
 
 
-@exact
+@inlined
 def _relaxed_move(net: Net, work: Work, mean: Floats, comparison: int, best: float, chosen: int) -> int:
     """A segment of the path, where splitting one is worth more than ``best``."""
     first = net.paths.move_start[comparison]

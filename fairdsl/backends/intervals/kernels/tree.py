@@ -7,7 +7,7 @@ both are kept. Only open nodes and those with surely unfair units keep their box
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import exact, inlined
 from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.regions import cut_into_regions
@@ -33,7 +33,7 @@ from fairdsl.backends.intervals.kernels.vectors import copy_into
 __all__ = ["expand", "totals"]
 
 
-@exact
+@inlined
 def _push(tree: Tree, node: int, key: float) -> None:
     place = tree.counts[HEAP]
     tree.counts[HEAP] += 1
@@ -48,7 +48,7 @@ def _push(tree: Tree, node: int, key: float) -> None:
     tree.heap[place] = node
 
 
-@exact
+@inlined
 def _pop(tree: Tree) -> int:
     top = tree.heap[0]
     tree.counts[HEAP] -= 1
@@ -72,7 +72,7 @@ def _pop(tree: Tree) -> int:
     return int(top)
 
 
-@exact
+@inlined
 def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, cells: int, most: float) -> None:
     """Evaluate a node; keep its box and queue it where something is left to decide.
 
@@ -94,7 +94,7 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
     _queue(work, tree, node, slot, most)
 
 
-@exact
+@inlined
 def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None:
     """Settle a small box by evaluation; what its bounds already decided stays decided."""
     violating = work.result[VIOLATING]
@@ -106,7 +106,7 @@ def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None
     work.result[VIOLATING32] = max(work.result[VIOLATING], min(violating32, work.result[VIOLATING32]))
 
 
-@exact
+@inlined
 def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
     """Take over the shares in ``work.result``; queue the node, or give its slot back where all is decided."""
     mass = tree.mass[slot]
@@ -123,7 +123,7 @@ def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
         tree.counts[FREE] += 1
 
 
-@exact
+@inlined
 def _cut_open(net: Net, work: Work, tree: Tree, node: int, slot: int, limit: int, cells: int, most: float) -> None:
     """Cut an open node's box into regions and queue it again with what is left."""
     comparison = tree.comparison[slot]
@@ -151,23 +151,25 @@ def expand(net: Net, work: Work, tree: Tree, budget: int, small: int, cells: int
         most = tree.key[0]
         node = _pop(tree)
         slot = tree.slot[node]
-        if tree.split[slot] == UNSEEN:
-            _settle(net, work, tree, node, slot, small, cells, most)
-            continue
-        if tree.cut[slot] < tree.counts[REGIONS]:
+        unseen = tree.split[slot] == UNSEEN
+        if not unseen and tree.cut[slot] < tree.counts[REGIONS]:
             _cut_open(net, work, tree, node, slot, tree.counts[REGIONS], cells, most)
             continue
         code = tree.split[slot]
-        tree.slot[node] = -1
-        for side in range(2):
-            child = tree.counts[NODES]
-            tree.counts[NODES] += 1
-            tree.parent[child] = node
-            tree.component[child] = tree.component[node]
-            where = take_slot(tree) if side == 0 else slot
-            if side == 0:
-                copy_slot(tree, slot, where)
-            cut_slot(net, tree, where, code, side == 1)
+        # A root that has not been looked at is settled itself, any other node by its two halves.
+        for side in range(1 if unseen else 2):
+            child = node
+            where = slot
+            if not unseen:
+                child = tree.counts[NODES]
+                tree.counts[NODES] += 1
+                tree.parent[child] = node
+                tree.component[child] = tree.component[node]
+                tree.slot[node] = -1
+                if side == 0:
+                    where = take_slot(tree)
+                    copy_slot(tree, slot, where)
+                cut_slot(net, tree, where, code, side == 1)
             _settle(net, work, tree, child, where, small, cells, most)
     return int(tree.counts[EVALUATED] - before)
 

@@ -17,41 +17,40 @@ from fairdsl.backends.intervals.kernels.slots import (
     take_slot,
 )
 
-__all__ = ["try_cutting", "try_splitting"]
+__all__ = ["try_on"]
 
 
 @exact
-def try_cutting(net: Net, work: Work, tree: Tree, slot: int, limit: int, cells: int) -> tuple[float, int]:
-    """What share of a box's violating mass is left when it is cut into regions, and at how many analyses."""
+def try_on(net: Net, work: Work, tree: Tree, slot: int, limit: int, cells: int) -> tuple[float, int]:
+    """What share of a box's violating mass is left, and at how many analyses.
+
+    When it is cut into at most ``limit`` regions; for 0 when it is split, both halves taken together. One kernel
+    for both, since each that analyses boxes takes seconds to compile.
+    """
+    if limit == 0 and tree.counts[FREE] < 1 and tree.counts[SLOTS] + 1 > len(tree.split):
+        return 1.0, 0
+    comparison = tree.comparison[slot]
     load_slot(net, work, tree, slot)
-    analyse(net, work, tree.comparison[slot], cells)
+    analyse(net, work, comparison, cells)
     before = work.result[VIOLATING]
     if before <= 0.0:
         return 1.0, 1
-    spent = cut_into_regions(net, work, tree.comparison[slot], limit, cells)
-    tree.counts[EVALUATED] += 1 + spent
-    return float(work.result[VIOLATING] / before), spent + 1
-
-
-@exact
-def try_splitting(net: Net, work: Work, tree: Tree, slot: int, cells: int) -> float:
-    """What share of a box's violating mass is left when it is split, both halves taken together."""
-    if tree.counts[FREE] < 1 and tree.counts[SLOTS] + 1 > len(tree.split):
-        return 1.0
-    load_slot(net, work, tree, slot)
-    analyse(net, work, tree.comparison[slot], cells)
-    before = work.result[VIOLATING] * tree.mass[slot]
-    if before <= 0.0:
-        return 1.0
+    if limit > 0:
+        spent = 1 + cut_into_regions(net, work, comparison, limit, cells)
+        tree.counts[EVALUATED] += spent
+        return float(work.result[VIOLATING] / before), spent
+    before *= tree.mass[slot]
+    if before <= 0.0:  # underflow
+        return 1.0, 1
     where = take_slot(tree)
     after = 0.0
     for side in range(2):
         copy_slot(tree, slot, where)
         cut_slot(net, tree, where, tree.split[slot], side == 1)
         load_slot(net, work, tree, where)
-        analyse(net, work, tree.comparison[slot], cells)
+        analyse(net, work, comparison, cells)
         after += work.result[VIOLATING] * tree.mass[where]
     tree.free[tree.counts[FREE]] = where
     tree.counts[FREE] += 1
     tree.counts[EVALUATED] += 3
-    return float(after / before)
+    return float(after / before), 3
