@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -66,6 +67,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that hardly use the kernels come first."""
     tests = Path(__file__).parent
     items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in _WITHOUT_KERNELS)
+
+
+def pytest_collection_finish() -> None:
+    """What is there by now stays until the end: collections need not walk it, nor come every 700 new objects."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

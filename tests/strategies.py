@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 from hypothesis import strategies as st
@@ -20,18 +21,39 @@ DYADIC = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 2, 4]))
 RATIONAL = st.builds(Fraction, st.integers(-9, 9), st.sampled_from([1, 3, 5, 10]))
 ORDERS = [Relation.LT, Relation.LE, Relation.GT, Relation.GE]
 COMPARISONS = st.sampled_from([*ORDERS, Relation.EQ, Relation.NE])
+#: Strategies that are drawn from often: making one takes longer than drawing from it.
+NUMBERS = st.one_of(SMALL, RATIONAL)
+KINDS = st.sampled_from(["category", "integer", "integer", "boolean"])
+CODES = st.integers(-2, 7)
+PARTS = st.sampled_from([1, 1, 1, 2, 2, 3, 0])
+JOINED = st.sampled_from([And, Or])
+SCALES = st.sampled_from([SMALL, SMALL, DYADIC, RATIONAL])
+RISING = st.just(Fraction(1))
+SLOPES = st.sampled_from([Fraction(s) for s in (0, 0, 1)] + [Fraction(1, 10)])
+CURVES = st.sampled_from(Curve)
+THRESHOLDS = st.one_of(st.just(Fraction(0)), SMALL, RATIONAL)
+RELATIONS = st.sampled_from(ORDERS)
+MODES = st.sampled_from(list(Differ))
+
+
+@cache
+def terms(count: int, who: tuple[Who, ...]) -> st.SearchStrategy[dict[Variable, Fraction]]:
+    """One to three attributes of somebody, with coefficients."""
+    return st.dictionaries(
+        st.builds(Variable, st.integers(0, count - 1), st.sampled_from(who)), NUMBERS, min_size=1, max_size=3
+    )
 
 
 @st.composite
 def attributes(draw: st.DrawFn, name: str) -> Attribute:
-    kind = draw(st.sampled_from(["category", "integer", "integer", "boolean"]))
+    kind = draw(KINDS)
     if kind == "boolean":
         return Attribute(name=name, type=Boolean())
     size = draw(st.integers(2, 4))
     if kind == "integer":
         low = draw(st.integers(-3, 2))
         return Attribute(name=name, type=Integer(low=low, high=low + size - 1))
-    codes = draw(st.lists(st.integers(-2, 7), min_size=size, max_size=size, unique=True))
+    codes = draw(st.lists(CODES, min_size=size, max_size=size, unique=True))
     values = tuple(CategoryValue(name=f"v{code}".replace("-", "m"), code=code) for code in codes)
     return Attribute(name=name, type=Category(values=values))
 
@@ -43,25 +65,17 @@ def atoms(draw: st.DrawFn, columns: tuple[Attribute, ...], who: tuple[Who, ...])
     if draw(st.booleans()):
         chosen = draw(st.frozensets(st.sampled_from(values), min_size=1, max_size=len(values)))
         return Member(variable=Variable(index, draw(st.sampled_from(who))), values=chosen)
-    terms = draw(
-        st.dictionaries(
-            st.builds(Variable, st.integers(0, len(columns) - 1), st.sampled_from(who)),
-            st.one_of(SMALL, RATIONAL),
-            min_size=1,
-            max_size=3,
-        )
-    )
-    return Compare(left=Linear.of(terms, draw(DYADIC)), relation=draw(COMPARISONS))
+    return Compare(left=Linear.of(draw(terms(len(columns), who)), draw(DYADIC)), relation=draw(COMPARISONS))
 
 
 @st.composite
 def predicates(draw: st.DrawFn, columns: tuple[Attribute, ...], who: tuple[Who, ...] = (Who.EACH,)) -> Predicate:
     # Not st.recursive: it is rebuilt for every domain, which takes longer than all the rest.
-    parts = [draw(atoms(columns, who)) for _ in range(draw(st.sampled_from([1, 1, 1, 2, 2, 3, 0])))]
+    parts = [draw(atoms(columns, who)) for _ in range(draw(PARTS))]
     parts = [Not(part) if draw(st.integers(0, 4)) == 0 else part for part in parts]
-    joined = parts[0] if len(parts) == 1 else draw(st.sampled_from([And, Or]))(tuple(parts))
+    joined = parts[0] if len(parts) == 1 else draw(JOINED)(tuple(parts))
     if len(parts) == 3:
-        joined = draw(st.sampled_from([And, Or]))((parts[0], type(joined)(tuple(parts[1:]))))
+        joined = draw(JOINED)((parts[0], type(joined)(tuple(parts[1:]))))
     return Not(joined) if draw(st.integers(0, 7)) == 0 else joined
 
 
@@ -75,12 +89,12 @@ def domains(draw: st.DrawFn) -> Domain:
 
 @st.composite
 def layers(draw: st.DrawFn, inputs: int, outputs: int, linear: bool, curved: bool = False) -> Layer:
-    number = draw(st.sampled_from([SMALL, SMALL, DYADIC, RATIONAL]))
+    number = draw(SCALES)
     weight = np.empty((outputs, inputs), dtype=object)
     for cell in np.ndindex(weight.shape):
         weight[cell] = draw(number)
-    slopes = st.just(Fraction(1)) if linear else st.sampled_from([Fraction(s) for s in (0, 0, 1)] + [Fraction(1, 10)])
-    curves = [draw(st.sampled_from(Curve)) for _ in range(outputs)] if curved else [Curve.LEAKY] * outputs
+    slopes = RISING if linear else SLOPES
+    curves = [draw(CURVES) for _ in range(outputs)] if curved else [Curve.LEAKY] * outputs
     return Layer(
         weight=ExactArray.from_fractions(weight),
         bias=ExactArray.from_fractions([draw(number) for _ in range(outputs)]),
@@ -106,10 +120,10 @@ def models(draw: st.DrawFn, domain: Domain, single_score: bool, widths: tuple[in
         return Model(
             name="m", outcomes=names, inputs=tuple(inputs), layers=tuple(stack), rule=ByHighest(), favourable=0
         )
-    threshold = draw(st.one_of(st.just(Fraction(0)), SMALL, RATIONAL))
+    threshold = draw(THRESHOLDS)
     granted = draw(st.integers(0, 1))
     rule = ByThreshold(
-        relation=draw(st.sampled_from(ORDERS)),
+        relation=draw(RELATIONS),
         low=threshold,
         high=threshold,
         granted=granted,
@@ -145,7 +159,7 @@ def questions(draw: st.DrawFn, domain: Domain, gap: bool) -> Pair:
         demand = ScoreGap(relation=draw(st.sampled_from([Relation.LE, Relation.LT])), limit=limit)
     return Pair(
         differ=differ,
-        mode=draw(st.sampled_from(list(Differ))),
+        mode=draw(MODES),
         relax=draw(st.one_of(st.just(()), relaxations(domain, differ))),
         target=target,
         pair_target=pair_target,
