@@ -139,7 +139,19 @@ def _demand(before: DemandReport | None, after: DemandReport | None) -> DemandCh
         favoured=() if before is None or after is None else _favoured(old.groups, new.groups),
         percent=in_percent(one),
         ideal=_IDEALS.get(one.metric),
+        confidences=(_confidence(before), _confidence(after)),
     )
+
+
+def _confidence(demand: DemandReport | None) -> Fraction | None:
+    """That of the estimate which the demand's value is; None where the value is proved.
+
+    Beside a proved number for the rows of a table there may be an estimate of another one, for whom they come from;
+    that one has no unit of its own.
+    """
+    if demand is None or demand.value is None or demand.estimate is None or demand.estimate.unit is None:
+        return None
+    return demand.estimate.confidence
 
 
 _NO_NUMBER = Change(None, None)

@@ -15,6 +15,7 @@ from fairdsl.comparing.model import (
     DemandChange,
     FileChange,
     GroupChange,
+    Movement,
     PropertyChange,
     Side,
 )
@@ -82,6 +83,10 @@ def _demand(demand: DemandChange, tolerance: Fraction | None) -> _JsonObject:
     }
     if demand.value is not None:
         written["value"] = _span(demand.value) if demand.spread else _change(demand.value)
+        if demand.movement is Movement.ESTIMATED:
+            written["value"] |= {"difference": None, "movement": demand.movement.value}
+    if demand.estimated:
+        written["estimated"] = _estimated(demand)
     if demand.sampling is not None:
         written["sampling"] = _span(demand.sampling) if demand.spread else _change(demand.sampling)
     if demand.groups:
@@ -97,6 +102,12 @@ def _demand(demand: DemandChange, tolerance: Fraction | None) -> _JsonObject:
     if tolerance is not None and demand.in_both:
         written["within_tolerance"] = demand.within(tolerance)
     return written
+
+
+def _estimated(demand: DemandChange) -> _JsonObject:
+    """The confidences of what is an estimate, and the one with which the two differ; null of what is proved or open."""
+    before, after = (None if one is None else nearest(one) for one in demand.confidences)
+    return {"before": before, "after": after, "apart": None if demand.apart is None else nearest(demand.apart)}
 
 
 def _group(group: GroupChange) -> _JsonObject:

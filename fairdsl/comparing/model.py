@@ -13,6 +13,10 @@ throughout.
 
 All of it is in exact rational arithmetic. Bounds that were written as floats were rounded outward, so whatever is
 certain of the written intervals is certain of the true numbers.
+
+Estimates are no bounds: an interval of confidence c misses its number once in 1 / (1 - c) samples. So a change that an
+estimate takes part in is neither certain nor ruled out, and all that is said is whether the two intervals have a number
+in common. If they have none, the numbers differ unless an interval misses: with confidence 1 - (1 - c) - (1 - d).
 """
 
 from __future__ import annotations
@@ -58,6 +62,7 @@ class Movement(Enum):
     FELL = "fell"
     OPEN = "open"  # the bounds have numbers in common
     MISSING = "missing"  # there is no number in one of the reports
+    ESTIMATED = "estimated"  # one of the two is an estimate, which proves nothing
 
 
 class ExitCode(Enum):
@@ -167,6 +172,7 @@ class DemandChange:
 
     ``value`` is None for lines without a number of their own. ``spread``: the value is the span of several numbers,
     which are compared one by one: rates (``groups``), or those for the values of ``given`` (``parts``).
+    ``confidences`` are those of the estimates that the value is before and after; None of what is proved.
     ``favoured``: the most, then the least favoured groups before and after, where they changed. ``percent`` says how
     numbers are written; ``ideal`` is what they are at best, None of numbers that are neither better nor worse.
     """
@@ -183,6 +189,25 @@ class DemandChange:
     favoured: tuple[tuple[str, str], ...] = ()
     percent: bool = False
     ideal: Fraction | None = None
+    confidences: tuple[Fraction | None, Fraction | None] = (None, None)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether its value is an estimate, before or after."""
+        return self.confidences != (None, None)
+
+    @property
+    def movement(self) -> Movement:
+        """Where the value went; nothing is certain of an estimate."""
+        change = self.value or _NO_NUMBER
+        return Movement.ESTIMATED if self.estimated and change.difference is not None else change.movement
+
+    @property
+    def apart(self) -> Fraction | None:
+        """With which confidence an estimated value differs; None where the two intervals have a number in common."""
+        if self.value is None or self.value.movement not in (Movement.ROSE, Movement.FELL):
+            return None
+        return 1 - sum((1 - one for one in self.confidences if one is not None), Fraction(0))
 
     @property
     def course(self) -> Course:
@@ -197,10 +222,12 @@ class DemandChange:
     def within(self, tolerance: Fraction) -> bool | None:
         """Whether none of its numbers got worse by more than ``tolerance``; None where that is not known.
 
-        Numbers without an ideal, and lines that one report does not ask, do not count.
+        Numbers without an ideal, and lines that one report does not ask, do not count. Of estimates it is not known.
         """
         if self.ideal is None or not self.in_both:
             return True
+        if self.estimated:
+            return None
         numbers = [item.number for item in self.parts] or [self.value or _NO_NUMBER]
         return _all_of(number.within(tolerance, self.ideal) for number in numbers)
 

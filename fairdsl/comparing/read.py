@@ -23,6 +23,7 @@ from fairdsl.report.json import SCHEMA
 from fairdsl.report.model import (
     Cell,
     DemandReport,
+    EstimateReport,
     GroupReport,
     GroupsReport,
     HashedFile,
@@ -119,7 +120,30 @@ def _demand(item: Cursor) -> DemandReport:
         value=None if value is None else _interval(value),
         threshold=None if threshold is None else _threshold(threshold),
         groups=_groups(item),
+        estimate=_estimate(item),
     )
+
+
+def _estimate(item: Cursor) -> EstimateReport | None:
+    """What a sample says; the value is an estimate where ``unit`` says what was drawn."""
+    found = item.find("estimate")
+    if found is None:
+        return None
+    unit, sampled = found.find("unit"), found.find("sampled")
+    return EstimateReport(
+        value=found.key("value").number(),
+        low=found.key("low").number(),
+        high=found.key("high").number(),
+        confidence=_as_written(found.key("confidence")),
+        sampled=0 if sampled is None else sampled.whole(),
+        unit=None if unit is None else unit.text(),
+    )
+
+
+def _as_written(item: Cursor) -> Fraction:
+    """A number as its digits say it: a confidence is written by people, 0.95 for 95%, and was not rounded outward."""
+    item.number()
+    return Fraction(str(item.value))
 
 
 def _threshold(item: Cursor) -> Threshold:

@@ -147,7 +147,9 @@ def _numbers(demand: DemandChange, tolerance: Fraction | None, style: Style) -> 
         yield from _table("given", demand.parts, marks, style)
     if demand.spread:
         return
-    if demand.value is not None:
+    if demand.value is not None and demand.estimated:
+        yield from _detail("estimate", _estimated(demand, demand.value, tolerance), style)
+    elif demand.value is not None:
         yield from _detail("value", _sentence(demand.value, marks), style)
     if demand.sampling is not None:
         yield from _detail("sampling", _covered(demand.sampling, demand.percent), style)
@@ -178,6 +180,23 @@ def _sentence(change: Change, marks: _Marks) -> str:
             "worse by more than the tolerance" if within is False else "perhaps worse by more than the tolerance"
         )
     return ", ".join(part for part in parts if part)
+
+
+def _estimated(demand: DemandChange, change: Change, tolerance: Fraction | None) -> str:
+    """``between 4% and 6% (95%) -> 5%, perhaps the same; an estimate proves nothing``."""
+    ends = [
+        _number(value, demand.percent) + ("" if confidence is None else f" ({shown(confidence, percent=True)})")
+        for value, confidence in zip((change.before, change.after), demand.confidences, strict=True)
+    ]
+    parts = [" -> ".join(ends)]
+    if change.difference is not None and demand.apart is None:
+        parts.append("perhaps the same")
+    elif change.difference is not None:
+        word = "higher" if change.movement is Movement.ROSE else "lower"
+        parts.append(f"{word} with {shown(demand.apart or Fraction(0), percent=True)} confidence")
+    if tolerance is not None and demand.ideal is not None:
+        parts.append("perhaps worse by more than the tolerance")
+    return ", ".join(parts) + "; an estimate proves nothing"
 
 
 def _covered(change: Change, percent: bool) -> str:

@@ -1,0 +1,138 @@
+"""Trap 25 once more: the interval of a sample is no pair of bounds, so nothing about a change of it is certain."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+from reports import F, demand, interval, report, saved
+
+import fairdsl
+import fairdsl.comparing
+from fairdsl.cli.app import cli
+from fairdsl.comparing import compare_reports
+from fairdsl.comparing.compare import compared
+from fairdsl.comparing.json import comparison_to_json
+from fairdsl.comparing.model import ExitCode, Movement
+from fairdsl.report.model import Arithmetic, DemandReport, EstimateReport, Report
+from fairdsl.verdict import Judgement
+
+SCHEMA = json.loads((Path(fairdsl.comparing.__file__).parent / "comparison.schema.json").read_text(encoding="utf-8"))
+RATE = "measure discrimination_rate within 1%"
+SPEC = """
+domain Person {
+  sex  : category { female, male }
+  age  : integer 0 .. 9999
+  debt : integer 0 .. 9999
+}
+
+protected sex
+
+model score : Person -> { reject, grant }
+  score = age - debt + FAVOUR * (sex = male)
+  grant when score > 0
+
+property rate {
+  compare a, b : Person
+  differ  in sex
+  measure discrimination_rate within 2% with confidence 99%
+}
+"""
+
+
+def estimated(low: Fraction, high: Fraction, text: str = RATE, found: Judgement = Judgement.MEASURED) -> DemandReport:
+    estimate = EstimateReport(
+        value=(low + high) / 2,
+        low=low,
+        high=high,
+        confidence=F(19, 20),
+        sampled=1000,
+        unit="a unit",
+        measure="counting",
+    )
+    return replace(demand(text, found, interval(low, high)), arithmetic=Arithmetic.ESTIMATE, estimate=estimate)
+
+
+LOW, HIGH = estimated(F(1, 100), F(2, 100)), estimated(F(5, 100), F(6, 100))
+TOUCHING = estimated(F(2, 100), F(3, 100))
+PROVED = demand(RATE, Judgement.MEASURED, interval(F(4, 100)))
+
+
+def change(before: DemandReport, after: DemandReport, tolerance: Fraction | None = None) -> Any:
+    found = compared(("a", "b"), report(before), report(after), tolerance)
+    return found.properties[0].demands[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "apart"),
+    [
+        (LOW, HIGH, F(9, 10)),
+        (HIGH, LOW, F(9, 10)),
+        (LOW, PROVED, F(19, 20)),
+        (PROVED, HIGH, F(19, 20)),
+        (LOW, TOUCHING, None),
+        (LOW, LOW, None),
+    ],
+)
+def test_nothing_is_certain_of_an_estimate(before: DemandReport, after: DemandReport, apart: Fraction | None) -> None:
+    found = change(before, after, F(1, 2))
+    assert found.movement is Movement.ESTIMATED
+    assert found.apart == apart
+    assert found.within(F(1, 2)) is None, "not even that it stayed within half of everybody"
+    assert found.within(F(0)) is None
+
+
+def test_bounds_are_compared_as_before() -> None:
+    wide = demand(RATE, Judgement.MEASURED, interval(F(1, 100), F(2, 100)))
+    found = change(wide, PROVED, F(1, 2))
+    assert (found.movement, found.within(F(1, 2)), found.estimated) == (Movement.ROSE, True, False)
+
+
+def test_a_proved_share_of_rows_stays_proved_beside_an_estimate_for_others() -> None:
+    """Rows have an exact share, and an interval for whom they come from; only the latter may miss."""
+    beside = EstimateReport(value=F(4, 100), low=F(3, 100), high=F(5, 100), confidence=F(19, 20), sampled=100)
+    found = change(replace(PROVED, estimate=beside), replace(PROVED, estimate=beside))
+    assert (found.movement, found.estimated) == (Movement.SAME, False)
+
+
+def test_the_exit_code_does_not_rest_on_estimates(tmp_path: Path) -> None:
+    first, second = saved(tmp_path, "a.json", report(LOW)), saved(tmp_path, "b.json", report(HIGH))
+    assert compare_reports(first, second).exit_code is ExitCode.NOT_WORSE
+    assert compare_reports(first, second, F(1, 100)).exit_code is ExitCode.UNKNOWN
+    assert compare_reports(second, first, F(1, 100)).exit_code is ExitCode.UNKNOWN
+
+
+def test_both_outputs_say_that_it_proves_nothing(tmp_path: Path) -> None:
+    first, second = saved(tmp_path, "a.json", report(LOW)), saved(tmp_path, "b.json", report(HIGH))
+    said = CliRunner().invoke(cli, ["compare", first, second, "--tolerance", "1%"])
+    text = " ".join(said.stdout.split())
+    assert "estimate between 0.99% and 2.01% (95%) -> between 4.99% and 6.01% (95%), higher with 90% confidence" in text
+    assert "an estimate proves nothing" in text
+    assert "rose by" not in text
+    assert said.exit_code == 3
+    written = comparison_to_json(compare_reports(first, second, F(1, 100)))["properties"][0]["demands"][0]
+    assert (written["value"]["difference"], written["value"]["movement"]) == (None, "estimated")
+    assert written["estimated"] == {"before": 0.95, "after": 0.95, "apart": 0.9}
+    assert written["within_tolerance"] is None
+    whole = json.loads(CliRunner().invoke(cli, ["compare", first, second, "--json"]).stdout)
+    jsonschema.validate(whole, SCHEMA, cls=jsonschema.Draft202012Validator)
+
+
+def checked(folder: Path, favour: int) -> Report:
+    spec = folder / "rate.fair"
+    spec.write_text(SPEC.replace("FAVOUR", str(favour)), encoding="utf-8")
+    return fairdsl.check(spec, backend="sampling")
+
+
+def test_reports_as_check_writes_them(tmp_path: Path) -> None:
+    before, after = checked(tmp_path, 300), checked(tmp_path, 900)
+    for first, second in ((before, after), (saved(tmp_path, "a", before), saved(tmp_path, "b", after))):
+        (found,) = compare_reports(first, second).properties[0].demands
+        assert found.confidences == (F(99, 100), F(99, 100))
+        assert (found.movement, found.apart) == (Movement.ESTIMATED, F(98, 100))
