@@ -5,10 +5,12 @@ than 2**-300 count as equal. No small problem has others that are.
 
 Shares no code with any engine: it reads the data classes of the IR and nothing else. Every loop is the
 quantifier that it stands for; nothing here is fast. It is what the engines are compared with.
+Whole numbers of a pair are an `int`: equal to the fraction, and compared much faster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
@@ -18,6 +20,7 @@ from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Curve, Model
+from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
 
@@ -116,27 +119,63 @@ def scores(model: Model, point: Point) -> list[Fraction]:
         else Fraction(1 if true_for(item.predicate, {Who.EACH: point}) else 0)
         for item in model.inputs
     ]
+    if isinstance(model.opaque, KernelMachine):
+        signals = machine_values(model.opaque, signals)
     for layer in model.layers:
-        weights, biases, slopes = layer.weight.exact, layer.bias.exact, layer.slope.exact
-        curves = layer.curves or [Curve.LEAKY] * len(biases)
+        slopes = layer.slope.exact.tolist()
+        curves = layer.curves or [Curve.LEAKY] * len(slopes)
         following = []
-        for unit in range(len(biases)):
-            z = Fraction(biases[unit])
-            for position, signal in enumerate(signals):
-                z += weights[unit, position] * signal
-            following.append(bent(curves[unit], slopes[unit], z))
+        rows = zip(layer.weight.exact.tolist(), layer.bias.exact.tolist(), curves, slopes, strict=True)
+        for weights, bias, curve, slope in rows:
+            z = Fraction(bias)
+            for weight, signal in zip(weights, signals, strict=True):
+                z += weight * signal
+            following.append(bent(curve, slope, z))
         signals = following
     return signals
 
 
+def machine_values(machine: KernelMachine, inputs: list[Fraction]) -> list[Fraction]:
+    layer = machine.features
+    features = [
+        Fraction(bias) + sum(w * x for w, x in zip(row, inputs, strict=True))
+        for row, bias in zip(layer.weight.exact, layer.bias.exact, strict=True)
+    ]
+    kernels = [kernel_value(machine, row, features) for row in machine.vectors.exact]
+    return [
+        Fraction(offset) + sum(c * k for c, k in zip(row, kernels, strict=True))
+        for row, offset in zip(machine.coefficients.exact, machine.offsets.exact, strict=True)
+    ]
+
+
+def kernel_value(machine: KernelMachine, vector: list[Fraction], features: list[Fraction]) -> Fraction:
+    """``K(vector, features)``: of the Gaussian kernel and of tanh within 2**-500."""
+    gamma, constant = Fraction(machine.gamma), Fraction(machine.coef0)
+    product = sum((s * x for s, x in zip(vector, features, strict=True)), Fraction(0))
+    match machine.kernel:
+        case Kernel.LINEAR:
+            return product
+        case Kernel.POLY:
+            return (gamma * product + constant) ** machine.degree
+        case Kernel.SIGMOID:
+            return bent(Curve.TANH, Fraction(0), gamma * product + constant)
+        case Kernel.RBF:
+            distance = sum(((s - x) ** 2 for s, x in zip(vector, features, strict=True)), Fraction(0))
+            return rounded(exponential(-gamma * distance), 500)
+
+
 def snapped(model: Model, x: Fraction, to: Fraction) -> Fraction:
     """``to`` itself if x is only another approximation of it."""
-    curved = any(layer.curves for layer in model.layers)
+    curved = model.opaque is not None or any(layer.curves for layer in model.layers)
     return to if curved and abs(x - to) < Fraction(1, 2**300) else x
 
 
 def outcome(model: Model, point: Point) -> int:
-    found = scores(model, point)
+    return decided(model, scores(model, point))
+
+
+def decided(model: Model, found: list[Fraction]) -> int:
+    """The outcome that the decision rule makes of the scores."""
     rule = model.rule
     if isinstance(rule, ByThreshold):
         assert rule.low == rule.high, "the oracle knows rational thresholds only"
@@ -166,21 +205,25 @@ def sure_enough(question: Pair, of_a: Fraction, of_b: Fraction) -> bool:
     return True
 
 
-def comparable(question: Pair, domain: Domain, a: Point, b: Point) -> bool:
+def comparison(question: Pair, domain: Domain) -> Callable[[Point, Point], bool]:
     """Similarity alone: who differs, who may, and everybody else equal."""
-    differences = [a[index] != b[index] for index in question.differ]
-    if not any(differences) or (question.mode is Differ.ALL and not all(differences)):
-        return False
-    relaxed = {entry.attribute: entry.by for entry in question.relax}
-    for index in range(len(domain.attributes)):
-        if index in question.differ:
-            continue
-        if index not in relaxed:
+    quantified = all if question.mode is Differ.ALL else any
+    relaxed = {entry.attribute: entry.by for entry in question.relax if entry.attribute not in question.differ}
+    held = [index for index in range(len(domain.attributes)) if index not in question.differ and index not in relaxed]
+    bounded = [(index, by) for index, by in relaxed.items() if by is not None]
+
+    def comparable(a: Point, b: Point) -> bool:
+        for index in held:
             if a[index] != b[index]:
                 return False
-        elif relaxed[index] is not None and abs(a[index] - b[index]) > relaxed[index]:
+        if not quantified([a[index] != b[index] for index in question.differ]):
             return False
-    return true_for(question.pair_target, {Who.A: a, Who.B: b})
+        for index, by in bounded:
+            if abs(a[index] - b[index]) > by:
+                return False
+        return true_for(question.pair_target, {Who.A: a, Who.B: b})
+
+    return comparable
 
 
 def truth(problem: Problem) -> Truth:
@@ -189,18 +232,18 @@ def truth(problem: Problem) -> Truth:
     assert isinstance(question, Pair)
     individuals = [
         point
-        for point in product(*(values_of(attribute.type) for attribute in domain.attributes))
+        for point in product(*([plain(value) for value in values_of(column.type)] for column in domain.attributes))
         if true_for(domain.where, {Who.EACH: point}) and true_for(question.target, {Who.EACH: point})
     ]
     score = {point: scores(model, point) for point in individuals}
-    decision = {point: outcome(model, point) for point in individuals}
+    decision = {point: decided(model, score[point]) for point in individuals}
     confidences = {point: confidence(model, point) for point in individuals if question.sure}
+    comparable = comparison(question, domain)
     pairs = [
         (a, b)
         for a in individuals
         for b in individuals
-        if comparable(question, domain, a, b)
-        and (not question.sure or sure_enough(question, confidences[a], confidences[b]))
+        if comparable(a, b) and (not question.sure or sure_enough(question, confidences[a], confidences[b]))
     ]
 
     def breaks(a: Point, b: Point) -> bool:
@@ -222,14 +265,24 @@ def truth(problem: Problem) -> Truth:
     if question.relax or not isinstance(question.demand, SameDecision):
         unfair = {unit_of(point) for pair in violations for point in pair}
     else:
-        unfair = {unit for unit in units if not _constant_on_components(unit, unit_of, individuals, pairs, decision)}
-    return Truth(violations, len(units), len(units - unfair), len(units - paired), individuals)
+        members = {unit: [] for unit in units}
+        edges = {unit: [] for unit in units}
+        for point in individuals:
+            members[unit_of(point)].append(point)
+        for a, b in pairs:
+            edges[unit_of(a)].append((a, b))
+        unfair = {unit for unit in units if not _constant_on_components(members[unit], edges[unit], decision)}
+    everybody = [tuple(Fraction(value) for value in point) for point in individuals]
+    return Truth(violations, len(units), len(units - unfair), len(units - paired), everybody)
 
 
-def _constant_on_components(unit, unit_of, individuals, pairs, decision) -> bool:
-    """Whether the decision is constant on every connected component of R over this x."""
-    members = [point for point in individuals if unit_of(point) == unit]
-    edges = [(a, b) for a, b in pairs if unit_of(a) == unit]
+def plain(value: Fraction) -> Fraction | int:
+    """The same number, as an ``int`` where it is one."""
+    return int(value) if value.denominator == 1 else value
+
+
+def _constant_on_components(members, edges, decision) -> bool:
+    """Whether the decision is constant on every connected component of R over one x."""
     unseen = set(members)
     while unseen:
         component = {unseen.pop()}

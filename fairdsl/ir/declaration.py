@@ -10,7 +10,9 @@ from fairdsl.ir.feature import Form
 from fairdsl.source import Span
 
 __all__ = [
+    "ByAnswer",
     "ByRules",
+    "CallableSource",
     "DecisionClause",
     "FileSource",
     "Highest",
@@ -34,6 +36,13 @@ class FileSource:
     sha256: str | None
     span: Span = field(compare=False, repr=False)
     digest_span: Span | None = field(compare=False, repr=False, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallableSource:
+    """``from callable``: a Python function that the caller of the API gives."""
+
+    span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +75,7 @@ class RuleList:
     span: Span = field(compare=False, repr=False)
 
 
-ModelSource = FileSource | InlineScore | RuleList
+ModelSource = FileSource | CallableSource | InlineScore | RuleList
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +121,14 @@ class ByRules:
     span: Span = field(compare=False, repr=False)
 
 
-DecisionClause = WhenScore | WhenProbability | WhenClass | Highest | ByRules
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByAnswer:
+    """A black box's answers are the outcomes: their names, or their positions in the declaration."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+DecisionClause = WhenScore | WhenProbability | WhenClass | Highest | ByRules | ByAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
+from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
 from fairdsl.source import Span
 
 __all__ = [
@@ -209,11 +210,15 @@ class Logits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feed:
-    """One input tensor of the deployed graph, [1, len(features)], filled with these features."""
+    """One input tensor of the deployed graph, [1, len(features)], filled with these features.
+
+    ``texts``: of an input that takes text, for each feature the text that stands for each of its numbers.
+    """
 
     name: str
     features: tuple[int, ...]
     dtype: str
+    texts: tuple[tuple[tuple[int, str], ...], ...] = ()
 
 
 class Readout(Enum):
@@ -234,7 +239,7 @@ class Deployed:
     (None: the rule needs none) are compared in the output's own arithmetic. For HIGHEST and LABEL,
     ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index.
     ``plain``: the file computes layer after layer in float32 with the very weights of the model's layers (of
-    the first one up to the features), and nothing else.
+    the first one up to the features), and nothing else. Of a kernel machine: its kernel reads the features in float32.
     """
 
     path: str
@@ -261,6 +266,9 @@ class Model:
     the scores make each outcome; None where they are no logits. ``one_of`` are groups of positions of inputs,
     without overlaps: for every individual of the domain exactly one indicator of a group is 1, as of the leaves
     of a tree.
+
+    ``opaque``: the model is no chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores; a
+    black box has no layers.
     """
 
     name: str
@@ -273,17 +281,18 @@ class Model:
     sha256: str | None = None
     logits: Logits | None = None
     one_of: tuple[tuple[int, ...], ...] = ()
+    opaque: Opaque | None = None
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
     def score_count(self) -> int:
         """How many scores the model computes."""
-        return self.layers[-1].width
+        return self.opaque.scores if isinstance(self.opaque, BlackBox) else self.layers[-1].width
 
     @property
     def rational(self) -> bool:
         """Whether exact arithmetic computes the scores; otherwise they are only ever enclosed."""
-        return all(layer.rational for layer in self.layers)
+        return self.opaque is None and all(layer.rational for layer in self.layers)
 
 
 def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction]) -> Layer:
@@ -297,11 +306,13 @@ def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction])
 
 
 def read_attributes(model: Model) -> frozenset[int]:
-    """The attributes that the model looks at: those with an input that some unit of the first layer weighs."""
-    weight = model.layers[0].weight.floats
+    """The attributes that the model looks at: those with an input that some unit of the first layer weighs.
+
+    A black box may look at whatever it is given.
+    """
     read: set[int] = set()
-    for position, item in enumerate(model.inputs):
-        if not weight[:, position].any():
+    for item, weighed in zip(model.inputs, _weighed(model), strict=True):
+        if not weighed:
             continue
         match item:
             case AttributeInput(attribute=attribute):
@@ -309,3 +320,13 @@ def read_attributes(model: Model) -> frozenset[int]:
             case IndicatorInput(predicate=predicate):
                 read.update(variable.attribute for variable in variables(predicate))
     return frozenset(read)
+
+
+def _weighed(model: Model) -> list[bool]:
+    """Which of the model's inputs are not multiplied by zeros alone, as far as that can be known."""
+    match model.opaque:
+        case BlackBox():
+            return [True] * len(model.inputs)
+        case KernelMachine(features=first):
+            return [any(column) for column in first.weight.floats.T.tolist()]
+    return [any(column) for column in model.layers[0].weight.floats.T.tolist()]

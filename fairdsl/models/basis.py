@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Curve
+from fairdsl.ir.opaque import Kernel
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
 
@@ -29,6 +30,7 @@ __all__ = [
     "Comparison",
     "Dense",
     "Indicators",
+    "KernelTerms",
     "Literal",
     "Pick",
     "TooLargeError",
@@ -121,6 +123,26 @@ class Indicators:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class KernelTerms:
+    """Units ``v_j = sum_i coefficients[j, i] K(vectors[i], features) + offsets[j]`` of a kernel machine.
+
+    ``vectors`` is [n, features.size], ``coefficients`` [units, n]. ``node`` of the file, of this ``operator``, is
+    where they come from.
+    """
+
+    operator: str
+    node: str
+    kernel: Kernel
+    gamma: float
+    coef0: float
+    degree: int
+    features: Affine
+    vectors: Array
+    coefficients: Array
+    offsets: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Whole:
     """What a node reads as integers: the numbers of ``value`` must have no fraction to cut off."""
 
@@ -131,13 +153,14 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Units that enter the basis together; without an ``argument`` they are a graph input, or ``indicators``."""
+    """Units that enter the basis together; without an ``argument`` they are an input, ``indicators`` or ``terms``."""
 
     width: int
     argument: Affine | None
     slope: Array
     curve: Curve = Curve.LEAKY
     indicators: Indicators | None = None
+    terms: KernelTerms | None = None
 
 
 @dataclass(slots=True)
@@ -158,9 +181,15 @@ class Basis:
         width = len(indicators.units)
         return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
 
+    def machine(self, terms: KernelTerms) -> Affine:
+        """Add the values of a kernel machine; the result is their row."""
+        width = len(terms.offsets)
+        return self._append(Block(width, None, exact.zeros((0,)), terms=terms), (1, width))
+
     def early(self, value: Affine) -> bool:
         """Whether the value depends on graph inputs and indicators only."""
-        return all(self.blocks[number].argument is None for number in value.parts)
+        blocks = [self.blocks[number] for number in value.parts]
+        return all(block.argument is None and block.terms is None for block in blocks)
 
     def bend(self, argument: Affine, slope: Array) -> Affine:
         """Add leaky units of ``argument`` ([size] slopes between 0 and 1); the result is their tensor."""

@@ -17,7 +17,7 @@ class OutputKind(Enum):
     SIGMOID = "sigmoid"  # each column is the logistic of its score
     PROBABILITY = "probability"  # each column is itself a probability, or stands for one: no curve lies behind it
     SOFTMAX = "softmax"  # the columns are the softmax of the scores (three columns or more)
-    LABEL = "label"  # the class whose score is highest, ties to the lowest index
+    LABEL = "label"  # the class whose score is highest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +33,15 @@ class GraphInput:
 class GraphOutput:
     """An output tensor. ``scores`` are what comes before a sigmoid, softmax or argmax.
 
-    ``labels`` are the class values that a LABEL output emits, by position (integers or strings).
+    ``labels`` are the class values that a LABEL output emits, by position (integers or strings). Of equal scores it
+    chooses the first, or the last of two where ``ties_last``.
     """
 
     name: str
     kind: OutputKind
     scores: Affine
     labels: tuple[int | str, ...] = ()
+    ties_last: bool = False
 
     @property
     def width(self) -> int:

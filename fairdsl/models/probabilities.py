@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.ir.declaration import ByRules, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import ByAnswer, ByRules, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.model import Logits
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Basis, add, dense, scale, take
@@ -34,7 +34,7 @@ def logits_of(clause: DecisionClause, graph: ImportedGraph, decided: Decided) ->
             return Logits() if output.kind is OutputKind.SIGMOID else None
         case WhenClass() | Highest():
             return _of_classes(output, graph, decided.scores)
-        case ByRules():
+        case ByRules() | ByAnswer():
             return None
 
 

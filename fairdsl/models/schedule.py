@@ -42,12 +42,17 @@ def lay_out(blocks: Sequence[Block], output: Affine) -> tuple[Layer, ...]:
 
 
 def first_blocks(blocks: Sequence[Block], output: Affine) -> list[int]:
-    """What the first layer reads: all graph inputs, used or not, and the indicators that the output depends on."""
+    """What the first layer reads: all graph inputs, used or not, and the indicators that the output depends on.
+
+    Where the output depends on kernel machines, only what it does depend on.
+    """
     levels = _levels(blocks, output)
+    kernels = any(blocks[number].terms is not None for number in levels)
     return [
         number
         for number, block in enumerate(blocks)
-        if block.argument is None and (block.indicators is None or number in levels)
+        if block.argument is None
+        and (number in levels or not (kernels or block.indicators is not None or block.terms is not None))
     ]
 
 

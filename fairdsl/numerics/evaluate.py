@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.model import ByThreshold, DecisionRule, Model
 from fairdsl.numerics.forward import Forward, Read
+from fairdsl.numerics.kernel_forward import KernelForward
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.settle import settle
 
-__all__ = ["BatchEvaluator", "Settled", "points_of"]
+__all__ = ["Around", "BatchEvaluator", "Settled", "decisions_by", "margins_by", "points_of"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -47,6 +48,18 @@ class Settled:
     exactly: int
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Individuals that are neighbours of others: of ``centres[owners[i]]`` the i-th; [c, attributes] and [n]."""
+
+    centres: FloatArray
+    owners: IntArray
+
+    def at(self, rows: IntArray) -> Around:
+        """Some of the neighbours."""
+        return Around(self.centres, self.owners[rows])
+
+
 def points_of(rows: FloatArray) -> list[Point]:
     """The exact points that an array of floats [n, attributes] holds."""
     return [tuple(Fraction(value) for value in row) for row in rows.tolist()]
@@ -58,7 +71,9 @@ class BatchEvaluator:
     def __init__(self, model: Model) -> None:
         self.model = model
         self._leaves = Leaves.of(model)
-        self._forward = Forward(model.layers, self._leaves)
+        #: What evaluates a kernel machine; None for layers alone.
+        self.kernel = KernelForward(model, self._leaves) if model.opaque is not None else None
+        self._forward = self.kernel or Forward(model.layers, self._leaves)
         self.chunk = self._forward.chunk
         self._attributes: list[tuple[int, int]] = []
         self._indicators: list[tuple[int, Predicate]] = []
@@ -71,7 +86,7 @@ class BatchEvaluator:
 
     def inputs(self, points: FloatArray) -> FloatArray:
         """What the first layer reads: exact, since attributes are copied and indicators are 0 or 1."""
-        read = self._read(points)
+        read = self.read(points)
         if not self._leaves.trees:
             return read.numbers
         inputs = np.zeros((points.shape[0], len(self.model.inputs)), order="F")
@@ -79,7 +94,7 @@ class BatchEvaluator:
         np.put_along_axis(inputs, read.leaves, 1.0, axis=1)
         return inputs
 
-    def _read(self, points: FloatArray) -> Read:
+    def read(self, points: FloatArray) -> Read:
         """What the first layer reads, of each tree the one leaf that is reached."""
         numbers = np.empty((points.shape[0], len(self._leaves.others)), order="F")
         for column, attribute in self._attributes:
@@ -93,7 +108,26 @@ class BatchEvaluator:
         found = np.empty((points.shape[0], self.model.score_count))
         for start in range(0, points.shape[0], self.chunk):
             part = slice(start, start + self.chunk)
-            found[part] = self._forward.plain(self._read(points[part]))
+            found[part] = self._forward.plain(self.read(points[part]))
+        return found
+
+    def together(self, members: FloatArray, around: Around | None = None) -> FloatArray:
+        """What :meth:`approximate` gives of individuals [n, k, attributes], [n * k, scores].
+
+        The k of each row are alike but for some attributes; a kernel machine evaluates what they share once, and uses
+        what it has in common with others that it is said to be ``around``.
+        """
+        points = members.reshape(-1, members.shape[2])
+        size = members.shape[1]
+        if self.kernel is None or size < 2:
+            return self.approximate(points)
+        if around is not None:
+            return self.kernel.around(self.read(points), size, self.read(around.centres), around.owners)
+        found = np.empty((len(points), self.model.score_count))
+        step = max(1, self.chunk // size) * size
+        for start in range(0, len(points), step):
+            part = slice(start, start + step)
+            found[part] = self.kernel.together(self.read(points[part]), size)
         return found
 
     def scores(self, points: FloatArray, *, by_row: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -106,7 +140,7 @@ class BatchEvaluator:
         errors = np.empty_like(scores)
         for start in range(0, points.shape[0], self.chunk):
             part = slice(start, start + self.chunk)
-            scores[part], errors[part] = self._forward.bounded(self._read(points[part]), by_row=by_row)
+            scores[part], errors[part] = self._forward.bounded(self.read(points[part]), by_row=by_row)
         return scores, errors
 
     def decisions(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
@@ -143,20 +177,28 @@ class BatchEvaluator:
 
     def approximate_decisions(self, scores: FloatArray) -> IntArray:
         """The outcomes that rows of scores [n, k] come to, as if they were exact."""
-        rule = self.model.rule
-        if isinstance(rule, ByThreshold):
-            return _by_threshold(rule, scores[:, 0], np.zeros(scores.shape[0]))[0]
-        return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+        return decisions_by(self.model.rule, scores)
 
     def margins(self, scores: FloatArray) -> FloatArray:
         """How far each row of scores [n, k] is from another decision, roughly: a preference, no claim."""
-        rule = self.model.rule
-        if isinstance(rule, ByThreshold):
-            return np.abs(scores[:, 0] - float_below((rule.low + rule.high) / 2))
-        if scores.shape[1] < 2:
-            return np.full(scores.shape[0], np.inf)
-        two_best = np.partition(scores, -2, axis=1)[:, -2:]
-        return np.asarray(two_best[:, 1] - two_best[:, 0], dtype=np.float64)
+        return margins_by(self.model.rule, scores)
+
+
+def decisions_by(rule: DecisionRule, scores: FloatArray) -> IntArray:
+    """The outcomes that rows of scores [n, k] come to, as if they were exact."""
+    if isinstance(rule, ByThreshold):
+        return _by_threshold(rule, scores[:, 0], np.zeros(scores.shape[0]))[0]
+    return np.asarray(np.argmax(scores, axis=1), dtype=np.int64)
+
+
+def margins_by(rule: DecisionRule, scores: FloatArray) -> FloatArray:
+    """How far each row of scores [n, k] is from another decision, roughly: a preference, no claim."""
+    if isinstance(rule, ByThreshold):
+        return np.abs(scores[:, 0] - float_below((rule.low + rule.high) / 2))
+    if scores.shape[1] < 2:
+        return np.full(scores.shape[0], np.inf)
+    two_best = np.partition(scores, -2, axis=1)[:, -2:]
+    return np.asarray(two_best[:, 1] - two_best[:, 0], dtype=np.float64)
 
 
 def _by_threshold(rule: ByThreshold, score: FloatArray, error: FloatArray) -> tuple[IntArray, BoolArray]:

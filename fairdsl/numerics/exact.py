@@ -20,8 +20,10 @@ from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByHighest, ByThreshold, Curve, DecisionRule, Layer, Model
+from fairdsl.ir.opaque import KernelMachine
 from fairdsl.numerics.curves import SLOPE, value_near
 from fairdsl.numerics.fixed_point import FixedPoint
+from fairdsl.numerics.kernel_exact import kernel_values
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.predicates import holds_for
 from fairdsl.numerics.rounding import float_below
@@ -90,10 +92,13 @@ def exact_scores(model: Model, point: Point) -> tuple[Fraction, ...]:
 
 
 def enclosed_scores(model: Model, point: Point, bits: int = _PRECISIONS[0]) -> Enclosed:
-    """The model's scores at a point: exactly where it has no curved unit, else with so many bits after the point."""
+    """The model's scores at a point: exactly where all numbers are rational, else with so many bits after the point."""
     if (scores := _in_fixed_point(model, point)) is not None:
         return Enclosed(scores, (Fraction(0),) * len(scores))
-    balls = _inputs(model, point)
+    balls = _first(model, point)
+    if isinstance(model.opaque, KernelMachine):
+        found = kernel_values(model.opaque, balls.numerators, balls.denominator, bits)
+        balls = _Balls(found.numerators, found.radii, found.denominator)
     for layer in model.layers:
         balls = _apply(layer, balls, bits)
     return Enclosed(
@@ -167,8 +172,10 @@ def gap_keeps(a: Enclosed, b: Enclosed, relation: Relation, limit: Fraction) -> 
 def settled_gap(model: Model, points: tuple[Point, Point], relation: Relation, limit: Fraction) -> bool | None:
     """Whether the gap of two points' scores stands in ``relation`` to the limit; None where that stays open."""
     a, b = points
-    first_layer = model.layers[0]
-    if _affine(first_layer, _inputs(model, a)) == _affine(first_layer, _inputs(model, b)):
+    firsts = [_first(model, point) for point in points]
+    if model.opaque is None:
+        firsts = [_affine(model.layers[0], first) for first in firsts]
+    if firsts[0] == firsts[1]:
         return relation.compares(Fraction(0), limit)  # the model cannot tell them apart, which no precision shows
     kept = None
     for bits in _precisions(model):
@@ -176,6 +183,12 @@ def settled_gap(model: Model, points: tuple[Point, Point], relation: Relation, l
         if kept is not None:
             break
     return kept
+
+
+def _first(model: Model, point: Point) -> _Balls:
+    """What the layers read; of a kernel machine its features, which its kernel reads."""
+    inputs = _inputs(model, point)
+    return _affine(model.opaque.features, inputs) if isinstance(model.opaque, KernelMachine) else inputs
 
 
 def _inputs(model: Model, point: Point) -> _Balls:
@@ -188,7 +201,7 @@ def _inputs(model: Model, point: Point) -> _Balls:
 def _in_fixed_point(model: Model, point: Point) -> tuple[Fraction, ...] | None:
     """The exact scores of a wide network of floats, in milliseconds; None where there is no such way."""
     fixed = FixedPoint(model.layers)
-    if not fixed.pays(1):
+    if model.opaque is not None or not fixed.pays(1):
         return None
     inputs = exact_inputs(model, point)
     floats = [float_below(value) for value in inputs]

@@ -177,19 +177,21 @@ class Forward:
                 hidden = layer.apply(hidden)
         return hidden
 
-    def bounded(self, read: Read, *, by_row: bool) -> tuple[FloatArray, FloatArray]:
+    def bounded(self, read: Read, *, by_row: bool, error: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """The outputs [n, k] and error bounds [n, k]; infinite or nan where nothing is known.
 
         One bound for all rows, from their largest activations, costs next to nothing; ``by_row`` takes
-        one for each row, at somewhat more than twice the cost of the outputs.
+        one for each row, at somewhat more than twice the cost of the outputs. What is read is exact, or known
+        within ``error`` [n, inputs].
         """
         hidden = read.numbers
         if not len(hidden):
             return self.plain(read), self.plain(read)
-        error = np.zeros((1, hidden.shape[1]))
-        norm = np.zeros((1, 1))
+        exact = error is None
+        error = np.zeros((1, hidden.shape[1])) if error is None else error
+        norm = _euclidean(error) * (1 + (error.shape[1] + 16) * _UNIT_ROUNDOFF) if not exact else np.zeros((1, 1))
         # The activations are multiples of 2**-exponent; None as soon as exactness is lost.
-        exponent: int | None = 0 if bool(np.all(np.floor(hidden) == hidden)) else None
+        exponent: int | None = 0 if exact and bool(np.all(np.floor(hidden) == hidden)) else None
         with np.errstate(all="ignore"):
             for depth, layer in enumerate(self._layers):
                 reach = np.abs(hidden) if by_row else _largest(hidden)

@@ -40,7 +40,7 @@ def settle(model: Model, points: Sequence[Point], inputs: FloatArray) -> Outcome
     left, doubled = np.arange(len(points)), 0
     fixed = FixedPoint(model.layers)
     for truncated in (True, False):
-        if fixed.pays(len(left)):
+        if model.opaque is None and fixed.pays(len(left)):
             left, rounded = _decide(model, fixed, inputs, decisions, left, truncated=truncated)
             doubled += rounded
     for index in left.tolist():

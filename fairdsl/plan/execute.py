@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated
+from fairdsl.verdict import Evidence, Holds, Reason, Refused, Unknown, Verdict, Violated
 
 __all__ = ["execute", "prepare"]
 
@@ -28,12 +30,24 @@ def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) ->
         except MemoryError:
             evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
             verdict = Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
+        if isinstance(problem.model.opaque, BlackBox):
+            verdict = _about_answers(verdict, problem.model.opaque)
         if isinstance(verdict, Holds) and facts.gaps:
             return _shared_by_one_arithmetic(verdict, facts)
         if stage.offer.decides or isinstance(verdict, Violated):
             return verdict
     assert verdict is not None, "a plan has a stage"
     return verdict
+
+
+def _about_answers(verdict: Verdict, box: BlackBox) -> Verdict:
+    """The verdict with what it says of a black box: nothing but what that answers."""
+    if isinstance(verdict, Refused):
+        return verdict
+    who = "the deployed file" if box.call is None else "the Python function"
+    note = f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic"
+    evidence = replace(verdict.evidence, notes=(*verdict.evidence.notes, note), asked=True)
+    return replace(verdict, evidence=evidence)
 
 
 def _shared_by_one_arithmetic(verdict: Holds, facts: Facts) -> Unknown:

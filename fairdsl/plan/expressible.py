@@ -8,6 +8,7 @@ from fairdsl.elaborate import Elaborated
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import errors
 from fairdsl.plan.negotiate import plan_of
+from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.verdict import Refused
 
 __all__ = ["expressible"]
@@ -18,7 +19,7 @@ def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
     plan = plan_of(item)
     if isinstance(plan, Refused) and (item.refusal is not None or item.demand.beyond):
         return plan.diagnostics[0]
-    offer = encoding.offer(item.problem)
+    offer = refusal_of_opaque(encoding.name, item.problem.model) or encoding.offer(item.problem)
     if isinstance(offer, Refusal):
         return errors.format_refuses(encoding.name, offer.why, item.demand.span)
     return item.problem

@@ -14,6 +14,7 @@ from fairdsl.elaborate import Elaborated
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.plan import errors
+from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.plan.registry import PARTITIONING, procedures
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
@@ -67,7 +68,7 @@ def _names() -> list[str]:
 
 def negotiate(problem: Problem, *, backend: str | None = None, because: str | None = None) -> Plan | Refused:
     """The plan, or the refusal with each backend's reason; ``backend`` forces one, ``because`` says why."""
-    offers = {procedure.name: (procedure, procedure.offer(problem)) for procedure in procedures()}
+    offers = {procedure.name: (procedure, _offer(procedure, problem)) for procedure in procedures()}
     passed_over = [(name, _reason(offer)) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
     stages = [Stage(procedure, offer) for procedure, offer in offers.values() if isinstance(offer, Offer)]
     if backend is not None:
@@ -83,6 +84,8 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
         others = tuple(stage for stage in stages if stage.offer.decides and stage not in forced)
         return Plan(forced, (*passed_over, *silent), others)
     deciding = [stage for stage in stages if stage.offer.decides]
+    if not deciding and stages and problem.quantity is Quantity.HOLDS and problem.model.opaque is not None:
+        return Plan(tuple(stages), tuple(passed_over))  # a violation is one, and the rest stays unknown
     if not deciding:
         return Refused(diagnostics=(errors.no_backend(_described(problem), problem.span, passed_over),))
     best = max(deciding, key=lambda stage: stage.offer.fits)  # the first of those that fit alike
@@ -93,6 +96,10 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
     quick = (stage for stage in stages if not stage.offer.decides)
     others = tuple(stage for stage in deciding if stage is not best)
     return Plan((*quick, best), tuple(passed_over), others)
+
+
+def _offer(procedure: Procedure, problem: Problem) -> Offer | Refusal:
+    return refusal_of_opaque(procedure.name, problem.model) or procedure.offer(problem)
 
 
 def _reason(refusal: Refusal) -> str:

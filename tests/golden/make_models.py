@@ -101,17 +101,59 @@ def pruned() -> onnx.ModelProto:
     return made
 
 
+def machine(classes: int = 2) -> onnx.ModelProto:
+    """A support vector machine of a Gaussian kernel, a vector for each class."""
+    node = helper.make_node(
+        "SVMClassifier",
+        ["x"],
+        ["label", "scores"],
+        name="machine",
+        domain="ai.onnx.ml",
+        kernel_type="RBF",
+        kernel_params=[0.01, 0.0, 3.0],
+        classlabels_ints=list(range(classes)),
+        vectors_per_class=[1] * classes,
+        support_vectors=[float(10 * row * column) for row in range(classes) for column in range(2)],
+        coefficients=[1.0, -1.0] * (classes * (classes - 1) // 2),
+        rho=[0.0] * (classes * (classes - 1) // 2),
+    )
+    outputs = [helper.make_tensor_value_info(name, kind, None) for name, kind in (("label", 7), ("scores", FLOAT))]
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", FLOAT, [None, 2])], outputs)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)])
+    made.ir_version = 8
+    return made
+
+
+def at_random() -> onnx.ModelProto:
+    """A dense layer over noise."""
+    made = gemm()
+    made.graph.node[0].input[0] = "noise"
+    made.graph.node.insert(0, helper.make_node("RandomNormalLike", ["x"], ["noise"], name="draw"))
+    return made
+
+
+def waves(sex: float) -> onnx.ModelProto:
+    """The sine of a weighted sum, which no importer reads exactly."""
+    made = gemm(weight=[[sex], [1.0]], out="h")
+    made.graph.node.append(helper.make_node("Sin", ["h"], ["y"], name="last"))
+    return made
+
+
 MODELS = {
     "E0503-unknown-operator": then("Sin"),
     "E0504-no-straight-pieces": then("Mul", "h"),
+    "E0504-votes-of-classes": machine(3),
     "E0505-weights-elsewhere": weights_elsewhere(),
     "E0506-infinite-weights": gemm(weight=[[1.0], [np.inf]]),
     "E0507-another-file": gemm(),
     "E0508-another-width": gemm(3),
     "E0509-input-without-attribute": one_input_a_column(),
     "E0511-one-score-of-two": gemm(outputs=2),
+    "E0511-no-class-of-a-black-box": then("Sin"),
     "E0512-probability-against-zero": then("Sigmoid"),
     "E0514-cannot-run": then("Relu"),
+    "E0517-score-for-a-probability": then("Softplus"),
+    "E0518-drawn-at-random": at_random(),
     "E0530-cells-left-over": hidden(),
     "E0531-column-missing": hidden(),
     "E0532-value-outside": hidden(),
@@ -119,6 +161,11 @@ MODELS = {
     "E0551-score-gap-of-several-scores": gemm(outputs=3),
     "E0560-clipped-units": hidden("Clip"),
     "E0562-no-label": hidden(),
+    "E0601-black-box": then("Sin"),
+    "E0602-black-box": then("Sin"),
+    "E0637-gradient-of-a-black-box": then("Sin"),
+    "E0602-support-vector-machine": machine(),
+    "E0603-support-vector-machine": machine(),
     "W0701-square-root": batch_normalisation(),
     "W0702-raw-score-as-logit": gemm(),
     "W0703-pruned-network": pruned(),
@@ -129,6 +176,9 @@ def main() -> None:
     MODELS["E0514-cannot-run"].ir_version = 999  # newer than any runtime
     for folder, made in MODELS.items():
         (ERRORS / folder / "approve.onnx").write_bytes(made.SerializeToString(deterministic=True))
+    for name, sex in (("waves", 2.0), ("blind", 0.0)):
+        place = ERRORS.parent / "check" / "black-box" / f"{name}.onnx"
+        place.write_bytes(waves(sex).SerializeToString(deterministic=True))
     (ERRORS / "E0502-not-onnx" / "approve.onnx").write_bytes(b"PK\x03\x04 a zip archive, as torch.save writes\n")
     (ERRORS / "E0513-unknown-format" / "approve.pkl").write_bytes(b"never opened\n")
     (ERRORS / "E0510-not-a-linear-model" / "approve.json").write_text('{"weights": [1, 2]}\n', encoding="utf-8")

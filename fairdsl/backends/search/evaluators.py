@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.model import Model
-from fairdsl.numerics.evaluate import BatchEvaluator, Settled
+from fairdsl.models import evaluators
+from fairdsl.numerics.evaluate import Around, BatchEvaluator, Settled
 
 __all__ = ["Counted", "Evaluator", "evaluator_of"]
 
@@ -60,6 +61,16 @@ class Counted:
         self.evaluated += len(points)
         return self._inner.approximate(points)
 
+    def together(self, members: FloatArray, around: Around | None = None) -> FloatArray:
+        """Scores [n * k, scores] of individuals [n, k, attributes], the k of each row alike but for some attributes.
+
+        Those of each row are all ``around`` another individual, if that is given.
+        """
+        self.evaluated += members.shape[0] * members.shape[1]
+        if isinstance(self._inner, BatchEvaluator):
+            return self._inner.together(members, around)
+        return self._inner.approximate(members.reshape(-1, members.shape[2]))
+
     def charge(self, individuals: int) -> None:
         """Count individuals that a strategy evaluated in a way of its own."""
         self.evaluated += individuals
@@ -78,5 +89,5 @@ class Counted:
 
 
 def evaluator_of(model: Model) -> Evaluator:
-    """The evaluator of a model of layers."""
-    return BatchEvaluator(model)
+    """The evaluator of a model."""
+    return evaluators.evaluator_of(model)

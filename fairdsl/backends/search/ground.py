@@ -14,23 +14,25 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.search.candidates import Space, apart, between, space_of
 from fairdsl.backends.search.evaluators import Counted, Evaluator
-from fairdsl.backends.search.finds import Finds
+from fairdsl.backends.search.finds import Finds, NearestFirst
+from fairdsl.backends.search.given import Given
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.numerics.confidence import approximate_log_odds
+from fairdsl.numerics.evaluate import Around
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["SETTLED", "Ground", "Measurement", "Pairs"]
+__all__ = ["DOUBT", "SETTLED", "Ground", "Measurement", "Pairs"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
 #: Scores nearer to a threshold, relative to the largest one: settled; and decided otherwise by float32 perhaps.
-_DOUBT, _SINGLE = 1e-9, 1e-6
+DOUBT, _SINGLE = 1e-9, 1e-6
 #: Individuals that are settled between two looks at the clock.
 SETTLED = 4096
 #: Numbers in one comparison of all members with each other.
@@ -61,17 +63,20 @@ class Pairs:
 class Ground:
     """One question, how its candidates are drawn and measured, and what was found of them so far.
 
-    ``batch`` is how many candidates are best tried at once.
+    ``batch`` is how many candidates are best tried at once. ``given`` are the rows that finds shall be near to, if any.
     """
 
-    def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator, budget: Budget) -> None:
+    def __init__(
+        self, problem: Problem, pair: Pair, evaluator: Evaluator, budget: Budget, rows: FloatArray | None = None
+    ) -> None:
         self.problem, self.pair = problem, pair
         self._budget = budget
         self.evaluator = Counted(evaluator)
         self.rng = np.random.default_rng(budget.seed)
         self.sampler = Sampler(problem.domain, pair.target, self.rng)
         self.space: Space = space_of(pair, self.sampler)
-        self.finds = Finds(len(self.space.columns), self.rng)
+        self.given = None if rows is None else Given(rows, problem.domain, pair, self.sampler)
+        self.finds = (Finds if rows is None else NearestFirst)(len(self.space.columns), self.rng)
         self.batch = 1
         self._conditions = conjoin(between(pair), pair.pair_target)
 
@@ -80,16 +85,29 @@ class Ground:
         """The coordinates that have more than one value."""
         return [position for position, column in enumerate(self.space.columns) if not column.single]
 
-    def measure(self, rows: FloatArray) -> Measurement:
-        """Evaluate the candidates, [n, w]."""
-        return self.evaluate(self.space.members(rows))
+    @property
+    def source(self) -> str:
+        """What finds among drawn candidates are put down to."""
+        return "uniform" if self.given is None else "surroundings"
 
-    def evaluate(self, members: FloatArray) -> Measurement:
+    def draw(self, count: int) -> FloatArray:
+        """At most ``count`` candidates at random: around the given rows where there are some, else of the domain."""
+        return self.space.draw(count) if self.given is None else self.space.of(self.given.draw(count))
+
+    def measure(self, rows: FloatArray, around: Around | None = None) -> Measurement:
+        """Evaluate the candidates, [n, w], which are ``around`` others, [c, w], if these are given."""
+        if around is not None:
+            # Only a kernel machine has a use for it, and only where all members have the candidate's values.
+            useful = self.problem.model.opaque is not None and self.space.complete and self.space.touches.all()
+            around = Around(self.space.members(around.centres)[:, 0], around.owners) if useful else None
+        return self.evaluate(self.space.members(rows), around)
+
+    def evaluate(self, members: FloatArray, around: Around | None = None) -> Measurement:
         """Evaluate individuals that belong together, [n, k, attributes]."""
         count, size, width = members.shape
         flat = members.reshape(-1, width)
         valid = self.sampler.inside(flat)
-        scores = self.evaluator.approximate(flat)
+        scores = self.evaluator.together(members, around)
         decisions = self.evaluator.approximate_decisions(scores)
         margins = self.evaluator.margins(scores)
         relative = margins / (1 + np.abs(scores).max(axis=1, initial=0.0))
@@ -113,7 +131,7 @@ class Ground:
         """The individuals so near to another decision that float64 may have passed over a violation."""
         if isinstance(self.pair.demand, ScoreGap):
             return np.empty(0, dtype=np.int64)  # decisions play no part
-        near = valid & ~(relative > _DOUBT)
+        near = valid & ~(relative > DOUBT)
         if size == 2:
             # Two who seem to be decided differently are judged anyway.
             alike = decisions[0::2] == decisions[1::2]
@@ -137,7 +155,7 @@ class Ground:
     @property
     def _least_gap(self) -> float:
         demand = self.pair.demand
-        return float_below(demand.limit) * (1 - _DOUBT) - 1e-300 if isinstance(demand, ScoreGap) else 0.0
+        return float_below(demand.limit) * (1 - DOUBT) - 1e-300 if isinstance(demand, ScoreGap) else 0.0
 
     def pairs(self, measured: Measurement, rows: IntArray) -> Pairs:
         """The pairs among the members of these rows that seem to break the demand."""

@@ -10,25 +10,25 @@ proof that there is nothing else.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.search.caught import Caught, Ending, Near
 from fairdsl.backends.search.evaluators import Evaluator
-from fairdsl.backends.search.ground import SETTLED, Ground, Measurement
+from fairdsl.backends.search.finds import NearestFirst
+from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.judge import Judge, Judged, Status
 from fairdsl.backends.search.seen import Keys, Seen
 from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
+from fairdsl.numerics.evaluate import Around
 
-__all__ = ["Caught", "Ending", "hunt"]
+__all__ = ["Caught", "Ending", "Near", "hunt"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -37,43 +37,6 @@ IntArray = NDArray[np.int64]
 _INDIVIDUALS, _FEWEST = 16384, 1024
 #: Candidates that the last uniform sample has, and so many for each one of a small domain.
 _SAMPLE, _REPEATS = 100_000, 40
-
-
-class Ending(Enum):
-    """Why a hunt ended."""
-
-    COUNT = "count"  # as many as were asked for
-    TIME = "time"
-    EXHAUSTED = "exhausted"  # every unit was tried
-    SATURATED = "saturated"
-    INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caught:
-    """What a hunt came to.
-
-    ``pairs`` are all found, each unit once; ``by`` are indices into ``strategies``. ``gaps`` are units whose pairs
-    violate in one arithmetic only, and ``gap`` one of them. ``tried`` candidates were evaluated, ``evaluated``
-    individuals. ``sample``: candidates of the last uniform sample, 0 where none was drawn.
-    """
-
-    pairs: Judged
-    by: NDArray[np.int8]
-    strategies: tuple[str, ...]
-    ending: Ending
-    gaps: int
-    gap: Judged | None
-    tried: int
-    evaluated: int
-    sample: int
-    frontier: int
-
-    @property
-    def by_strategy(self) -> Mapping[str, int]:
-        """How many finds each strategy made."""
-        counts = Counter(self.by.tolist())
-        return {name: counts[index] for index, name in enumerate(self.strategies) if counts[index]}
 
 
 def hunt(
@@ -85,9 +48,13 @@ def hunt(
     count: int | None,
     budget: Budget,
     observer: Observer,
+    rows: FloatArray | None = None,
 ) -> Caught:
-    """Find violating pairs, ``count`` of them (None: until nothing new is found) or as many as the budget allows."""
-    run = _Run(problem, pair, evaluator, budget, count)
+    """Find violating pairs, ``count`` of them (None: until nothing new is found) or as many as the budget allows.
+
+    Where ``rows`` [n, attributes] of the domain are given, they are tried first, and candidates are drawn around them.
+    """
+    run = _Run(problem, pair, evaluator, budget, count, rows)
     ending = Ending.INTERRUPTED
     with suppress(KeyboardInterrupt):  # what was found by then is kept
         ending = run.until(strategy, observer)
@@ -97,14 +64,22 @@ def hunt(
 class _Run:
     """The state of a hunt."""
 
-    def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator, budget: Budget, count: int | None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        pair: Pair,
+        evaluator: Evaluator,
+        budget: Budget,
+        count: int | None,
+        rows: FloatArray | None,
+    ) -> None:
         self._budget = budget
-        self.ground = Ground(problem, pair, evaluator, budget)
+        self.ground = Ground(problem, pair, evaluator, budget, rows)
         self._judge = Judge(problem, pair, evaluator)
         self._keys = Keys(self.ground.space.columns)
         self._seen, self._violating, self._gaps = Seen(), Seen(), Seen()
         self._count = count
-        self._found: list[tuple[str, Judged]] = []
+        self._found: list[tuple[str, Judged, Near | None]] = []
         self._total = self._tried = self._sampled = self._turns = 0
         self._gap: Judged | None = None
         self._idle = 0  # proposed since the last find
@@ -119,6 +94,11 @@ class _Run:
         """Follow the strategy to an end."""
         if self.ground.sampler.empty:
             return Ending.EXHAUSTED
+        for proposal in self._rows_first():
+            self._try(proposal)
+            if (ending := self._ending(strategy)) is not None:
+                return ending
+            self._tell(observer)
         proposing = strategy.run(self.ground)
         self._prepare()
         proposal = next(proposing)
@@ -127,18 +107,33 @@ class _Run:
             ending = self._ending(strategy)
             if ending is not None:
                 return ending
-            done = None if self._count is None else self._total / self._count
-            observer.progress("search", done, f"{self._total:,} pairs, {self.ground.evaluator.evaluated:,} individuals")
+            self._tell(observer)
             self._prepare()
             proposal = proposing.send(tried)
 
+    def _rows_first(self) -> Iterator[Proposal]:
+        """The given rows themselves, as they come."""
+        if self.ground.given is None:
+            return
+        people, start = self.ground.space.of(self.ground.given.people), 0
+        while start < len(people):
+            self._prepare()
+            yield Proposal("data", people[start : start + self.ground.batch])
+            start += self.ground.batch
+
+    def _tell(self, observer: Observer) -> None:
+        done = None if self._count is None else self._total / self._count
+        observer.progress("search", done, f"{self._total:,} pairs, {self.ground.evaluator.evaluated:,} individuals")
+
     def caught(self, ending: Ending) -> Caught:
         """What there is by now."""
-        names = tuple(dict.fromkeys(name for name, _ in self._found))
-        parts = [part for _, part in self._found]
-        by = np.repeat([names.index(name) for name, _ in self._found], [len(part) for part in parts])
+        names = tuple(dict.fromkeys(name for name, _, _ in self._found))
+        parts = [part for _, part, _ in self._found]
+        by = np.repeat([names.index(name) for name, _, _ in self._found], [len(part) for part in parts])
+        near = [part for _, _, part in self._found if part is not None]
         return Caught(
             pairs=Judged.joined(parts) if parts else self._none(),
+            near=None if self.ground.given is None else Near.joined(near),
             by=by.astype(np.int8),
             strategies=names,
             ending=ending,
@@ -203,7 +198,7 @@ class _Run:
         keys = self._keys.of(space.canonical(rows))
         fresh = self._seen.new(keys)
         fresh = fresh[space.plausible(rows[fresh])]
-        found, gaps = self._confirm(rows[fresh], proposal.by)
+        found, gaps = self._confirm(rows[fresh], proposal.by, proposal.around and proposal.around.at(fresh))
         # Where members are sampled, another sample may find what this one did not.
         self._seen.add(keys[fresh] if space.complete else keys[fresh[found]])
         self._gaps.add(keys[fresh[gaps]][self._gaps.new(keys[fresh[gaps]])])
@@ -213,13 +208,14 @@ class _Run:
         self._violating.add(keys[fresh[found]])
         return Tried(violating, len(found))
 
-    def _confirm(self, rows: FloatArray, by: str) -> tuple[IntArray, IntArray]:
+    def _confirm(self, rows: FloatArray, by: str, around: Around | None) -> tuple[IntArray, IntArray]:
         """Enter the candidates that are found, replayed pair by pair until one is confirmed; these rows, and gaps."""
         if not len(rows):
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         self._tried += len(rows)
-        measured = self.ground.measure(rows)
-        judged, owners = self._replayed(measured)
+        measured = self.ground.measure(rows, around)
+        candidates = self.ground.promising(measured)
+        judged, owners = self._judge.best_of(self.ground.pairs(measured, candidates), self._budget)
         found = np.flatnonzero(judged.status == Status.FOUND)
         apart = np.flatnonzero((judged.status == Status.GAP) & ~np.isin(owners, owners[found]))
         if apart.size and self._gap is None:
@@ -229,24 +225,18 @@ class _Run:
             self._passed_over |= len(found) > wanted
             found = found[:wanted]
         if found.size:
-            self.ground.finds.add(rows[owners[found]])
-            self._found.append((by, judged.at(found)))
+            pairs = judged.at(found)
+            self._found.append((by, pairs, self._entered(rows[owners[found]], pairs)))
             self._total += len(found)
             self._idle = 0
         return owners[found], np.unique(owners[apart])
 
-    def _replayed(self, measured: Measurement) -> tuple[Judged, IntArray]:
-        """The best pair of each promising candidate, then of those not confirmed the next one, while there is time."""
-        pairs = self.ground.pairs(measured, self.ground.promising(measured))
-        parts, owners = [self._none()], [np.empty(0, dtype=np.int64)]
-        left = np.arange(len(pairs.owners))
-        while left.size and not self._budget.exhausted:
-            first = np.unique(pairs.owners[left], return_index=True)[1][: SETTLED // 2]
-            now = left[first]
-            judged = self._judge.replay(pairs.a[now], pairs.b[now])
-            parts.append(judged)
-            owners.append(pairs.owners[now])
-            done = pairs.owners[now[judged.status == Status.FOUND]]
-            left = np.delete(left, first)
-            left = left[~np.isin(pairs.owners[left], done)]
-        return Judged.joined(parts), np.concatenate(owners)
+    def _entered(self, rows: FloatArray, pairs: Judged) -> Near | None:
+        """Let the finds be expanded; how near they are to what was given."""
+        given, finds = self.ground.given, self.ground.finds
+        if given is None or not isinstance(finds, NearestFirst):
+            finds.add(rows)
+            return None
+        near = Near(*given.nearest(pairs.a, pairs.b))
+        finds.enter(rows, near.distances)
+        return near

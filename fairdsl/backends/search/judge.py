@@ -5,11 +5,16 @@ file where there is one. If only one of the two arithmetics calls it a violation
 
 Exact arithmetic is float64 with a rigorous error bound, and more digits or fractions for whatever that bound leaves
 open (:meth:`Evaluator.settled`); the distance of two scores from a gap's limit likewise. The deployed file runs in
-batches, of whose kernels the last bit of a score may depend on the size of the batch.
+batches, of whose kernels the last bit of a score may depend on the size of the batch; where a bound of its rounding
+says what it decides, it need not run (:mod:`fairdsl.backends.search.deployed`).
+
+A black box has one arithmetic, its own. In place of the second one it is asked again, a file one by one, a function in
+other batches (:mod:`fairdsl.models.black_box`); what breaks the demand in one of the two alone is a gap as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from fractions import Fraction
@@ -18,12 +23,17 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.contract import Budget
 from fairdsl.backends.search.admissibility import admissible_rows
+from fairdsl.backends.search.deployed import DeployedFile
 from fairdsl.backends.search.evaluators import Evaluator
+from fairdsl.backends.search.ground import SETTLED, Pairs
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Deployed, Readout
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
+from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
 from fairdsl.numerics.evaluate import Settled, points_of
 from fairdsl.numerics.exact import UNDECIDED, settled_gap
@@ -78,6 +88,9 @@ class Judge:
 
     def __init__(self, problem: Problem, pair: Pair, evaluator: Evaluator) -> None:
         self._problem, self._pair, self._evaluator = problem, pair, evaluator
+        self._box = BlackBoxEvaluator(problem.model) if isinstance(problem.model.opaque, BlackBox) else None
+        deployed = problem.model.deployed
+        self._file = None if deployed is None else DeployedFile(_run(deployed), evaluator)
 
     def replay(self, a: FloatArray, b: FloatArray) -> Judged:
         """Judge the ordered pairs (a[i], b[i])."""
@@ -91,7 +104,7 @@ class Judge:
         both = np.concatenate([a[rows], b[rows]])
         settled = self._evaluator.settled(both)
         exact = self._exactly(both, settled)
-        float32 = self._deployed(both)
+        float32 = self._float32(both, settled)
         admitted = self._sure(both, settled)
         agreed = exact if float32 is None else exact & float32
         either = exact if float32 is None else exact | float32
@@ -101,11 +114,27 @@ class Judge:
         values[rows] = _twos(settled.scores)
         return Judged(a, b, status, decisions, values)
 
+    def best_of(self, pairs: Pairs, budget: Budget) -> tuple[Judged, IntArray]:
+        """The best pair of each owner, then of those not confirmed the next one, while there is time; the owners."""
+        parts, owners = [self.replay(pairs.a[:0], pairs.b[:0])], [pairs.owners[:0]]
+        left = np.arange(len(pairs.owners))
+        while left.size and not budget.exhausted:
+            first = np.unique(pairs.owners[left], return_index=True)[1][: SETTLED // 2]
+            now = left[first]
+            judged = self.replay(pairs.a[now], pairs.b[now])
+            parts.append(judged)
+            owners.append(pairs.owners[now])
+            done = pairs.owners[now[judged.status == Status.FOUND]]
+            left = np.delete(left, first)
+            left = left[~np.isin(pairs.owners[left], done)]
+        return Judged.joined(parts), np.concatenate(owners)
+
     def _exactly(self, both: FloatArray, settled: Settled) -> BoolArray:
         """Whether it is proved that the two break the demand."""
         demand = self._pair.demand
         if isinstance(demand, ScoreGap):
-            return self._gaps(both, settled, demand)
+            box = self._box is not None
+            return _broken(demand, settled.scores[:, 0]) if box else self._gaps(both, settled, demand)
         of_a, of_b = _twos(settled.decisions).T
         return np.asarray((of_a != of_b) & (of_a != UNDECIDED) & (of_b != UNDECIDED), dtype=np.bool_)
 
@@ -137,20 +166,35 @@ class Judge:
             found &= answers == 1
         return found
 
-    def _deployed(self, both: FloatArray) -> BoolArray | None:
-        """Whether the deployed file breaks the demand; None where there is none, or none of its numbers is a score."""
+    def _float32(self, both: FloatArray, settled: Settled) -> BoolArray | None:
+        """Whether the deployed file breaks the demand; None where there is none, or none of its numbers is a score.
+
+        Of a black box: whether it does when it is asked again in another way.
+        """
         deployed, demand = self._problem.model.deployed, self._pair.demand
-        if deployed is None:
+        if self._box is not None:
+            again = self._box.ask_again(both)
+            if isinstance(demand, ScoreGap):
+                return _broken(demand, again.scores[:, 0])
+            of_a, of_b = _twos(again.decisions).T
+            return np.asarray(of_a != of_b, dtype=np.bool_)
+        if deployed is None or self._file is None:
             return None
         if isinstance(demand, ScoreGap):
-            return _deployed_gaps(deployed, demand, both) if deployed.readout in _SCORES else None
-        of_a, of_b = _twos(runtime_of(deployed).decide_array(both)).T
+            readable = deployed.readout in _SCORES
+            return _broken(demand, runtime_of(deployed).scores_array(both)[:, 0]) if readable else None
+        of_a, of_b = _twos(self._file.decisions(both, settled)).T
         return np.asarray(of_a != of_b, dtype=np.bool_)
 
 
-def _deployed_gaps(deployed: Deployed, demand: ScoreGap, both: FloatArray) -> BoolArray:
-    """Gaps of the file's own numbers, which are taken as they are."""
-    numbers = _twos(runtime_of(deployed).scores_array(both)[:, 0])
+def _run(deployed: Deployed) -> Callable[[FloatArray], IntArray]:
+    """The file, opened when it is first needed."""
+    return lambda points: runtime_of(deployed).decide_array(points)
+
+
+def _broken(demand: ScoreGap, both: FloatArray) -> BoolArray:
+    """Which gaps break the demand, of a model's own numbers [2 n], which are taken as they are."""
+    numbers = _twos(both)
     gap = np.abs(numbers[:, 0] - numbers[:, 1])
     limit = float_below(demand.limit)
     broken = gap > limit

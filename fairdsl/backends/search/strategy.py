@@ -14,16 +14,21 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.search.ground import Ground
 from fairdsl.ir.problem import Problem
+from fairdsl.numerics.evaluate import Around
 
 __all__ = ["Proposal", "Proposing", "Strategy", "Tried"]
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Candidates to try, [n, coordinates]; ``by`` is the strategy that a find is put down to."""
+    """Candidates to try, [n, coordinates]; ``by`` is the strategy that a find is put down to.
+
+    ``around``: the candidates that they are neighbours of, where they are and that is known.
+    """
 
     by: str
     rows: NDArray[np.float64]
+    around: Around | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +54,16 @@ def _at_once(_: Ground) -> bool:
 class Strategy:
     """A way to look for violations.
 
-    ``fits`` says whether it can treat the problem; ``ready`` whether it has something to start from, which a
-    portfolio waits for. ``expands``: it goes through the neighbours of every find sooner or later.
+    ``possible`` says whether it can treat the problem at all, ``fits`` whether it is good at it; ``ready`` whether it
+    has something to start from, which a portfolio waits for. ``expands``: it goes through the neighbours of every find
+    sooner or later. ``steady``: what it finds depends on nothing that happened before.
     """
 
     name: str
     about: str
     run: Callable[[Ground], Proposing]
+    possible: Callable[[Problem], bool] = _always
     fits: Callable[[Problem], bool] = _always
     ready: Callable[[Ground], bool] = _at_once
     expands: bool = False
+    steady: bool = False

@@ -30,7 +30,7 @@ def _binarizer(call: NodeCall) -> Value:
     threshold = Fraction(float(call.attribute("threshold", 0.0)))
     if value.size == 1:
         chosen = above(call, value, threshold, (0, 1))
-        return Labelled(chosen.scores, chosen.labels, value.shape)
+        return Labelled(chosen.scores, chosen.labels, value.shape, chosen.ties_last)
     tests = [Comparison(i, Relation.GT, threshold) for i in range(value.size)]
     return _indicators(call, _early(call), tests, value.shape)
 
@@ -56,7 +56,9 @@ def _label_encoder(call: NodeCall) -> Value:
         labels = [table.get(label, default) for label in chosen.labels]
         if any(not isinstance(label, str) and int(label) != label for label in labels):
             raise UnreadableError("its table holds classes that are no whole numbers")
-        return Labelled(chosen.scores, tuple(x if isinstance(x, str) else int(x) for x in labels), chosen.shape)
+        return Labelled(
+            chosen.scores, tuple(x if isinstance(x, str) else int(x) for x in labels), chosen.shape, chosen.ties_last
+        )
     value = _early(call)
     if any(isinstance(entry, str) for entry in (*keys, *values, default)):
         raise UnreadableError("its table holds text")

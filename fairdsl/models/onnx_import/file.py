@@ -19,7 +19,17 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors
 from fairdsl.source import Span
 
-__all__ = ["RawGraph", "RawInput", "RawNode", "file_digest", "numpy_dtype", "read_file"]
+__all__ = [
+    "RawGraph",
+    "RawInput",
+    "RawNode",
+    "digest_with_sides",
+    "file_digest",
+    "numpy_dtype",
+    "parse_model",
+    "raw_input",
+    "read_file",
+]
 
 #: Refuse to hold more elements than this in one constant.
 _ELEMENT_LIMIT = 1 << 27
@@ -73,19 +83,25 @@ def read_file(path: str, span: Span | None) -> RawGraph:
         content = Path(path).read_bytes()
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
-    model = _parse(path, content, span)
+    model = parse_model(path, content, span)
+    digest = digest_with_sides(path, content, model, span)
+    try:
+        return _convert(path, model, digest, span)
+    except DiagnosticError:
+        raise
+    except Exception as problem:  # protobuf and numpy raise what they like on damaged content
+        raise DiagnosticError(errors.not_onnx(path, _short(problem), span)) from problem
+
+
+def digest_with_sides(path: str, content: bytes, model: Any, span: Span | None) -> str:
+    """The digest of a parsed file's content and its side files; raises DiagnosticError where one is missing."""
     digest = sha256(content)
     for side_file in _side_files(model):
         try:
             digest.update(_beside(path, side_file))
         except OSError as problem:
             raise DiagnosticError(errors.side_file_missing(path, side_file, span)) from problem
-    try:
-        return _convert(path, model, digest.hexdigest(), span)
-    except DiagnosticError:
-        raise
-    except Exception as problem:  # protobuf and numpy raise what they like on damaged content
-        raise DiagnosticError(errors.not_onnx(path, _short(problem), span)) from problem
+    return digest.hexdigest()
 
 
 def _beside(path: str, side_file: str) -> bytes:
@@ -101,15 +117,13 @@ def file_digest(path: str) -> str | None:
     """The digest that :func:`read_file` gives, or None if the file cannot be read any more."""
     try:
         content = Path(path).read_bytes()
-        digest = sha256(content)
-        for side_file in _side_files(_parse(path, content, None)):
-            digest.update(_beside(path, side_file))
+        return digest_with_sides(path, content, parse_model(path, content, None), None)
     except (OSError, DiagnosticError):
         return None
-    return digest.hexdigest()
 
 
-def _parse(path: str, content: bytes, span: Span | None) -> Any:
+def parse_model(path: str, content: bytes, span: Span | None) -> Any:
+    """The file's ``ModelProto``, with the functions that it defines put in; raises DiagnosticError."""
     import onnx
 
     model = onnx.ModelProto()
@@ -157,7 +171,7 @@ def _convert(path: str, model: Any, digest: str, span: Span | None) -> RawGraph:
     folder = str(Path(path).parent)
     constants = {_text(tensor.name): _array(tensor, folder) for tensor in graph.initializer}
     nodes = tuple(_node(node, opsets, folder) for node in graph.node)
-    inputs = tuple(_input(value) for value in graph.input if _text(value.name) not in constants)
+    inputs = tuple(raw_input(value) for value in graph.input if _text(value.name) not in constants)
     return RawGraph(
         sha256=digest,
         inputs=inputs,
@@ -208,7 +222,8 @@ def _attribute(attribute: Any, folder: str) -> Any:
     return _text(value)
 
 
-def _input(value: Any) -> RawInput:
+def raw_input(value: Any) -> RawInput:
+    """The input that a ``ValueInfoProto`` describes."""
     import onnx
 
     kind = value.type.tensor_type

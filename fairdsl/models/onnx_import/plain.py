@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairdsl.models.onnx_import.file import RawGraph, RawNode
 
-__all__ = ["is_plain"]
+__all__ = ["is_plain", "is_plain_machine"]
 
 #: Operators that move no number, for one individual at a time.
 _SHAPING = frozenset({"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
@@ -45,6 +45,16 @@ def is_plain(raw: RawGraph, nodes: Sequence[RawNode]) -> bool:
             return False
         current, done = node.outputs[0], following
     return current == raw.outputs[0] and done is not _Done.NOTHING
+
+
+def is_plain_machine(raw: RawGraph, nodes: Sequence[RawNode]) -> bool:
+    """Whether the one input goes into an SVMClassifier with a kernel as it is, in float32, and nowhere else."""
+    machines = [node for node in nodes if node.operator == "SVMClassifier"]
+    if len(machines) != 1 or len(raw.inputs) != 1 or raw.inputs[0].dtype != "float32":
+        return False
+    (machine,), name = machines, raw.inputs[0].name
+    reading = [node for node in nodes if name in node.inputs]
+    return reading == [machine] and machine.attributes.get("kernel_type", "LINEAR") != "LINEAR"
 
 
 def _after(node: RawNode, current: str, done: _Done, stored: Mapping[str, NDArray[np.generic]]) -> _Done | None:

@@ -99,7 +99,7 @@ def _array_feature_extractor(call: NodeCall) -> Value:
     positions = call.value(1)
     if isinstance(positions, Labelled):
         chosen = relabel(positions, call.constant(0, "the table of classes"))
-        return Labelled(chosen.scores, chosen.labels, (1, 1))
+        return Labelled(chosen.scores, chosen.labels, (1, 1), chosen.ties_last)
     columns = np.array(call.constant(1, "the columns").integers, dtype=np.int64)
     return rearrange(call.value(0), lambda source: np.atleast_2d(source)[..., columns])
 

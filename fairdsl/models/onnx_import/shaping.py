@@ -18,6 +18,7 @@ from fairdsl.models.onnx_import.values import (
     Logistic,
     NodeCall,
     Probabilities,
+    Unread,
     UnreadableError,
     Value,
     as_affine,
@@ -75,7 +76,7 @@ def _cast(call: NodeCall) -> Value:
     value = call.value(0)
     dtype = numpy_dtype(int(call.attribute("to", 1)))
     text = dtype is None
-    if isinstance(value, Labelled) or (isinstance(value, Constant) and value.text and text):
+    if isinstance(value, Labelled | Unread) or (isinstance(value, Constant) and value.text and text):
         return value
     if dtype is None:
         raise UnreadableError("it turns numbers into text")
@@ -162,7 +163,9 @@ def relabel(chosen: Labelled, table: Constant) -> Labelled:
     labels = tuple(names[int(label)] for label in chosen.labels)
     if not table.text and any(int(v) != v for v in labels):
         raise UnreadableError("its table holds classes that are no whole numbers")
-    return Labelled(chosen.scores, labels if table.text else tuple(int(v) for v in labels), chosen.shape)
+    return Labelled(
+        chosen.scores, labels if table.text else tuple(int(v) for v in labels), chosen.shape, chosen.ties_last
+    )
 
 
 def _slice(call: NodeCall) -> Value:

@@ -24,6 +24,7 @@ __all__ = [
     "NodeCall",
     "Probabilities",
     "Softmaxed",
+    "Unread",
     "UnreadableError",
     "Value",
     "as_affine",
@@ -119,14 +120,23 @@ class Softmaxed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """The class whose score is highest (ties: the lowest index), in a tensor of one element."""
+    """The class whose score is highest, in a tensor of one element; ties go to the lowest index, or to the last."""
 
     scores: Affine
     labels: tuple[int | str, ...]
     shape: tuple[int, ...]
+    ties_last: bool = False
 
 
-Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Labelled
+@dataclass(frozen=True, slots=True, eq=False)
+class Unread:
+    """An output of a node that is not read, and why: the file is refused only if something computes with it."""
+
+    reason: str
+    shape: tuple[int, ...]
+
+
+Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Labelled | Unread
 
 
 @dataclass(slots=True)
@@ -195,6 +205,8 @@ def as_affine(value: Value) -> Affine:
             )
         case Labelled():
             raise UnreadableError("it computes with the class that an ArgMax chose")
+        case Unread(reason):
+            raise UnreadableError(reason)
 
 
 def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Value:
@@ -213,7 +225,9 @@ def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64
             if not np.array_equal(positions.reshape(-1), np.arange(logits.size)):
                 raise UnreadableError("it takes some of the probabilities of a softmax")
             return Softmaxed(take(logits, positions))
-        case Labelled(scores, labels, _):
+        case Labelled(scores, labels, _, ties_last):
             if positions.size != 1:
                 raise UnreadableError("it repeats the class that an ArgMax chose")
-            return Labelled(scores, labels, positions.shape)
+            return Labelled(scores, labels, positions.shape, ties_last)
+        case Unread(reason):
+            return Unread(reason, positions.shape)

@@ -12,9 +12,9 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
 from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
-from fairdsl.models.onnx_import import activations, arithmetic, encoders, scikit, shaping, trees
+from fairdsl.models.onnx_import import activations, arithmetic, encoders, machines, scikit, shaping, trees
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
-from fairdsl.models.onnx_import.plain import is_plain
+from fairdsl.models.onnx_import.plain import is_plain, is_plain_machine
 from fairdsl.models.onnx_import.values import (
     Constant,
     Handler,
@@ -23,12 +23,13 @@ from fairdsl.models.onnx_import.values import (
     NodeCall,
     Probabilities,
     Softmaxed,
+    Unread,
     UnreadableError,
     Value,
 )
 from fairdsl.source import Span
 
-__all__ = ["import_onnx", "operators_read"]
+__all__ = ["import_onnx", "operators_read", "shape_of_one"]
 
 HANDLERS: dict[tuple[str, str], Handler] = {
     **arithmetic.HANDLERS,
@@ -37,12 +38,14 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     **scikit.HANDLERS,
     **encoders.HANDLERS,
     **trees.HANDLERS,
+    **machines.HANDLERS,
 }
 #: Operators with several outputs that are read.
 SEVERAL = {
     ("", "Split"): shaping.split,
     ("ai.onnx.ml", "LinearClassifier"): scikit.linear_classifier,
     ("ai.onnx.ml", "TreeEnsembleClassifier"): trees.tree_classifier,
+    ("ai.onnx.ml", "SVMClassifier"): machines.svm_classifier,
 }
 
 
@@ -71,7 +74,7 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
     inputs = []
     undeclared: list[tuple[str, int]] = []
     for item in raw.inputs:
-        shape = _shape_of_one(path, item, assumed_width, span)
+        shape = shape_of_one(path, item, assumed_width, span)
         if not _says_width(item):
             undeclared.append((item.name, prod(shape)))
         if prod(shape) > _WIDEST:
@@ -86,10 +89,10 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         sha256=raw.sha256,
         inputs=tuple(inputs),
         basis=basis,
-        outputs=tuple(_output(path, name, values, span) for name in raw.outputs),
+        outputs=_outputs(path, raw, values, span),
         runnable=True,
         rounded=tuple(rounded),
-        plain=is_plain(raw, nodes),
+        plain=is_plain(raw, nodes) or is_plain_machine(raw, nodes),
     )
 
 
@@ -129,7 +132,7 @@ def _finite(array: NDArray[Any]) -> bool:
     return array.dtype.kind != "f" or bool(np.isfinite(array).all())
 
 
-def _shape_of_one(path: str, item: RawInput, assumed_width: int | None, span: Span | None) -> tuple[int, ...]:
+def shape_of_one(path: str, item: RawInput, assumed_width: int | None, span: Span | None) -> tuple[int, ...]:
     """The shape of the input for one individual: a leading batch dimension becomes 1."""
     if len(item.shape) == 1 and item.shape[0] is not None:
         return (item.shape[0],)  # a plain vector of features, without a batch
@@ -202,6 +205,17 @@ def _settled(value: Value) -> Value:
     return value
 
 
+def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | None) -> tuple[GraphOutput, ...]:
+    """All outputs that are read; there must be one."""
+    unread = {name: value.reason for name in raw.outputs if isinstance(value := values.get(name), Unread)}
+    if unread and len(unread) == len(raw.outputs):
+        name, reason = next(iter(unread.items()))
+        node = next((node for node in raw.nodes if name in node.outputs), None)
+        operator, where = ("graph", name) if node is None else (node.operator, node.where)
+        raise DiagnosticError(errors.node_not_exact(path, operator, where, reason, None, span))
+    return tuple(_output(path, name, values, span) for name in raw.outputs if name not in unread)
+
+
 def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -> GraphOutput:
     match values.get(name):
         case Affine() as scores:
@@ -212,8 +226,8 @@ def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -
             return GraphOutput(name=name, kind=OutputKind.PROBABILITY, scores=shares)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
-        case Labelled(scores, labels, _):
-            return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels)
+        case Labelled(scores, labels, _, ties_last):
+            return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels, ties_last=ties_last)
         case Constant(array, text) if not text:
             constant = Affine.constant(Constant(array).numbers)
             return GraphOutput(name=name, kind=OutputKind.SCORE, scores=constant)

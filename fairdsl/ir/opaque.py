@@ -1,0 +1,84 @@
+"""Models that are no chain of layers: kernel machines, whose formula is known, and black boxes, which only ever answer.
+
+Of a kernel machine every score is a sum of kernels, which is exactly described but not rational where the kernel has an
+exponential or a hyperbolic tangent: its scores are enclosed. Of a black box nothing is known but its answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fairdsl.ir.domain import Domain
+    from fairdsl.ir.model import ExactArray, Layer
+
+__all__ = ["Answers", "BlackBox", "Kernel", "KernelMachine", "Opaque"]
+
+
+class Kernel(Enum):
+    """What a kernel machine makes of a support vector s and the features x."""
+
+    LINEAR = "linear"  # s.x
+    POLY = "poly"  # (gamma s.x + coef0) ** degree
+    RBF = "rbf"  # exp(-gamma |s - x|^2)
+    SIGMOID = "sigmoid"  # tanh(gamma s.x + coef0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelMachine:
+    """Values ``v_j(x) = sum_i coefficients[j, i] K(vectors[i], f(x)) + offsets[j]``, which the model's layers read.
+
+    ``features`` is the affine map f from the model's inputs to the features; ``vectors`` is [n, features],
+    ``coefficients`` [values, n], ``offsets`` [values]; all numbers are those that the file stores, exactly.
+    """
+
+    kernel: Kernel
+    gamma: float
+    coef0: float
+    degree: int
+    features: Layer
+    vectors: ExactArray
+    coefficients: ExactArray
+    offsets: ExactArray
+
+    @cached_property
+    def largest_whole(self) -> int:
+        """The largest size of an integer of ``vectors.scaled``."""
+        return max((abs(value) for value in self.vectors.scaled[0].ravel().tolist()), default=0)
+
+    @cached_property
+    def whole_vectors(self) -> NDArray[np.int64] | None:
+        """The integers of ``vectors.scaled`` where they are below 2**62."""
+        return self.vectors.scaled[0].astype(np.int64) if self.largest_whole < 2**62 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a black box says of n individuals: the outcomes' indices [n], and its scores [n, scores]."""
+
+    decisions: NDArray[np.int64]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlackBox:
+    """A model that is only ever asked: for a batch of individuals it gives outcomes, and scores where it has any.
+
+    ``scores`` is how many scores it gives (0: outcomes alone), ``domain`` whom it is asked about. ``call`` answers for
+    a Python function about float64 [n, attributes]; None for a file, which is run as the model's
+    :class:`~fairdsl.ir.model.Deployed` says.
+    """
+
+    scores: int
+    domain: Domain
+    call: Callable[[NDArray[np.float64]], Answers] | None = None
+
+
+Opaque = KernelMachine | BlackBox

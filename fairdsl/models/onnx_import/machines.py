@@ -1,0 +1,133 @@
+"""Support vector machines of ai.onnx.ml: sums of a kernel between the features and stored vectors.
+
+``v = sum_i coefficients[i] K(vectors[i], x) + rho``. With the linear kernel that is an affine form and read as one. The
+label of a classifier of two classes is the first one where v > 0, as in libsvm, and the second one elsewhere; its
+scores are the columns -v and v, in this order, as onnxruntime computes them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.opaque import Kernel
+from fairdsl.models import exact
+from fairdsl.models.basis import Affine, KernelTerms, apply, scale, take
+from fairdsl.models.onnx_import.arithmetic import plus
+from fairdsl.models.onnx_import.values import Handlers, Labelled, NodeCall, Unread, UnreadableError, Value
+
+__all__ = ["HANDLERS", "svm_classifier"]
+
+FloatArray = NDArray[np.float64]
+
+_KERNELS = {"LINEAR": Kernel.LINEAR, "POLY": Kernel.POLY, "RBF": Kernel.RBF, "SIGMOID": Kernel.SIGMOID}
+#: Powers of a polynomial kernel that are read.
+_HIGHEST_DEGREE = 16
+
+
+def _numbers(call: NodeCall, attribute: str) -> FloatArray:
+    """A list of numbers as a vector (protobuf hands float32 over as float64, exactly)."""
+    listed = call.attribute(attribute, None)
+    found = np.array([] if listed is None else listed, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise UnreadableError(f"its `{attribute}` are not all finite numbers")
+    return found
+
+
+def _value(call: NodeCall, count: int) -> Affine:
+    """The value v, from ``count`` support vectors, in a tensor [1, 1]."""
+    features = call.affine(0)
+    coefficients, vectors, rho = (_numbers(call, name) for name in ("coefficients", "support_vectors", "rho"))
+    if coefficients.size != count or vectors.size != count * features.size or rho.size != 1:
+        sizes = f"{coefficients.size} coefficients and {vectors.size} numbers in support vectors"
+        raise UnreadableError(f"it has {sizes} for {count} vectors of {features.size} features")
+    kernel = _KERNELS.get(call.attribute("kernel_type", "LINEAR"))
+    if kernel is None:
+        raise UnreadableError(f"its kernel is `{call.attribute('kernel_type', '')}`")
+    rows, stored = coefficients.reshape(1, count), vectors.reshape(count, features.size)
+    if kernel is Kernel.LINEAR:
+        product = apply(exact.matmul(rows, stored), features, (1, 1), call.basis)
+        return plus(call, product, Affine.constant(rho.reshape(1, 1)))
+    if not call.basis.early(features):
+        raise UnreadableError("its features are computed by units that bend, which a kernel does not read")
+    gamma, coef0, degree = _parameters(call, kernel)
+    return call.basis.machine(
+        KernelTerms(
+            operator=call.node.operator,
+            node=call.node.where,
+            kernel=kernel,
+            gamma=gamma,
+            coef0=coef0,
+            degree=degree,
+            features=features,
+            vectors=stored,
+            coefficients=rows,
+            offsets=rho,
+        )
+    )
+
+
+def _parameters(call: NodeCall, kernel: Kernel) -> tuple[float, float, int]:
+    """Gamma, the constant and the degree; those that the kernel does not use are 0."""
+    given = _numbers(call, "kernel_params").tolist() or [0.0, 0.0, 0.0]
+    if len(given) != 3:
+        raise UnreadableError(f"it has {len(given)} `kernel_params`, and three are needed")
+    gamma, coef0, degree = given
+    if kernel is Kernel.RBF:
+        if gamma < 0:
+            raise UnreadableError(f"its kernel grows with the distance: gamma is {gamma:g}")
+        return gamma, 0.0, 0
+    if kernel is Kernel.SIGMOID:
+        return gamma, coef0, 0
+    if degree != int(degree) or not 1 <= degree <= _HIGHEST_DEGREE:
+        raise UnreadableError(f"the degree of its kernel is {degree:g}, and whole ones from 1 to 16 are read")
+    return gamma, coef0, int(degree)
+
+
+def svm_classifier(call: NodeCall) -> list[Value]:
+    """Both outputs of an SVMClassifier of two classes: the label, and the scores where they are plain ones."""
+    labels = tuple(call.attribute("classlabels_ints", None) or call.attribute("classlabels_strings", None) or ())
+    per_class = [int(count) for count in call.attribute("vectors_per_class", None) or ()]
+    if len(labels) != 2:
+        remedy = "train a machine for each class"
+        raise UnreadableError(f"its {len(labels)} classes are chosen by votes of pairs; two are read", remedy)
+    if len(per_class) != 2 or not sum(per_class):
+        raise UnreadableError("it has no support vectors", "export it as a LinearClassifier")
+    value = _value(call, sum(per_class))
+    pair = take(value, np.zeros((1, 2), dtype=np.int64))
+    # The second class where -v >= 0: ties are its own.
+    label = Labelled(scale(pair, np.array([0.0, -1.0])), labels, (1,), ties_last=True)
+    return [label, _scores(call, pair)]
+
+
+def _scores(call: NodeCall, pair: Affine) -> Value:
+    """The columns of scores, where nothing is done to them."""
+    transform = call.attribute("post_transform", "NONE")
+    if _numbers(call, "prob_a").size:
+        reason = "its probabilities are fitted to the score by an iteration that stops early; its label is read"
+        return Unread(reason, pair.shape)
+    if transform != "NONE":
+        return Unread(f"its scores go through `post_transform` {transform}; its label is read", pair.shape)
+    return scale(pair, np.array([-1.0, 1.0]))
+
+
+def _svm_regressor(call: NodeCall) -> Value:
+    """The value of an SVMRegressor; without support vectors its coefficients are those of the features."""
+    transform = call.attribute("post_transform", "NONE")
+    if transform != "NONE":
+        raise UnreadableError(f"its value goes through `post_transform` {transform}")
+    if call.attribute("one_class", 0):
+        raise UnreadableError("it gives the sign of its value (`one_class`)", "export the value itself")
+    count = int(call.attribute("n_supports", 0))
+    if count:
+        return _value(call, count)
+    value, coefficients, rho = call.affine(0), _numbers(call, "coefficients"), _numbers(call, "rho")
+    if coefficients.size != value.size or rho.size != 1:
+        raise UnreadableError(f"it has {coefficients.size} coefficients for {value.size} features")
+    product = apply(coefficients.reshape(1, -1), value, (1, 1), call.basis)
+    return plus(call, product, Affine.constant(rho.reshape(1, 1)))
+
+
+HANDLERS: Handlers = {
+    ("ai.onnx.ml", "SVMRegressor"): _svm_regressor,
+}
