@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.plan import Plan, cross_checked, execute, plan_of, prepare
 from fairdsl.plan.choices import check_backend, check_partition, check_properties
 from fairdsl.plan.errors import nobody_compared, nothing_to_check
@@ -33,6 +33,7 @@ def verify(
     *,
     models: Mapping[str, str],
     data: Mapping[str, str],
+    callables: Mapping[str, Function] | None = None,
     budget: Budget,
     backend: str | None,
     properties: Sequence[str],
@@ -40,7 +41,8 @@ def verify(
 ) -> Report:
     """Check every property of the spec (or only those named) and report.
 
-    Files in ``models`` and ``data`` replace those of models and distributions, by name; ``backend`` forces one;
+    Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
+    are Python functions; ``backend`` forces one;
     time that a demand leaves over goes to those after it. Raises DiagnosticError for mistakes in the spec and its
     files.
     """
@@ -50,7 +52,7 @@ def verify(
     if not spec.properties:
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
-    elaborated = elaborate(spec, models, data=data)
+    elaborated = elaborate(spec, models, data=data, callables=callables)
     by_partitions = budget.tactics.partition is not None
     planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
     check_partition(path, budget.tactics.partition, elaborated)

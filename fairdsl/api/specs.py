@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, by_name
+from fairdsl.api.paths import AnyPath, by_name, functions
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -24,6 +24,7 @@ def check(
     *,
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
+    callables: Mapping[str, Callable[[Any], Any]] | None = None,
     timeout: float = 60.0,
     seed: int = 0,
     jobs: int | None = None,
@@ -46,6 +47,8 @@ def check(
         spec: path of the ``.fair`` file.
         models: files that replace those of the spec, by model name; a ``sha256`` in the spec still binds.
         data: files that replace those of distributions, by name; a ``sha256`` in the spec still binds.
+        callables: Python functions that decide, by model name; see docs/python.md. Of a function violations are found;
+            without any its verdict is unknown.
         timeout: seconds for the whole run, shared among its demands.
         seed: of every random choice; the same seed gives the same witnesses.
         jobs: processes to use; all cores by default.
@@ -96,6 +99,7 @@ def check(
         fspath(spec),
         models=by_name(models),
         data=by_name(data),
+        callables=functions(callables, models),
         budget=Budget.of(
             timeout,
             jobs=jobs or os.cpu_count() or 1,
@@ -110,10 +114,17 @@ def check(
     )
 
 
-def lint(spec: AnyPath, *, files: bool = False, models: Mapping[str, AnyPath] | None = None) -> tuple[Diagnostic, ...]:
+def lint(
+    spec: AnyPath,
+    *,
+    files: bool = False,
+    models: Mapping[str, AnyPath] | None = None,
+    callables: Mapping[str, Callable[[Any], Any]] | None = None,
+) -> tuple[Diagnostic, ...]:
     """Everything that is wrong or doubtful about a spec, without asking any backend.
 
-    With ``files`` the models are opened too: width, names and operators are compared with the domain.
+    With ``files`` the models are opened too: width, names and operators are compared with the domain, and functions in
+    ``callables`` are called.
     Never raises for mistakes in the spec; they are what it returns.
     """
     from fairdsl.diagnostics import DiagnosticError
@@ -125,8 +136,9 @@ def lint(spec: AnyPath, *, files: bool = False, models: Mapping[str, AnyPath] | 
             from fairdsl.elaborate import elaborate, load_models
 
             # All models are opened here, also those that only metrics of groups, or no property, speak of.
-            _, about_models = load_models(checked, by_name(models))
-            elaboration = elaborate(checked, by_name(models))
+            given = functions(callables, models)
+            _, about_models = load_models(checked, by_name(models), callables=given)
+            elaboration = elaborate(checked, by_name(models), callables=given)
             refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
             return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *refusals)))
     except DiagnosticError as error:

@@ -8,6 +8,7 @@ is an individual, unfair if somebody whom it is compared with is decided differe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -18,9 +19,12 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.ir.expr import TRUE, Who, conjoin
+from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
-from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.evaluators import evaluator_of
+from fairdsl.numerics.evaluate import Settled
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.numerics.predicates import mask
@@ -79,13 +83,21 @@ def units_of(problem: Problem) -> Units | Refusal:
     return units
 
 
+def _settling(model: Model) -> Callable[[Floats], Settled]:
+    """Decisions of people, [n, attributes]; of a file that is only run by its answers about each of them alone."""
+    evaluator = evaluator_of(model)
+    if isinstance(evaluator, BlackBoxEvaluator) and model.deployed is not None:
+        return evaluator.settled_alone
+    return evaluator.settled
+
+
 class Units:
     """Draws and judges the units of one question; made by :func:`units_of`."""
 
     def __init__(self, problem: Problem, pair: Pair, sets: tuple[ValueSet, ...]) -> None:
         self._pair, self._sets = pair, sets
         self._wanted = conjoin(problem.domain.where, pair.target)
-        self._evaluator = BatchEvaluator(problem.model)
+        self._settled = _settling(problem.model)
         self._free = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
         #: Whether all people over a unit are compared with each other.
         self.connected = (
@@ -148,9 +160,9 @@ class Units:
         valid &= present[:, None]
         decisions = np.full((count, size), _ABSENT, dtype=np.int64)
         if valid.all():  # nobody to leave out, and nothing to copy
-            decisions[:] = self._evaluator.settled(people.reshape(-1, width)).decisions.reshape(count, size)
+            decisions[:] = self._settled(people.reshape(-1, width)).decisions.reshape(count, size)
         else:
-            decisions[valid] = self._evaluator.settled(people[valid]).decisions
+            decisions[valid] = self._settled(people[valid]).decisions
         if self.connected:
             alone = valid.sum(axis=1) <= 1
             unfair, doubtful, first, second = _all_alike(decisions, valid)

@@ -95,6 +95,9 @@ _FILES: dict[str, str] = {
     "E0513": "a file format that is not read",
     "E0514": "a model file that cannot be run",
     "E0515": "a document of rules that cannot be read",
+    "E0516": "a Python function that was not given",
+    "E0517": "a black box without an answer that can be read",
+    "E0518": "a black box that does not always answer alike",
 }
 
 _DATA: dict[str, str] = {
@@ -132,6 +135,13 @@ _GROUPS: dict[str, str] = {
     "E0580": "a group that nobody belongs to",
 }
 
+_REPAIRING: dict[str, str] = {
+    "E0590": "an estimator that cannot be trained",
+    "E0591": "an estimator that does not become a model file",
+    "E0592": "a property or model that training cannot repair",
+    "E0593": "too few rows to repair a model with",
+}
+
 _BACKENDS: dict[str, str] = {
     "E0601": "no backend answers the question",
     "E0602": "the backend asked for cannot answer it",
@@ -160,6 +170,9 @@ _BACKENDS: dict[str, str] = {
     "E0632": "reports that have no demand in common",
     "E0633": "no one property about pairs to search",
     "E0634": "a table in a format that cannot be written",
+    "E0635": "no rows for a search to stay near to",
+    "E0636": "representatives of a question with relaxations",
+    "E0637": "a strategy that cannot search the model",
     "E0640": "a file that is no SDIMACS instance",
     "E0641": "a number that is no probability, in an SDIMACS instance",
     "E0642": "a variable bound twice, in an SDIMACS instance",
@@ -206,6 +219,7 @@ CODES: Mapping[str, str] = MappingProxyType(
     | _PRUNING
     | _POPULATIONS
     | _GROUPS
+    | _REPAIRING
     | _BACKENDS
     | _APPROXIMATION
     | _SMELLS

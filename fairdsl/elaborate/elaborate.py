@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
@@ -14,6 +15,7 @@ from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclar
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
@@ -51,9 +53,15 @@ class Elaboration:
 
 
 def load_models(
-    spec: CheckedSpec, overrides: Mapping[str, str], *, only: frozenset[str] | None = None
+    spec: CheckedSpec,
+    overrides: Mapping[str, str],
+    *,
+    callables: Mapping[str, Function] | None = None,
+    only: frozenset[str] | None = None,
 ) -> tuple[dict[str, Model], tuple[Diagnostic, ...]]:
     """The spec's models by name (all, or ``only`` some), with ``--model NAME=PATH`` in force, and warnings.
+
+    ``callables`` are the Python functions of models, by name.
 
     Deployed files are opened for replay as well, so that one that cannot run is known before any engine
     starts. Raises DiagnosticError with everything that is wrong with any of them.
@@ -64,6 +72,8 @@ def load_models(
             reporter.report(errors.override_of_nothing(name, tuple(spec.models)))
         elif not isinstance(source := spec.models[name].declaration.source, FileSource):
             reporter.report(errors.override_of_nothing(name, tuple(spec.models), source.span))
+    functions = callables or {}
+    declarations = with_functions(spec, functions, reporter)
     models: dict[str, Model] = {}
     labels = {name: label.span for name, label in spec.labels.items()}
     for name, checked in spec.models.items():
@@ -71,8 +81,11 @@ def load_models(
             continue
         try:
             replaced = overrides.get(name)
-            declaration = with_rules(checked, replaced, labels, reporter)
-            model = load_model(declaration, checked.domain, override_path=replaced, reporter=reporter)
+            declaration = declarations.get(name) or with_rules(checked, replaced, labels, reporter)
+            function = functions.get(name)
+            model = load_model(
+                declaration, checked.domain, override_path=replaced, function=function, reporter=reporter
+            )
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
@@ -91,16 +104,23 @@ def _tell_pruned(model: Model, deployed: Deployed, span: Span, reporter: Reporte
         reporter.report(errors.pruned_network(model.name, *made_from, span))
 
 
-def elaborate(spec: CheckedSpec, overrides: Mapping[str, str], *, data: Mapping[str, str] | None = None) -> Elaboration:
+def elaborate(
+    spec: CheckedSpec,
+    overrides: Mapping[str, str],
+    *,
+    data: Mapping[str, str] | None = None,
+    callables: Mapping[str, Function] | None = None,
+) -> Elaboration:
     """Close every question of the spec into a problem: its model is opened, its population built.
 
-    Files in ``overrides`` replace those of models, files in ``data`` those of distributions, by name. Raises
-    DiagnosticError with everything that is wrong with any of the files.
+    Files in ``overrides`` replace those of models, files in ``data`` those of distributions, by name; ``callables`` are
+    Python functions in place of models. Raises DiagnosticError with everything that is wrong with any of them.
     """
     reporter = Reporter()
     models: dict[str, Model] = {}
     try:
-        models, warnings = load_models(spec, overrides, only=frozenset(checked.model for checked in spec.properties))
+        asked = frozenset(checked.model for checked in spec.properties)
+        models, warnings = load_models(spec, overrides, callables=callables, only=asked)
         reporter.extend(warnings)
     except DiagnosticError as error:
         reporter.extend(error.diagnostics)  # what is wrong with the data is said as well
@@ -171,7 +191,7 @@ def _elaborated(
     if isinstance(question, Pair):
         refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
-            refusal = _no_confidence(declaration, question, checked.span)
+            refusal = _no_confidence(declaration, model, question, checked.span)
     problem = Problem(
         name=checked.name,
         domain=checked.domain,
@@ -218,11 +238,13 @@ def _alike(checked: CheckedProperty, model: Model, populations: Populations) -> 
         yield errors.groups_alike(model.name, names, population.name, checked.span, population.span)
 
 
-def _no_confidence(declaration: ModelDeclaration, question: Pair, place: Span) -> Diagnostic:
+def _no_confidence(declaration: ModelDeclaration, model: Model, question: Pair, place: Span) -> Diagnostic:
     """Why the model has no confidence, and what to write instead."""
     clause, source = declaration.decision, declaration.source
     export = "audit a file whose output is the probability, by a sigmoid or softmax"
-    if isinstance(clause, ByRules):
+    if isinstance(model.opaque, BlackBox):
+        has, remedy = "it is a black box: how its numbers are made is not known", "leave the line out"
+    elif isinstance(clause, ByRules):
         has, remedy = "its rules name an outcome and no probability", f"leave the line out, or {export}"
     elif isinstance(clause, WhenScore) and _is_rule(source):
         has, remedy = "its rule over attributes is true or false", f"leave the line out, or {export}"
@@ -244,6 +266,8 @@ def _is_rule(source: ModelSource) -> bool:
 
 def _no_score(model: Model, declaration: ModelDeclaration, demand: Demand) -> Diagnostic | None:
     """A gap needs the one number that the model gives: the IR's score must be the file's own output."""
+    if isinstance(model.opaque, BlackBox) and not isinstance(declaration.decision, WhenScore):
+        return errors.no_single_score(model.name, "answers that are classes, or probabilities", demand.span)
     if isinstance(declaration.decision, ByRules):
         return errors.no_single_score(model.name, "rules that name outcomes, and no score", demand.span)
     if model.score_count != 1:

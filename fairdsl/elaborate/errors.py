@@ -11,16 +11,23 @@ from fairdsl.source import Span
 _LISTED = 4
 
 
-def override_of_nothing(name: str, known: Sequence[str], written: Span | None = None) -> Diagnostic:
-    """``--model NAME=PATH`` for a model that the spec does not declare, or that is ``written`` in the spec."""
+def override_of_nothing(
+    name: str, known: Sequence[str], written: Span | None = None, *, function: bool = False
+) -> Diagnostic:
+    """A file or a Python ``function`` for a model that the spec does not declare, or that is ``written`` in the spec.
+
+    A file that the spec pins counts as written where a function is to replace it.
+    """
     guess = None if written else nearest(name, known)
     listing = ", ".join(f"`{model}`" for model in known)
+    option, has = (f"callables={{{name!r}: ...}}", "function") if function else (f"--model {name}=...", "file")
+    instead = "write `from callable` here" if function else "write `from` and a path here"
     return Diagnostic(
         code="E0550",
-        title=f"`--model {name}=...` names {'a model without a file' if written else 'no model of this spec'}",
-        primary=Label(written, "written in the spec") if written else None,
+        title=f"`{option}` names {f'a model without a {has}' if written else 'no model of this spec'}",
+        primary=Label(written, "it is given here") if written else None,
         why="an option that is quietly ignored would leave another model under audit",
-        help="leave out `--model`, or write `from` and a path here"
+        help=f"leave out `{option.split('=')[0].split()[0]}`, or {instead}"
         if written
         else f"did you mean `{guess}`?"
         if guess

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import ModelDeclaration
-from fairdsl.ir.domain import Boolean, Domain, Real
+from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models import errors
 from fairdsl.models.graph import GraphInput, ImportedGraph
@@ -121,7 +123,7 @@ def _check_dtypes(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, s
     for item in graph.inputs:
         for form in forms[start : start + item.width]:
             if not _fits(item, form, domain):
-                reason = f"it takes {item.dtype} values, and is given others"
+                reason = f"it takes {item.dtype} values, and is given others, or larger ones"
                 raise DiagnosticError(errors.input_not_bound(graph.path, [item.name], [], reason, span))
         start += item.width
 
@@ -131,8 +133,26 @@ def _fits(item: GraphInput, form: Form, domain: Domain) -> bool:
     if item.dtype.startswith("float"):
         return True
     kinds = [domain.attributes[i.attribute].type for i, _ in form.terms if isinstance(i, AttributeInput)]
+    single = len(form.terms) == 1 and form.constant == 0 and form.terms[0][1] == Fraction(1)
+    if item.dtype == "string":  # the names of a category's values
+        return single and bool(kinds) and isinstance(kinds[0], Category)
     if item.dtype == "bool":
-        single = len(form.terms) == 1 and form.constant == 0 and form.terms[0][1] == Fraction(1)
         return single and (not kinds or isinstance(kinds[0], Boolean))
     whole = all(number.denominator == 1 for number in (form.constant, *(factor for _, factor in form.terms)))
-    return whole and not any(isinstance(kind, Real) for kind in kinds)
+    if not whole or any(isinstance(kind, Real) for kind in kinds):
+        return False
+    least, most = _extent(form, domain)
+    limits = np.iinfo(item.dtype)
+    return limits.min <= least and most <= limits.max
+
+
+def _extent(form: Form, domain: Domain) -> tuple[Fraction, Fraction]:
+    """The least and the greatest value that a form of integers, categories and indicators can have."""
+    least = most = form.constant
+    for item, factor in form.terms:
+        ends: tuple[Fraction | None, ...] = (Fraction(0), Fraction(1))
+        if isinstance(item, AttributeInput):
+            ends = domain.attributes[item.attribute].bounds
+        products = [factor * end for end in ends if end is not None]
+        least, most = least + min(products), most + max(products)
+    return least, most

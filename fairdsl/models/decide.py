@@ -14,7 +14,7 @@ from typing import assert_never
 import numpy as np
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.ir.declaration import ByRules, Highest, ModelDeclaration, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import ByAnswer, ByRules, Highest, ModelDeclaration, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
@@ -44,7 +44,7 @@ class Decided:
 def decide(declaration: ModelDeclaration, graph: ImportedGraph, warn: Callable[[Diagnostic], None]) -> Decided:
     """Apply the declaration's clause; raises DiagnosticError where the file has no output that fits."""
     clause = declaration.decision
-    if isinstance(clause, ByRules):
+    if isinstance(clause, ByRules | ByAnswer):
         raise DiagnosticError(_no_rule(declaration, graph, clause.span))
     if not isinstance(clause, Highest) and len(declaration.outcomes) != 2:
         raise DiagnosticError(
@@ -158,7 +158,8 @@ def _when_class(clause: WhenClass, graph: ImportedGraph) -> Decided:
     position = classes.index(clause.index)
     labels = output.labels or (0, 1)
     mine, other = labels[position], labels[1 - position]
-    relation = Relation.GT if position == 1 else Relation.LE  # ties go to the first class
+    second = Relation.GE if output.ties_last else Relation.GT
+    relation = second if position == 1 else second.negated
     return Decided(
         scores=_difference(output.scores, graph),
         rule=ByThreshold(
@@ -193,7 +194,7 @@ def _highest(clause: Highest, outcomes: tuple[str, ...], graph: ImportedGraph) -
             readout=readout,
             labels=output.labels,
         )
-    above = Relation.GT  # a tie goes to outcome 0
+    above = Relation.GE if output.ties_last else Relation.GT  # a tie goes to outcome 0, unless the file says 1
     return Decided(
         scores=_difference(output.scores, graph),
         rule=ByThreshold(relation=above, low=Fraction(0), high=Fraction(0), granted=1, otherwise=0),

@@ -13,12 +13,15 @@ __all__ = [
     "cannot_run",
     "decision_does_not_fit",
     "digest_differs",
+    "function_needed",
     "input_not_bound",
     "linear_document",
     "logistic_assumed",
+    "no_answer",
     "node_not_exact",
     "not_finite",
     "not_onnx",
+    "not_steady",
     "operator_not_read",
     "root_rounded",
     "rules_document",
@@ -30,6 +33,8 @@ __all__ = [
 
 #: How long a path may be in a title before its folders are dropped.
 _PATH_ROOM = 40
+#: What is left for a file that cannot be read exactly.
+_ONLY_RUN = '`from black_box "..."` takes any file that runs, to search it for violations; nothing is proved of it'
 
 
 def _at(span: Span | None, text: str = "") -> Label | None:
@@ -80,7 +85,7 @@ def operator_not_read(
         primary=_at(span, f"node {_listed(places, 4)} of `{_name(path)}` uses it"),
         notes=(f"operators read: {', '.join(known)}",),
         why="every step of the network must have an exact meaning; one that is skipped changes the model",
-        help=f"export the network with operators that are read{hint}",
+        help=f"export the network with operators that are read{hint}; {_ONLY_RUN}",
     )
 
 
@@ -93,7 +98,8 @@ def node_not_exact(
         title=f"this use of `{operator}` cannot be read exactly",
         primary=_at(span, f"node `{node}` of `{_name(path)}`: {reason}"),
         why="verdicts rest on sums, straight pieces, sigmoids and tanhs, taken exactly from the file",
-        help=remedy or "export the network without this step, or put it into `reads` or the decision rule",
+        help=(remedy or "export the network without this step, or put it into `reads` or the decision rule")
+        + f"; {_ONLY_RUN}",
     )
 
 
@@ -214,8 +220,8 @@ def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnost
         title=named,
         primary=_at(span),
         why="a file is read as what it is said to be, never by trying",
-        help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"` or `from rules "rules.json"`; '
-        "other models: export them to ONNX",
+        help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"`, `from rules '
+        '"rules.json"` or `from black_box "..."`; other models: export them to ONNX, or write `from callable`',
     )
 
 
@@ -244,6 +250,44 @@ def rules_document(
         help=remedy
         or 'write `{"rules": [{"if": "age < 18", "then": "reject"}], "otherwise": "grant"}`, or a `dnf` or `cnf` '
         'with `"then"` and `"otherwise"`',
+    )
+
+
+def function_needed(model: str, span: Span | None) -> Diagnostic:
+    """E0516: the model is a Python function, and none was given."""
+    return Diagnostic(
+        code="E0516",
+        title=f"`{model[:30]}` is a Python function, and none was given",
+        primary=_at(span, "only a caller from Python can give it"),
+        why="a spec says what a model decides about; the function itself is not in it",
+        help=f'call `fairdsl.check(SPEC, callables={{"{model}": function}})` or `fairdsl.search` from Python; to audit '
+        "a file from the command line, write `from` and its path",
+    )
+
+
+def no_answer(model: str, does: str, note: str | None, span: Span | None) -> Diagnostic:
+    """E0517: what a black box answers stands for no decision, or it raises an exception."""
+    return Diagnostic(
+        code="E0517",
+        title=f"`{model[:30]}` gives no answer that can be read",
+        primary=_at(span, "a black box: its answers are the model"),
+        notes=(f"it {does}",) if note is None else (f"it {does}", note),
+        why="a decision that is guessed in its place would be another model's",
+        help="`score` wants one finite number for each individual, `probability` one from 0 to 1 or two, `highest "
+        "score` one for each outcome, `class` one whole number; without a rule the answers name the outcomes",
+    )
+
+
+def not_steady(model: str, differing: str, span: Span | None) -> Diagnostic:
+    """E0518: a black box that answers differently when it is asked again."""
+    return Diagnostic(
+        code="E0518",
+        title=f"`{model[:30]}` does not always answer alike",
+        primary=_at(span, "a black box: its answers are the model"),
+        notes=(differing,),
+        why="two people who are decided differently by chance say nothing about what differs between them",
+        help="fix the seed of every call, switch dropout off, and let no individual's answer depend on the others in "
+        "the batch",
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
-from fairdsl.ir.declaration import FileSource, InlineScore, ModelDeclaration, RuleList
+from fairdsl.ir.declaration import CallableSource, FileSource, InlineScore, ModelDeclaration, RuleList
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.feature import Form, Input
 from fairdsl.ir.model import Deployed, Feed, Model
@@ -16,6 +18,7 @@ from fairdsl.models.decide import Decided, decide
 from fairdsl.models.features import fold
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.models.indicate import Bound, EntangledError, bind_indicators, one_hot_groups
+from fairdsl.models.kernels import MixedError, kernel_machine, terms_of
 from fairdsl.models.linear_json import affine_graph, read_linear
 from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
@@ -33,17 +36,25 @@ def load_model(
     domain: Domain,
     *,
     override_path: str | None = None,
+    function: Callable[[Any], Any] | None = None,
     reporter: Reporter | None = None,
 ) -> Model:
     """The model that the declaration describes; warnings go to ``reporter``.
 
-    ``override_path`` names a file to read in place of the spec's (a pinned digest still has to match).
+    ``override_path`` names a file to read in place of the spec's (a pinned digest still has to match), ``function``
+    is the Python function of ``from callable``.
     Raises DiagnosticError with everything that is wrong.
     """
     warnings = reporter if reporter is not None else Reporter()
     source = declaration.source
     if isinstance(source, RuleList):
         return rules_model(declaration, source)
+    if isinstance(source, CallableSource):
+        return _function(declaration, source, domain, function)
+    if isinstance(source, FileSource) and source.format == "black_box":
+        from fairdsl.models.black_box_file import black_box_file
+
+        return black_box_file(declaration, source, domain, override_path)
     if isinstance(source, InlineScore):
         graph, forms = _inline(source)
         decided = decide(declaration, graph, warnings.report)
@@ -56,6 +67,16 @@ def load_model(
         return _assemble(declaration, domain, graph, forms, decided)
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
+
+
+def _function(
+    declaration: ModelDeclaration, source: CallableSource, domain: Domain, function: Callable[[Any], Any] | None
+) -> Model:
+    from fairdsl.models.black_box_call import callable_model
+
+    if function is None:
+        raise DiagnosticError(errors.function_needed(declaration.name, source.span))
+    return callable_model(declaration, domain, function)
 
 
 def _inline(source: InlineScore) -> tuple[ImportedGraph, tuple[Form, ...]]:
@@ -108,28 +129,33 @@ def _assemble(
     from_file = isinstance(declaration.source, FileSource)
     blocks = graph.basis.blocks
     logits = logits_of(declaration.decision, graph, decided)
-    layers = lay_out(blocks, decided.scores)
-    wanted = [number for number in first_blocks(blocks, decided.scores) if blocks[number].indicators is not None]
+    span = declaration.source.span
     try:
+        terms = terms_of(blocks, decided.scores)
+        read = decided.scores if terms is None else terms.features
+        layers = lay_out(blocks, read)
+        wanted = [number for number in first_blocks(blocks, read) if blocks[number].indicators is not None]
         bound = bind_indicators(blocks, wanted, forms, domain)
+    except MixedError as problem:
+        found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), None, span)
+        raise DiagnosticError(found) from problem
     except EntangledError as problem:
         remedy = "export the trees over the attributes and indicators themselves, not over sums of them"
-        span = declaration.source.span
-        raise DiagnosticError(
-            errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
-        ) from problem
+        found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
+        raise DiagnosticError(found) from problem
     inputs, first = fold(layers[0], forms, bound.units)
     return Model(
         name=declaration.name,
         outcomes=declaration.outcomes,
         inputs=inputs,
-        layers=(first, *layers[1:]),
+        layers=(first, *layers[1:]) if terms is None else lay_out(blocks, decided.scores),
         rule=decided.rule,
         favourable=declaration.favourable,
         deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
         sha256=graph.sha256 if from_file else None,
         logits=logits,
         one_of=_one_of(inputs, bound, domain),
+        opaque=None if terms is None else kernel_machine(terms, first),
         span=declaration.span,
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,11 @@ from numpy.typing import NDArray
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import Deployed, Feed, Readout
+from fairdsl.ir.model import Deployed, Feed
 from fairdsl.models import errors
 from fairdsl.models.features import feature_matrix, feature_values, rounded
+from fairdsl.models.readout import decisions_of, numbers_of
+from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
 __all__ = ["Runtime"]
@@ -48,25 +48,57 @@ class Runtime:
 
     def decide(self, points: Sequence[Point]) -> list[int]:
         """The outcome's index for every individual, each run alone."""
-        return [int(self._decisions(self._run_exactly(point))[0]) for point in points]
+        return [int(decisions_of(self._deployed, self._run_exactly(point))[0]) for point in points]
 
     def scores(self, points: Sequence[Point]) -> NDArray[np.float64]:
         """The numbers that decide, [n, columns]: for DIFFERENCE the one difference, else the output itself.
 
         Each individual is run alone. A LABEL output gives the position of the label among the outcomes.
         """
-        rows = [self._numbers(self._run_exactly(point)) for point in points]
+        rows = [numbers_of(self._deployed, self._run_exactly(point)) for point in points]
         return np.concatenate(rows) if rows else np.zeros((0, 1))
 
     def decide_array(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Outcomes of many individuals, [n, attributes] to [n], in batches."""
-        batches = [self._decisions(output) for output in self._in_batches(points)]
+        batches = [decisions_of(self._deployed, output) for output in self._in_batches(points)]
         return np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)
 
     def scores_array(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """What :meth:`scores` gives, for many individuals in batches."""
-        batches = [self._numbers(output) for output in self._in_batches(points)]
+        batches = [numbers_of(self._deployed, output) for output in self._in_batches(points)]
         return np.concatenate(batches) if batches else np.zeros((0, 1))
+
+    def answers(self, points: NDArray[np.float64], *, alone: bool = False) -> NDArray[Any]:
+        """The output itself for many individuals, [n, columns]: in batches, or each of them run alone."""
+        if alone and not (self._plain and self._batch in (None, 1)):
+            return self.answers_exactly(points_of(points))
+        outputs = list(self._one_by_one(points) if alone else self._in_batches(points))
+        return np.concatenate(outputs) if outputs else np.zeros((0, 1))
+
+    def answers_exactly(self, points: Sequence[Point]) -> NDArray[Any]:
+        """The output itself, each individual run alone, with features computed exactly and rounded once."""
+        outputs = [self._run_exactly(point) for point in points]
+        return np.concatenate(outputs) if outputs else np.zeros((0, 1))
+
+    def outputs(self, point: Point) -> dict[str, NDArray[Any]]:
+        """All outputs of the file for one individual, [1, columns] each; those that are no tables are left out."""
+        feeds = self._feeds_exactly(point)
+        found = {item.name: self._run(feeds, item.name) for item in self._session.get_outputs()}
+        return {name: array[:1] for name, array in found.items() if len(array) == (self._batch or 1)}
+
+    @property
+    def _plain(self) -> bool:
+        """Whether all features are attributes as they stand, so that float64 rounds none of them before the file."""
+        return all(
+            len(form.terms) == 1 and not form.constant and form.terms[0][1] == 1 for form in self._deployed.features
+        )
+
+    def _one_by_one(self, points: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
+        """The output for every individual alone, whose features are attributes as they stand."""
+        rows = feature_matrix(self._deployed.features, points)
+        tensors = [(feed, self._elements(feed, rows)) for feed in self._deployed.feeds]
+        for row in range(len(points)):
+            yield self._run({feed.name: self._shaped(feed, tensor[row : row + 1]) for feed, tensor in tensors})[:1]
 
     def _in_batches(self, points: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
         """The output for every individual, batch by batch."""
@@ -74,24 +106,35 @@ class Runtime:
         for start in range(0, points.shape[0], size):
             rows = feature_matrix(self._deployed.features, points[start : start + size])
             count = rows.shape[0]
-            if self._batch and count < size:  # the file wants full batches
-                rows = np.concatenate([rows, np.zeros((size - count, rows.shape[1]))])
+            if self._batch and count < size:  # the file wants full batches, and of nobody outside the domain
+                rows = np.concatenate([rows, np.repeat(rows[-1:], size - count, axis=0)])
             feeds = {feed.name: self._tensor(feed, rows) for feed in self._deployed.feeds}
             yield self._run(feeds)[:count]
 
     def _run_exactly(self, point: Point) -> NDArray[Any]:
         """The output for one individual, with features computed exactly and rounded once."""
+        return self._run(self._feeds_exactly(point))[:1]
+
+    def _feeds_exactly(self, point: Point) -> dict[str, NDArray[Any]]:
+        """What the file is given for one individual, as often as the file's batch has room."""
         values = feature_values(self._deployed.features, point)
         feeds = {}
         for feed in self._deployed.feeds:
-            row = [rounded(values[i], feed.dtype) for i in feed.features]
-            full = np.array([row] * (self._batch or 1), dtype=feed.dtype)
-            feeds[feed.name] = self._shaped(feed, full)
-        output = self._run(feeds)
-        return output[:1]
+            chosen = [values[i] for i in feed.features]
+            if feed.texts:
+                full = _texts(feed, np.array([[float(value) for value in chosen]]))
+            else:
+                full = np.array([[rounded(value, feed.dtype) for value in chosen]], dtype=feed.dtype)
+            feeds[feed.name] = self._shaped(feed, np.repeat(full, self._batch or 1, axis=0))
+        return feeds
 
     def _tensor(self, feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
-        return self._shaped(feed, rows[:, list(feed.features)].astype(feed.dtype))
+        return self._shaped(feed, self._elements(feed, rows))
+
+    def _elements(self, feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
+        """What the feed takes of the features of each row, [n, width]."""
+        chosen = rows[:, list(feed.features)]
+        return _texts(feed, chosen) if feed.texts else chosen.astype(feed.dtype)
 
     def _shaped(self, feed: Feed, rows: NDArray[Any]) -> NDArray[Any]:
         """[n, width] in the rank that the file wants."""
@@ -101,10 +144,10 @@ class Runtime:
         rest = [d if isinstance(d, int) and d > 0 else -1 for d in shape[1:]]
         return rows.reshape([rows.shape[0], *rest])
 
-    def _run(self, feeds: dict[str, NDArray[Any]]) -> NDArray[Any]:
-        """The output as [n, columns] (labels: [n, 1])."""
+    def _run(self, feeds: dict[str, NDArray[Any]], name: str = "") -> NDArray[Any]:
+        """The output (or the one of that name) as [n, columns] (labels: [n, 1])."""
         try:
-            (output,) = self._session.run([self._deployed.output], feeds)
+            (output,) = self._session.run([name or self._deployed.output], feeds)
         except Exception as problem:  # onnxruntime raises classes of its own per failure
             raise DiagnosticError(errors.cannot_run(self._deployed.path, _short(problem))) from problem
         if isinstance(output, list):  # ZipMap: one dictionary of classes an individual
@@ -115,57 +158,14 @@ class Runtime:
         array = np.asarray(output)
         return array.reshape(count if array.size % max(count, 1) == 0 else 1, -1)
 
-    def _numbers(self, output: NDArray[Any]) -> NDArray[np.float64]:
-        match self._deployed.readout:
-            case Readout.LABEL:
-                return self._decisions(output).astype(np.float64)[:, None]
-            case Readout.DIFFERENCE:
-                chosen = output[:, 1:2] - output[:, 0:1]
-            case Readout.CHANNEL:
-                chosen = output[:, self._deployed.channel, None]
-            case Readout.SCORE | Readout.HIGHEST:
-                chosen = output
-        return np.asarray(chosen, dtype=np.float64)
 
-    def _decisions(self, output: NDArray[Any]) -> NDArray[np.int64]:
-        deployed = self._deployed
-        match deployed.readout:
-            case Readout.LABEL:
-                return self._outcomes(output[:, 0])
-            case Readout.HIGHEST:
-                return self._outcomes(np.argmax(output, axis=1))
-            case Readout.DIFFERENCE:
-                true = _compare(output[:, 1], deployed.relation, output[:, 0])
-            case Readout.SCORE | Readout.CHANNEL:
-                threshold = np.asarray(rounded(deployed.threshold or Fraction(0), str(output.dtype)))
-                column = output[:, deployed.channel if deployed.readout is Readout.CHANNEL else 0]
-                true = _compare(column, deployed.relation, threshold.astype(output.dtype))
-        return np.where(true, deployed.granted, deployed.otherwise).astype(np.int64)
-
-    def _outcomes(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The outcomes that labels stand for; ValueError for a label that stands for none."""
-        if not self._deployed.labels:
-            return values.astype(np.int64)
-        outcomes = np.full(len(values), -1, dtype=np.int64)
-        for outcome, label in enumerate(self._deployed.labels):
-            outcomes[values == label] = outcome
-        if (outcomes < 0).any():
-            raise ValueError(f"`{values[outcomes < 0][0]}` is no label of the file")
-        return outcomes
-
-
-def _compare(left: NDArray[Any], relation: Relation | None, right: NDArray[Any]) -> NDArray[np.bool_]:
-    match relation:
-        case Relation.GT:
-            return left > right
-        case Relation.GE:
-            return left >= right
-        case Relation.LT:
-            return left < right
-        case Relation.LE:
-            return left <= right
-        case _:
-            raise ValueError(f"no decision compares by {relation}")
+def _texts(feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
+    """The texts that stand for the numbers, [n, width]."""
+    found = np.full(rows.shape, "", dtype=object)
+    for column, texts in enumerate(feed.texts):
+        for number, text in texts:
+            found[rows[:, column] == number, column] = text
+    return found
 
 
 def _fixed_batch(shapes: dict[str, tuple[Any, ...]]) -> int | None:

@@ -133,7 +133,9 @@ def _chosen(spec: CheckedSpec, model: str | None) -> str:
 def _network_file(source: ModelSource, original: Model, known: Sequence[str]) -> str:
     """The path of the model's file; raises DiagnosticError (E0561) where no units could be taken out of it."""
     hidden = original.layers[:-1]
-    if original.deployed is None:
+    if original.opaque is not None:
+        reason = "it is no network whose layers are known"
+    elif original.deployed is None:
         reason = "it is a linear model or a list of rules"
         if isinstance(source, InlineScore | RuleList):
             reason = "it is written in the spec"

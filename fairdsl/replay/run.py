@@ -1,4 +1,4 @@
-"""A pair on the original model: exact arithmetic, and float32 where a file is deployed."""
+"""A pair on the original model: exact arithmetic, and float32 where a file is deployed; of a black box its answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.ir.domain import Point
 from fairdsl.ir.model import Deployed, Model, Readout
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairDemand, SameDecision, ScoreGap
 from fairdsl.numerics.exact import UNDECIDED, settled_gap, settled_scores
@@ -53,6 +54,8 @@ def replay(problem: Problem, a: Point, b: Point) -> Replay:
     if not isinstance(pair, Pair):
         raise ValueError("only questions about pairs have witnesses to replay")
     model = problem.model
+    if isinstance(model.opaque, BlackBox):
+        return _asked(pair.demand, model, a, b)
     (scores_a, decision_a), (scores_b, decision_b) = settled_scores(model, a), settled_scores(model, b)
     in_float32, float32_decisions = (
         (None, None) if model.deployed is None else _deployed(pair.demand, model.deployed, a, b)
@@ -66,6 +69,25 @@ def replay(problem: Problem, a: Point, b: Point) -> Replay:
         decision_b=UNDECIDED if decision_b is None else decision_b,
         float32_decisions=float32_decisions,
         score_error=max(*scores_a.errors, *scores_b.errors),
+    )
+
+
+def _asked(demand: PairDemand, model: Model, a: Point, b: Point) -> Replay:
+    """What a black box answers about either individual alone, which is all there is to know."""
+    from fairdsl.models.black_box import BlackBoxEvaluator
+
+    answers = BlackBoxEvaluator(model).ask_exactly((a, b))
+    scores_a, scores_b = (tuple(Fraction(score) for score in row) for row in answers.scores.tolist())
+    decisions = answers.decisions.tolist()
+    single = (scores_a[0], scores_b[0]) if len(scores_a) == 1 else None
+    return Replay(
+        exact=breaks(demand, single, (decisions[0], decisions[1])),
+        float32=None,
+        scores_a=scores_a,
+        scores_b=scores_b,
+        decision_a=decisions[0],
+        decision_b=decisions[1],
+        asked=True,
     )
 
 

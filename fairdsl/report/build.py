@@ -122,7 +122,7 @@ def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
     return replace(
         demand,
         # Engines claim something about real arithmetic; a witness says itself what float32 does with it.
-        arithmetic=Arithmetic.EXACT,
+        arithmetic=Arithmetic.ANSWERS if evidence.asked else Arithmetic.EXACT,
         fidelity=evidence.fidelity,
         backend=evidence.backend,
         method=evidence.method,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fairdsl.ir.declaration import FileSource
 from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.report.model import HashedFile
 from fairdsl.semantics.checked import CheckedSpec
 
@@ -17,9 +18,13 @@ __all__ = ["hashed_data", "hashed_models"]
 def hashed_models(
     spec: CheckedSpec, opened: Mapping[str, Model], overrides: Mapping[str, str]
 ) -> tuple[HashedFile, ...]:
-    """Every model that a property is about; models written in the spec have no file of their own."""
+    """Every model that a property is about; models written in the spec, and functions, have no file of their own."""
     hashed: list[HashedFile] = []
     for name in dict.fromkeys(checked.model for checked in spec.properties):
+        box = opened[name].opaque if name in opened else None
+        if isinstance(box, BlackBox) and box.call is not None:
+            hashed.append(HashedFile(name=name, path=None, sha256=None, function=True))
+            continue
         source = spec.models[name].declaration.source
         path = overrides.get(name, source.path) if isinstance(source, FileSource) else None
         digest = opened[name].sha256 if name in opened else _digest(path)

@@ -43,6 +43,7 @@ class Arithmetic(Enum):
     EXACT = "exact"
     FLOAT32 = "float32"
     ESTIMATE = "estimate"  # decisions are exact; the share is that of a sample
+    ANSWERS = "answers"  # a black box's own, whatever arithmetic it computes them in
 
 
 class ExitCode(Enum):
@@ -278,11 +279,15 @@ def _distinct(pairs: Iterable[WitnessReport]) -> tuple[WitnessReport, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashedFile:
-    """A file that the verdicts are about. ``sha256`` is None for a model written in the spec itself."""
+    """A file that the verdicts are about. ``sha256`` is None for a model written in the spec itself.
+
+    ``function``: the model is a Python function, and there is no file.
+    """
 
     name: str
     path: str | None
     sha256: str | None
+    function: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,7 +74,8 @@ def _header(report: Report, style: Style) -> Iterator[str]:
     rows = [("spec", spec)]
     rows += [("model", file) for file in report.models] + [("data", file) for file in report.data]
     for heading, file in rows:
-        parts = [style.shown(file.name), style.shown(file.path or "written in the spec"), _hash(file)]
+        place = file.path or ("a Python function" if file.function else "written in the spec")
+        parts = [style.shown(file.name), style.shown(place), _hash(file)]
         yield f"{heading:<6} " + style.paint("  ".join(part for part in parts if part), Paint.FAINT)
     yield f"{'seed':<6} " + style.paint(str(report.seed), Paint.FAINT)
 

@@ -167,11 +167,15 @@ def rests_on(demand: DemandReport) -> str:
     parts = [demand.method or "", *demand.notes]
     parts.append(_approximation(demand))
     if demand.witnesses:
-        deployed = any(witness.float32_decisions for witness in demand.witnesses)
-        parts.append(
-            "every pair replayed on the original model, in exact arithmetic" + (" and in float32" if deployed else "")
-        )
+        parts.append(_replayed(demand))
     return "; ".join(part for part in parts if part)
+
+
+def _replayed(demand: DemandReport) -> str:
+    if demand.arithmetic is Arithmetic.ANSWERS:
+        return "every pair put to the original model again, each individual alone"
+    deployed = any(witness.float32_decisions for witness in demand.witnesses)
+    return "every pair replayed on the original model, in exact arithmetic" + (" and in float32" if deployed else "")
 
 
 def _approximation(demand: DemandReport) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,8 +10,8 @@ from typing import TypeVar
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.declaration import (
     ByRules,
+    CallableSource,
     DecisionClause,
-    FileSource,
     Highest,
     InlineScore,
     ModelDeclaration,
@@ -27,6 +26,7 @@ from fairdsl.ir.feature import Form, IndicatorInput
 from fairdsl.semantics import errors
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.features import Features
+from fairdsl.semantics.model_sources import file_source, lists_rules, names_outcomes, names_rules
 from fairdsl.semantics.own_numbers import OWN_NUMBERS, own_comparison
 from fairdsl.semantics.rules import RuleScope, check_list
 from fairdsl.semantics.scope import ConditionScope
@@ -34,7 +34,7 @@ from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["check_model", "file_source"]
+__all__ = ["check_model"]
 
 
 def check_model(
@@ -60,18 +60,6 @@ def check_model(
         reads_spans=spans,
         doc=" ".join(node.doc),
         span=node.name.span,
-    )
-
-
-def file_source(clause: tree.From) -> FileSource:
-    """A `from` clause; its path counts from the folder of the file that holds it."""
-    folder = os.path.dirname(clause.span.file.path)
-    return FileSource(
-        path=os.path.normpath(os.path.join(folder, clause.path.value)),
-        format=clause.format.text if clause.format else None,
-        sha256=clause.digest.value.lower() if clause.digest else None,
-        span=clause.path.span,
-        digest_span=clause.digest.span if clause.digest else None,
     )
 
 
@@ -131,13 +119,13 @@ class _ModelChecker:
     def reads(self) -> tuple[tuple[Form, ...] | None, tuple[Span, ...]]:
         """The forms and where each was written; None without the clause."""
         clause = self._only(tree.Reads, "what it reads")
-        if clause is None or _lists_rules(self.node):
+        if clause is None or lists_rules(self.node):
             return None, ()  # beside rules it has been reported
-        if not any(isinstance(other, tree.From) for other in self.node.clauses):
+        if not any(isinstance(other, tree.From | tree.FromCallable) for other in self.node.clauses):
             self._incomplete(clause.span, "has no file that could read anything", "remove `reads`")
             return None, ()
         rules = next(
-            (other for other in self.node.clauses if isinstance(other, tree.From) and _names_rules(other)), None
+            (other for other in self.node.clauses if isinstance(other, tree.From) and names_rules(other)), None
         )
         if rules is not None:
             self.reporter.report(errors.rules_beside(self._name, "a `reads` clause", clause.span, rules.span))
@@ -147,20 +135,20 @@ class _ModelChecker:
     # ---- where the score comes from, and what it decides -----------------------------------------
 
     def source_and_decision(self) -> tuple[ModelSource | None, DecisionClause | None]:
-        if _lists_rules(self.node):
+        if lists_rules(self.node):
             return self._list()
         file, formula = self._only(tree.From, "its file"), self._only(tree.ScoreFormula, "its score")
+        function = self._only(tree.FromCallable, "its function")
         when = self._only(tree.DecidesWhen, "its decision rule")
         highest = self._only(tree.DecidesByHighest, "its decision rule")
-        if file and formula:
-            self._incomplete(formula.span, "has both a file and a formula", "keep the one that is audited")
+        if not self._one_source(file, function, formula):
             return None, None
         if when is not None and highest is not None:
             self._incomplete(highest.span, "has two decision rules", "keep the one that is used")
             return None, None
         if when is None and highest is None:
-            if file is not None and formula is None and _may_hold_rules(file):
-                return file_source(file), ByRules(span=file.span)
+            if (answers := names_outcomes(file, function)) is not None:
+                return answers
             granted = self.outcomes[-1]
             self._incomplete(
                 self.node.name.span,
@@ -170,9 +158,12 @@ class _ModelChecker:
                 f"`first {granted} when ...`",
             )
             return None, None
+        if function is not None:
+            decision = self._highest(highest) if highest else self._when(when)
+            return CallableSource(span=function.span), decision
         if file is None and formula is None:
             return self._rule(when) if when is not None else self._no_source(self.node.name.span)
-        if file is not None and _names_rules(file):
+        if file is not None and names_rules(file):
             clause = when or highest
             assert clause is not None
             self.reporter.report(errors.rules_beside(self._name, "a decision rule", clause.span, file.span))
@@ -188,6 +179,19 @@ class _ModelChecker:
             return None, None
         source = file_source(file) if file else self._formula(formula)
         return source, self._highest(highest) if highest else self._when(when)
+
+    def _one_source(
+        self, file: tree.From | None, function: tree.FromCallable | None, formula: tree.ScoreFormula | None
+    ) -> bool:
+        """Whether the model comes from one place at most."""
+        if formula is not None and (file or function):
+            has = "a file" if file else "a Python function"
+            self._incomplete(formula.span, f"has both {has} and a formula", "keep the one that is audited")
+        elif file is not None and function is not None:
+            self._incomplete(function.span, "has both a file and a Python function", "keep the one that is audited")
+        else:
+            return True
+        return False
 
     def _list(self) -> tuple[ModelSource | None, DecisionClause | None]:
         """``first ... then ... otherwise``: the rules decide themselves."""
@@ -325,18 +329,3 @@ class _ModelChecker:
             )
         )
         return None
-
-
-def _lists_rules(node: tree.Model) -> bool:
-    """Whether the model is a list of rules, or tries to be one."""
-    return any(isinstance(clause, tree.Rule | tree.Otherwise) for clause in node.clauses)
-
-
-def _names_rules(clause: tree.From) -> bool:
-    """Whether the file is said to be a document of rules."""
-    return clause.format is not None and clause.format.text == "rules"
-
-
-def _may_hold_rules(clause: tree.From) -> bool:
-    """Whether the file may name the outcomes itself: what ends like the document of a linear model is opened first."""
-    return _names_rules(clause) or (clause.format is None and clause.path.value.lower().endswith(".json"))

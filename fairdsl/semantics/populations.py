@@ -12,7 +12,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Edge, LabelDeclaration
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.laws import check_laws
-from fairdsl.semantics.models import file_source
+from fairdsl.semantics.model_sources import file_source
 from fairdsl.semantics.scope import attribute_index
 from fairdsl.semantics.settings import check_settings
 from fairdsl.source import Span

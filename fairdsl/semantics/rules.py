@@ -21,6 +21,7 @@ __all__ = ["RuleScope", "WrittenRule", "check_list", "resolve_rules"]
 #: What a rule of a list is not written beside, with the words for it.
 _ELSEWHERE: dict[type[tree.ModelClause], str] = {
     tree.From: "a file",
+    tree.FromCallable: "a Python function",
     tree.ScoreFormula: "a score",
     tree.DecidesWhen: "a decision rule",
     tree.DecidesByHighest: "a decision rule",

@@ -159,6 +159,8 @@ class SpecBuilder(PropertyBuilder):
         match branch.data:
             case "from":
                 return self._from(branch)
+            case "from_callable":
+                return tree.FromCallable(span=span)
             case "score_formula":
                 return tree.ScoreFormula(formula=self.only_expression(branch), span=span)
             case "decides_when":

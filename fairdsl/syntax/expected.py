@@ -22,6 +22,7 @@ _DESCRIBED = {
     "ALL": "`all`",
     "INFLUENCE": "`influence of`",
     "SAME": "`same decision`",
+    "CALLABLE": "`callable`",
     "SHA256": '`sha256 "..."`',
     "TABLE": "`table`",
     "ZERO": "`0`",

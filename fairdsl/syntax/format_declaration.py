@@ -114,6 +114,8 @@ def format_model(writer: Writer, model: tree.Model) -> None:
         match clause:
             case tree.From():
                 writer.statement("  ", _from_pieces(clause), start)
+            case tree.FromCallable():
+                writer.line("  from callable", start, "  ")
             case tree.ScoreFormula():
                 writer.statement("  score = ", expression_pieces(clause.formula, outermost=True), start)
             case tree.DecidesWhen():

@@ -134,7 +134,8 @@ class Evidence:
     """Who answered and what the answer rests on, in a sentence.
 
     ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
-    ``coverage`` is there where the question was asked partition by partition.
+    ``coverage`` is there where the question was asked partition by partition. ``asked``: the model is a black box, and
+    what is said is about its own answers, not about arithmetic.
     """
 
     backend: str
@@ -143,6 +144,7 @@ class Evidence:
     notes: tuple[str, ...] = ()
     vacuous: bool = False
     coverage: Coverage | None = None
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,8 @@ class Replay:
     ``exact`` says whether the pair violates the demand in exact arithmetic; ``float32`` whether it does
     in the deployed file's own arithmetic (None where the model is written in the spec and no file is
     deployed). Scores are within ``score_error`` of the exact ones; it is 0 for models whose scores are
-    rational. A decision is negative where it stays open.
+    rational. A decision is negative where it stays open. ``asked``: the model is a black box, and in place of exact
+    arithmetic stands what it answers about each of the two alone.
     """
 
     exact: bool
@@ -163,6 +166,7 @@ class Replay:
     decision_b: int
     float32_decisions: tuple[int, int] | None = None
     score_error: Fraction = Fraction(0)
+    asked: bool = False
 
     @property
     def agrees(self) -> bool:

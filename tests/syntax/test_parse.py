@@ -40,6 +40,7 @@ label reoffended : boolean column "two_year_recid"
 
 model approve : Applicant -> { reject, grant }
   from onnx "a.onnx" sha256 "9f2c"
+  from callable
   score = 2 * income - 3
   reads age, one_hot(job), (income - 38.6) / 13.2
   grant when score > 0
@@ -224,3 +225,19 @@ def test_doc_text_before_nothing_it_could_document_is_a_comment() -> None:
 
 def test_a_hash_in_a_text_is_no_comment() -> None:
     assert read('use "a#b.fair" # c').comments[0].text == "# c"
+
+
+def test_callable_is_a_word_only_behind_from() -> None:
+    """An attribute or an outcome may be called so, and so may a format, which is then refused as one."""
+    spec = read(
+        "domain D { callable : boolean }\n"
+        "model callable : D -> { callable, no }\n from callable # a function\n callable when score > 0\n"
+        'model other : D -> { yes, no }\n from callable "file.x"\n yes when score > 0\n'
+    )
+    first, second = (item for item in spec.items if isinstance(item, tree.Model))
+    assert isinstance(first.clauses[0], tree.FromCallable)
+    assert first.outcomes[0].text == "callable"
+    named = second.clauses[0]
+    assert isinstance(named, tree.From)
+    assert named.format is not None
+    assert (named.format.text, named.path.value) == ("callable", "file.x")

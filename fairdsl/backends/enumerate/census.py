@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap, Sure
+from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
 from fairdsl.numerics.evaluate import BatchEvaluator, Settled, points_of
 from fairdsl.numerics.grid import Grid
@@ -98,7 +101,7 @@ def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observ
             census.masked = False
             return census
         census.admissible.reshape(-1)[indices] = mask(wanted, {Who.EACH: grid.points(indices)})
-    evaluator = BatchEvaluator(problem.model)
+    evaluator = evaluator_of(problem.model)
     everybody = np.flatnonzero(census.admissible)
     for start in range(0, everybody.size, evaluator.chunk):
         if budget.exhausted:
@@ -109,9 +112,13 @@ def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observ
     return census
 
 
-def _evaluate(census: Census, pair: Pair, evaluator: BatchEvaluator, indices: NDArray[np.int64]) -> None:
+def _evaluate(
+    census: Census, pair: Pair, evaluator: BatchEvaluator | BlackBoxEvaluator, indices: NDArray[np.int64]
+) -> None:
     points = census.grid.points(indices)
-    settled = evaluator.settled(points)
+    # Of a black box a decision is defined by its answer about the individual alone.
+    settle = evaluator.settled_alone if isinstance(evaluator, BlackBoxEvaluator) else evaluator.settled
+    settled = settle(points)
     census.decisions.reshape(-1)[indices] = settled.decisions
     census.doubled += settled.doubled
     census.exactly += settled.exactly
@@ -136,6 +143,8 @@ def _surely(model: Model, points: NDArray[np.float64], settled: Settled, wanted:
 
 def with_deployed(census: Census, problem: Problem, budget: Budget, observer: Observer) -> str | None:
     """Run the deployed file on everybody where that is affordable; the note to print, or None."""
+    if isinstance(problem.model.opaque, BlackBox):
+        return None  # it was the deployed file that decided
     if problem.model.deployed is None or not census.complete or not 0 < census.count <= _DEPLOYED:
         return None
     runtime = runtime_of(problem.model.deployed)

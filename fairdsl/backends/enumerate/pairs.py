@@ -18,6 +18,7 @@ from fairdsl.backends.enumerate.census import UNSEEN, Census
 from fairdsl.backends.enumerate.marks import Marks
 from fairdsl.ir.expr import TRUE, Relation, Who, variables
 from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.question import Differ, Pair, Relaxation, ScoreGap
 from fairdsl.numerics.exact import Enclosed, enclosed_scores, gap_keeps, settled_gap
 from fairdsl.numerics.grid import Grid
@@ -146,9 +147,11 @@ class _GapJudge:
             reach = np.abs(self._scores[a]) + np.abs(self._scores[b])
             # Scores without error are multiples of a common power of two, far from 2**53 of them
             # (numerics/evaluate.py), so their difference is exact as well.
-            slack = np.where(error > 0, 2 * error + 8 * _UNIT_ROUNDOFF * reach, 0.0)
+            # Those of a black box are any floats, so there only the scores are without error.
+            rounded = np.asarray((error > 0) | isinstance(self._model.opaque, BlackBox))
+            slack = np.where(rounded, 2 * error + 8 * _UNIT_ROUNDOFF * reach, 0.0)
             above, below = gap - slack > self._above, gap + slack < self._below
-            exact = error == 0
+            exact = ~rounded
             above |= exact & (gap >= self._above) & (gap != self._below)
             below |= exact & (gap <= self._below) & (gap != self._above)
             equal = exact & (gap == self._above) & (gap == self._below)

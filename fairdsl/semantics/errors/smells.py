@@ -14,8 +14,8 @@ def never_used(kind: str, name: str, span: Span) -> Diagnostic:
     protected = kind == "protected attribute"
     help_text = {
         "protected attribute": "name it in `differ in` or `across`, or remove it",
-        "label": "write `over DOMAIN, LABEL` in a distribution, remove it, or, where only `fairdsl prune --data` "
-        "reads it, name its `column`",
+        "label": "write `over DOMAIN, LABEL` in a distribution, remove it, or, where only `fairdsl prune --data` or "
+        "`fairdsl repair` reads it, name its `column`",
     }
     return Diagnostic(
         code="W0801",

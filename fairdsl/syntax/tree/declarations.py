@@ -125,6 +125,11 @@ class From(Node):
 
 
 @node
+class FromCallable(Node):
+    """``from callable``: a Python function, which the caller of the API gives."""
+
+
+@node
 class ScoreFormula(Node):
     """``score = EXPRESSION``: a model written in the spec."""
 
@@ -174,7 +179,9 @@ class Reads(Node):
     features: tuple[Expression, ...]
 
 
-ModelClause = From | ScoreFormula | DecidesWhen | DecidesByHighest | Rule | Otherwise | Favourable | Reads
+ModelClause = (
+    From | FromCallable | ScoreFormula | DecidesWhen | DecidesByHighest | Rule | Otherwise | Favourable | Reads
+)
 
 
 @node

@@ -1,0 +1,190 @@
+"""How the answers of a black box become decisions: by its decision clause, and by what its output looks like.
+
+Nothing says what the numbers of a black box are, so they are taken as what the clause calls them:
+
+* ``when score``: the one number of an individual; ``when probability``: the one number, or of two columns that of the
+  outcome, and always from 0 to 1; both are compared with the threshold as the output's own type holds it;
+* ``when class = c``: the class, one whole number, or of two columns the higher one (the first where they are equal);
+* ``decide by highest score``: a column for each outcome, the first of the highest;
+* no clause: the outcome itself, by its name or by its position in the declaration, from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.declaration import ByAnswer, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.domain import Domain, Real
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
+from fairdsl.ir.opaque import Answers
+from fairdsl.models import errors
+from fairdsl.models.readout import NoLabelError, Reading, decisions_of, numbers_of
+from fairdsl.source import Span
+
+__all__ = ["Asked", "Kind", "Told", "answers_of", "in_words", "kind_of", "reading_of", "rule_of", "score_count"]
+
+#: How far a probability may be from 0..1 by rounding.
+_ROUNDED = 1e-6
+
+
+class Kind(Enum):
+    """What the elements of an output are."""
+
+    NUMBERS = "number"
+    CLASSES = "whole number"
+    TEXTS = "text"
+
+    def several(self, count: int) -> str:
+        """So many of them, in words."""
+        return f"one {self.value}" if count == 1 else f"{count} {self.value}s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """How an output is read; see :class:`fairdsl.models.readout.Reading`."""
+
+    readout: Readout
+    channel: int = 0
+    relation: Relation | None = None
+    threshold: Fraction | None = None
+    granted: int = 1
+    otherwise: int = 0
+    labels: tuple[int | str, ...] = ()
+
+
+def kind_of(output: NDArray[Any]) -> Kind | None:
+    """The kind of an array's elements; None for what is neither number nor text."""
+    match output.dtype.kind:
+        case "f":
+            return Kind.NUMBERS
+        case "i" | "u" | "b":
+            return Kind.CLASSES
+        case "U":
+            return Kind.TEXTS
+        case "O" if all(isinstance(element, str) for element in output.ravel()):
+            return Kind.TEXTS
+    return None
+
+
+def score_count(clause: DecisionClause, outcomes: tuple[str, ...]) -> int:
+    """How many scores a black box with this clause gives."""
+    match clause:
+        case WhenScore() | WhenProbability():
+            return 1
+        case Highest():
+            return len(outcomes)
+        case _:
+            return 0
+
+
+def rule_of(clause: DecisionClause) -> DecisionRule:
+    """The rule over the scores: to search by; the decisions are those of :func:`answers_of`."""
+    if isinstance(clause, WhenScore | WhenProbability):
+        threshold = clause.threshold
+        return ByThreshold(
+            relation=clause.relation,
+            low=threshold,
+            high=threshold,
+            granted=clause.outcome,
+            otherwise=1 - clause.outcome,
+        )
+    return ByHighest()
+
+
+def reading_of(clause: DecisionClause, outcomes: tuple[str, ...], kind: Kind | None, columns: int) -> Told | None:
+    """How an output of so many columns is read; None where the clause asks for another one."""
+    match clause:
+        case WhenScore() if kind is Kind.NUMBERS and columns == 1:
+            return _compared(clause, Readout.SCORE, 0)
+        case WhenProbability() if kind is Kind.NUMBERS and columns in (1, 2):
+            return _compared(clause, Readout.CHANNEL, 0 if columns == 1 else clause.outcome)
+        case WhenClass() if kind is Kind.CLASSES and columns == 1:
+            return Told(
+                readout=Readout.LABEL,
+                relation=Relation.EQ,
+                threshold=Fraction(clause.index),
+                granted=clause.outcome,
+                otherwise=1 - clause.outcome,
+            )
+        case WhenClass(index=0 | 1) if kind is Kind.NUMBERS and columns == 2:
+            labels = (1 - clause.index, clause.index)
+            return Told(readout=Readout.HIGHEST, labels=labels if clause.outcome == 1 else labels[::-1])
+        case Highest() if kind is Kind.NUMBERS and columns == len(outcomes):
+            return Told(readout=Readout.HIGHEST)
+        case ByAnswer() if kind is Kind.CLASSES and columns == 1:
+            return Told(readout=Readout.LABEL, labels=tuple(range(len(outcomes))))
+        case ByAnswer() if kind is Kind.TEXTS and columns == 1:
+            return Told(readout=Readout.LABEL, labels=outcomes)
+    return None
+
+
+def _compared(clause: WhenScore | WhenProbability, readout: Readout, channel: int) -> Told:
+    return Told(
+        readout=readout,
+        channel=channel,
+        relation=clause.relation,
+        threshold=clause.threshold,
+        granted=clause.outcome,
+        otherwise=1 - clause.outcome,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whose answers are read: the model's name, whom it is about, how many scores it gives, and where it is named."""
+
+    name: str
+    domain: Domain
+    scores: int
+    span: Span | None
+
+
+def in_words(domain: Domain, row: NDArray[np.float64]) -> str:
+    """An individual in the spec's words, reals in nine digits."""
+    shown = (
+        f"{attribute.name} = {f'{value:.9g}' if isinstance(attribute.type, Real) else attribute.show(Fraction(value))}"
+        for attribute, value in zip(domain.attributes, row.tolist(), strict=True)
+    )
+    return ", ".join(shown)
+
+
+def answers_of(asked: Asked, reading: Reading, output: NDArray[Any], points: NDArray[np.float64]) -> Answers:
+    """What an output [n, columns] says of the individuals [n, attributes].
+
+    Raises DiagnosticError (E0517) for a number that is not finite, a probability outside 0..1, and a label that is no
+    outcome's.
+    """
+    if len(output) != len(points):
+        times = f"{len(output)} time{'' if len(output) == 1 else 's'} for {len(points)} individuals"
+        raise DiagnosticError(errors.no_answer(asked.name, f"answers {times}", None, asked.span))
+    numbers = np.empty((len(output), 0)) if reading.readout is Readout.LABEL else numbers_of(reading, output)
+    _check(asked, "a number that is not finite", numbers, ~np.isfinite(numbers), points)
+    if reading.readout is Readout.CHANNEL:
+        outside = (numbers < -_ROUNDED) | (numbers > 1 + _ROUNDED)
+        _check(asked, "a probability outside 0 .. 1", numbers, outside, points)
+    try:
+        decisions = decisions_of(reading, output)
+    except NoLabelError as problem:
+        what = f"answers an outcome that is none: {problem}"
+        raise DiagnosticError(errors.no_answer(asked.name, what, None, asked.span)) from problem
+    return Answers(decisions, numbers[:, : asked.scores].copy())
+
+
+def _check(
+    asked: Asked, what: str, numbers: NDArray[np.float64], odd: NDArray[np.bool_], points: NDArray[np.float64]
+) -> None:
+    """Refuse numbers among which there are odd ones."""
+    if not odd.any():
+        return
+    row = int(np.flatnonzero(odd.any(axis=1))[0])
+    answer = ", ".join(f"{value:g}" for value in numbers[row].tolist())
+    whose = f"about {in_words(asked.domain, points[row])}"
+    raise DiagnosticError(errors.no_answer(asked.name, f"answers {what}: {answer}", whose, asked.span))

@@ -1,0 +1,53 @@
+"""Where a model comes from, by its clauses: which file, and whether it names the outcomes itself."""
+
+from __future__ import annotations
+
+import os
+
+from fairdsl.ir.declaration import ByAnswer, ByRules, CallableSource, DecisionClause, FileSource, ModelSource
+from fairdsl.syntax import tree
+
+__all__ = ["file_source", "lists_rules", "names_outcomes", "names_rules"]
+
+#: The word before the path of a file that is only ever run.
+_BLACK_BOX = "black_box"
+
+
+def file_source(clause: tree.From) -> FileSource:
+    """A `from` clause; its path counts from the folder of the file that holds it."""
+    folder = os.path.dirname(clause.span.file.path)
+    return FileSource(
+        path=os.path.normpath(os.path.join(folder, clause.path.value)),
+        format=clause.format.text if clause.format else None,
+        sha256=clause.digest.value.lower() if clause.digest else None,
+        span=clause.path.span,
+        digest_span=clause.digest.span if clause.digest else None,
+    )
+
+
+def names_outcomes(
+    file: tree.From | None, function: tree.FromCallable | None
+) -> tuple[ModelSource, DecisionClause] | None:
+    """What a model without a decision rule is, if its answers may be the outcomes themselves."""
+    if function is not None:
+        return CallableSource(span=function.span), ByAnswer(span=function.span)
+    if file is not None and file.format is not None and file.format.text == _BLACK_BOX:
+        return file_source(file), ByAnswer(span=file.span)
+    if file is not None and _may_hold_rules(file):
+        return file_source(file), ByRules(span=file.span)
+    return None
+
+
+def lists_rules(node: tree.Model) -> bool:
+    """Whether the model is a list of rules, or tries to be one."""
+    return any(isinstance(clause, tree.Rule | tree.Otherwise) for clause in node.clauses)
+
+
+def names_rules(clause: tree.From) -> bool:
+    """Whether the file is said to be a document of rules."""
+    return clause.format is not None and clause.format.text == "rules"
+
+
+def _may_hold_rules(clause: tree.From) -> bool:
+    """Whether the file may name the outcomes itself: what ends like the document of a linear model is opened first."""
+    return names_rules(clause) or (clause.format is None and clause.path.value.lower().endswith(".json"))
