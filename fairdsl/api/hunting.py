@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, by_name
+from fairdsl.api.paths import AnyPath, by_name, functions
 
 if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer
@@ -20,10 +20,16 @@ def search(
     *,
     property: str | None = None,  # noqa: A002 - the word of the language
     models: Mapping[str, AnyPath] | None = None,
+    callables: Mapping[str, Callable[[Any], Any]] | None = None,
     count: int | None = 1000,
     timeout: float = 60.0,
     seed: int = 0,
-    strategy: str = "portfolio",
+    strategy: str | None = None,
+    near: AnyPath | None = None,
+    data: Mapping[str, AnyPath] | None = None,
+    representatives: int = 0,
+    severity: bool = False,
+    rank: str | None = None,
     output: AnyPath | None = None,
     observer: Observer | None = None,
 ) -> Found:
@@ -35,10 +41,18 @@ def search(
         spec: path of the ``.fair`` file.
         property: name of the property; not needed where the spec has one about pairs.
         models: files that replace those of the spec, by model name.
+        callables: Python functions that decide, by model name; see docs/python.md.
         count: how many to find; None goes on until nothing new is found.
         timeout: seconds to search at most. A search that ends by its time is not the same twice.
         seed: of every random choice; the same seed gives the same pairs.
-        strategy: how to search (see docs/search.md).
+        strategy: how to search (see docs/search.md); None is ``portfolio``, or ``outward`` near rows.
+        near: a CSV file, or the name of a distribution of the spec that is made from rows. The search begins with its
+            rows and goes outward from them; each pair gets its distance from the nearest row.
+        data: files that replace those of distributions, by name.
+        representatives: how many pairs to choose that stand for the others, each with its part of the domain.
+        severity: give each pair its score gap and its bits; the pairs that are ``shown`` have them anyway.
+        rank: order the pairs by ``bits``, ``gap`` or ``distance``; near rows the default is ``distance``. It is those
+            found that are ordered: the most severe ones of all are not looked for.
         output: a ``.csv`` or ``.parquet`` file to write the pairs to; one that exists is replaced.
         observer: hears of progress.
 
@@ -47,21 +61,30 @@ def search(
 
     Raises:
         SpecError: the spec or its files have mistakes, no one property about pairs is named, there is no such
-            strategy, or the file cannot be written.
+            strategy, the file cannot be written, there are no rows to be near to, or a question with ``relax`` is
+            asked for representatives.
+        ValueError: numbers that make no sense, or a rank by distance without rows.
     """
     from fairdsl.backends.contract import Silent
-    from fairdsl.hunting import search_spec
+    from fairdsl.hunting import Wanted, search_spec
 
-    if (count is not None and count < 1) or timeout <= 0 or seed < 0:
-        raise ValueError("`count` and `timeout` are positive, `seed` is a number from 0")
-    return search_spec(
-        fspath(spec),
-        property=property,
-        models=by_name(models),
+    wanted = Wanted(
+        about=property,
         count=count,
         timeout=timeout,
         seed=seed,
         strategy=strategy,
+        near=None if near is None else fspath(near),
+        representatives=representatives,
+        severity=severity,
+        rank=rank,
         output=None if output is None else fspath(output),
+    )
+    return search_spec(
+        fspath(spec),
+        wanted,
+        models=by_name(models),
+        data=by_name(data),
+        callables=functions(callables, models),
         observer=observer or Silent(),
     )

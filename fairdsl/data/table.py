@@ -2,7 +2,8 @@
 
 A column belongs to the attribute that names it with ``column "..."``, or to the one of its own name; other
 columns are left alone. Every cell is checked against the attribute's values and every row against the
-domain's ``where``: nothing is dropped, filled in or clipped.
+domain's ``where``: nothing is dropped, filled in or clipped. Only who asks what is *near* given rows
+(:func:`read_inside`) gets those that fit, and is told how many do not.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fairdsl.ir.expr import TRUE, Who
 from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table", "TableInside", "read_inside", "read_table"]
 
 FloatArray = NDArray[np.float64]
 
@@ -46,6 +47,56 @@ class Table:
     def rows(self) -> int:
         """How many individuals there are."""
         return int(self.values.shape[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TableInside:
+    """The rows of a file that describe individuals of a domain, and how many do not.
+
+    ``values`` is [rows, attributes]; ``numbers`` is [rows], the place of each in the file, from 1 for the row below the
+    header. ``outside`` rows have a cell that is no value of its attribute, ``excluded`` ones are barred by ``where``.
+    """
+
+    path: str
+    sha256: str
+    values: FloatArray
+    numbers: NDArray[np.int64]
+    outside: int
+    excluded: int
+
+
+def read_inside(path: str, domain: Domain) -> TableInside:
+    """The rows of the CSV file at ``path`` that lie in the domain; the others are counted, none is changed.
+
+    For what looks *near* given people, where a table of somebody else's need not fit the domain; a count over people
+    is made by :func:`read_table`. Raises DiagnosticError where there is no table, or an attribute has no one column
+    (E0530, E0531).
+    """
+    source = _source(path)
+    records = read_records(source)
+    columns = [_read(attribute, place, records) for attribute, place in _attributes(domain, records)]
+    values = np.array([[np.nan if cell is None else cell for cell in column] for column in columns], dtype=np.float64).T
+    numbers = np.flatnonzero(~np.isnan(values).any(axis=1))
+    kept = numbers[mask(domain.where, {Who.EACH: values[numbers]})]
+    return TableInside(
+        path=path,
+        sha256=source.sha256,
+        values=values[kept],
+        numbers=kept + 1,
+        outside=len(values) - len(numbers),
+        excluded=len(numbers) - len(kept),
+    )
+
+
+def _attributes(domain: Domain, records: Records) -> list[tuple[Attribute, int]]:
+    return list(zip(domain.attributes, _places(domain.attributes, records), strict=True))
+
+
+def _read(attribute: Attribute, place: int, records: Records) -> list[float | None]:
+    """The numbers of a column's cells, None for those that are no values; each distinct text is read once."""
+    cells = [row[place] for row in records.rows]
+    read = {text: cell_value(text, attribute) for text in dict.fromkeys(cells)}
+    return [read[text] for text in cells]
 
 
 def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Table:
@@ -106,12 +157,11 @@ def _key(attribute: Attribute, header: Sequence[str]) -> str:
 
 
 def _column(attribute: Attribute, place: int, records: Records) -> FloatArray:
-    """The numbers of a column, [rows]; each distinct text is read once."""
+    """The numbers of a column, [rows]."""
     cells = [row[place] for row in records.rows]
-    read = {text: cell_value(text, attribute) for text in dict.fromkeys(cells)}
-    wrong = {text for text, value in read.items() if value is None}
-    if wrong:
-        rows = [row for row, text in enumerate(cells) if text in wrong]
+    read = _read(attribute, place, records)
+    rows = [row for row, value in enumerate(read) if value is None]
+    if rows:
         raise DiagnosticError(
             errors.value_not_in_domain(
                 cells[rows[0]].strip(),
@@ -122,7 +172,7 @@ def _column(attribute: Attribute, place: int, records: Records) -> FloatArray:
                 len(rows) - 1,
             )
         )
-    return np.array([read[text] for text in cells], dtype=np.float64)
+    return np.array(read, dtype=np.float64)
 
 
 def _check_where(domain: Domain, values: FloatArray, records: Records) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdsl.diagnostics import Diagnostic
+from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.source import Span
 
-__all__ = ["no_question", "unwritable_table"]
+__all__ = ["no_question", "no_representatives", "nothing_near", "strategy_needs_formula", "unwritable_table"]
 
 
 def no_question(path: str, pairs: Sequence[str], asked: str | None) -> Diagnostic:
@@ -38,4 +39,41 @@ def unwritable_table(path: str, reason: str, instead: str) -> Diagnostic:
         notes=(reason,),
         why="a table in another format than its name says would not be read",
         help=instead,
+    )
+
+
+def nothing_near(name: str, reason: str) -> Diagnostic:
+    """E0635: no rows that a search could stay near to."""
+    shown = name if len(name) <= 40 else name.replace("\\", "/").rsplit("/", 1)[-1][-40:]
+    return Diagnostic(
+        code="E0635",
+        title=f"there are no rows of `{shown}` to stay near to",
+        notes=(reason,),
+        why="pairs that look like nobody in the data would be called natural",
+        help="give a CSV file with a column for each attribute, with `--near FILE.csv`, or the name of a distribution "
+        "of the spec that is made from rows",
+    )
+
+
+def no_representatives(relaxation: Span | None) -> Diagnostic:
+    """E0636: boxes of a question whose two individuals differ in attributes that are compared, too."""
+    return Diagnostic(
+        code="E0636",
+        title="pairs of a property with `relax` have no representatives",
+        primary=Label(relaxation, "the two may differ here, so no box of shared values holds the pair")
+        if relaxation is not None
+        else None,
+        why="a representative stands for a part of the domain in which what two people share is enough to violate",
+        help="leave out `--representatives`, or search a property without `relax`",
+    )
+
+
+def strategy_needs_formula(strategy: str, model: str, span: Span | None) -> Diagnostic:
+    """E0637: a strategy that goes by slopes, and a model that has none which are known."""
+    return Diagnostic(
+        code="E0637",
+        title=f"the strategy `{strategy}` cannot search `{model[:30]}`",
+        primary=Label(span, "neither layers nor their slopes are known") if span is not None else None,
+        why="its steps follow the gradient of a network, layer by layer",
+        help="write `--strategy zero-order`, which takes differences instead, or leave the choice to the portfolio",
     )

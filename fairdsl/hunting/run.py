@@ -1,152 +1,137 @@
-"""From a spec to a table of violating pairs: which question, the hunt, and how far the finds lie apart."""
+"""From a spec to a table of violating pairs: which question, the hunt, and what is said of the finds."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.search.caught import Caught
 from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.hunt import Caught, Ending, hunt
+from fairdsl.backends.search.hunt import hunt
 from fairdsl.backends.search.judge import Judged
 from fairdsl.backends.search.strategies import STRATEGIES
-from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.elaborate import Elaborated, elaborate
-from fairdsl.hunting.errors import no_question
-from fairdsl.hunting.table import Column, check_output, columns_of, write_table
-from fairdsl.ir.domain import Domain, Integer, Point, Real
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.elaborate import Elaborated, Function, elaborate
+from fairdsl.hunting.columns import columns_of
+from fairdsl.hunting.errors import no_question, no_representatives, strategy_needs_formula
+from fairdsl.hunting.finds import Examples, Finds
+from fairdsl.hunting.found import Found, Representative
+from fairdsl.hunting.near import NearSummary, rows_near
+from fairdsl.hunting.representatives import Stand, representatives
+from fairdsl.hunting.table import check_output, write_table
+from fairdsl.hunting.wanted import Wanted
+from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
-from fairdsl.numerics.evaluate import points_of
 from fairdsl.plan.choices import check_properties
 from fairdsl.plan.errors import unknown_choice
-from fairdsl.replay import spread
 from fairdsl.semantics import CheckedSpec, front_end
 
-__all__ = ["Example", "Found", "search_spec"]
+__all__ = ["search_spec"]
 
-#: Pairs of finds whose distance is taken for the spread; and pairs that a report shows.
-_SPREAD, _SHOWN = 4000, 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """Two individuals, and the decisions of the model in exact arithmetic (negative: open)."""
-
-    a: Point
-    b: Point
-    decisions: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a search came to.
-
-    ``count`` pairs, each unit once (docs/search.md), all of them in ``columns`` as the file has them; ``gaps`` units
-    that violate in one arithmetic only, with ``gap`` as an example. ``shown`` are some finds, far from each other.
-    ``apart`` is the mean distance of two finds, from 0 to 1 (None: fewer than two, or nothing
-    that has a distance). ``tried`` units and ``evaluated`` individuals; ``sample`` units of the uniform sample that
-    a saturated search ended with; ``waiting`` finds whose neighbours were not tried.
-    """
-
-    spec: str
-    property: str
-    demand: str
-    model: str
-    strategy: str
-    seed: int
-    count: int
-    by_strategy: Mapping[str, int]
-    gaps: int
-    gap: Example | None
-    shown: tuple[Example, ...]
-    domain: Domain
-    outcomes: tuple[str, ...]
-    varying: tuple[int, ...]
-    columns: tuple[Column, ...]
-    apart: float | None
-    ending: Ending
-    tried: int
-    evaluated: int
-    sample: int
-    waiting: int
-    seconds: float
-    output: Path | None
-    warnings: tuple[Diagnostic, ...]
-
-    def rows(self) -> list[dict[str, object]]:
-        """The finds as the file has them, one mapping from column to value each."""
-        names = [column.name for column in self.columns]
-        return [dict(zip(names, row, strict=True)) for row in zip(*(c.cells for c in self.columns), strict=True)]
+#: Pairs of finds whose distance is taken for the spread.
+_SPREAD = 4000
 
 
 def search_spec(
     path: str,
+    wanted: Wanted,
     *,
-    property: str | None,  # noqa: A002 - the word of the language
     models: Mapping[str, str],
-    count: int | None,
-    timeout: float,
-    seed: int,
-    strategy: str,
-    output: str | None,
+    data: Mapping[str, str],
+    callables: Mapping[str, Function] | None = None,
     observer: Observer,
 ) -> Found:
-    """Search for ``count`` violating pairs (None: until nothing new is found), and write them where asked.
+    """Search for violating pairs, and write them where asked; ``callables`` are models that are Python functions.
 
     Raises DiagnosticError for mistakes in the spec, its files, the names given, and the output.
     """
+    strategy = wanted.strategy or ("portfolio" if wanted.near is None else "outward")
     if strategy not in STRATEGIES:
         raise DiagnosticError(unknown_choice("strategy", strategy, tuple(STRATEGIES)))
-    if output is not None:
-        check_output(output)
+    if wanted.output is not None:
+        check_output(wanted.output)
     spec, findings = front_end(path)
-    chosen = _chosen(spec, path, property)
-    elaborated = elaborate(spec.restricted_to((chosen,)), models)
+    chosen = _chosen(spec, path, wanted.about)
+    elaborated = elaborate(spec.restricted_to((chosen,)), models, data=data, callables=callables)
     item = _demand(elaborated.demands)
     problem, pair = _problem(item)
+    if not STRATEGIES[strategy].possible(problem):
+        raise DiagnosticError(strategy_needs_formula(strategy, item.property.model, problem.model.span))
+    if wanted.representatives and pair.relax:
+        raise DiagnosticError(no_representatives(pair.relax[0].span))
+    table = None if wanted.near is None else rows_near(spec, wanted.near, data, problem.domain)
     began = time.monotonic()
     caught = hunt(
         problem,
         pair,
         evaluator_of(problem.model),
         STRATEGIES[strategy],
-        count=count,
-        budget=Budget.of(timeout, seed=seed),
+        count=wanted.count,
+        budget=Budget.of(wanted.timeout, seed=wanted.seed),
         observer=observer,
+        rows=None if table is None else table.values,
     )
-    columns = columns_of(caught, problem.domain, pair, item.outcomes)
-    if output is not None:
-        write_table(columns, output)
+    finds = Finds.of(problem, pair, caught, table, severe=wanted.severity, rank=wanted.order)
+    stands = _stands(problem, pair, finds.pairs, wanted, observer)
+    columns = columns_of(finds, problem.domain, pair, item.outcomes, [stand.inside for stand in stands])
+    if wanted.output is not None:
+        write_table(columns, wanted.output)
+    examples = Examples(problem, pair, finds)
     return Found(
         spec=path,
         property=chosen,
         demand=item.demand.text,
         model=item.property.model,
         strategy=strategy,
-        seed=seed,
+        seed=wanted.seed,
         count=len(caught.pairs),
         by_strategy=caught.by_strategy,
         gaps=caught.gaps,
-        gap=None if caught.gap is None else _examples(caught.gap)[0],
-        shown=_shown(problem.domain, caught.pairs),
+        gap=None if caught.gap is None else examples.of(caught.gap, None)[0],
+        shown=examples.shown(by_rank=wanted.order is not None),
         domain=problem.domain,
         outcomes=item.outcomes,
         varying=tuple(sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)})),
         columns=columns,
-        apart=_apart(caught, problem.domain, pair, seed),
+        rank=wanted.order,
+        apart=_apart(caught, problem.domain, pair, wanted.seed),
         ending=caught.ending,
         tried=caught.tried,
         evaluated=caught.evaluated,
         sample=caught.sample,
         waiting=caught.frontier,
+        near=None if table is None or caught.near is None else NearSummary.of(table, caught.near),
+        representatives=tuple(_representative(stand, examples) for stand in stands),
         seconds=time.monotonic() - began,
-        output=None if output is None else Path(output),
+        output=None if wanted.output is None else Path(wanted.output),
         warnings=tuple(dict.fromkeys([*findings, *elaborated.warnings])),
+    )
+
+
+def _stands(problem: Problem, pair: Pair, pairs: Judged, wanted: Wanted, observer: Observer) -> list[Stand]:
+    if not wanted.representatives:
+        return []
+    return representatives(problem, pair, pairs, wanted.representatives, wanted.seed, observer)
+
+
+def _representative(stand: Stand, examples: Examples) -> Representative:
+    return Representative(
+        pair=examples.at([stand.pair])[0],
+        box=stand.sides,
+        found=int(stand.inside.sum()),
+        individuals=stand.individuals,
+        bounded=stand.bounded,
+        low=stand.low,
+        high=stand.high,
+        units=stand.units,
+        how=stand.how,
+        confidence=stand.confidence,
     )
 
 
@@ -175,17 +160,6 @@ def _problem(item: Elaborated) -> tuple[Problem, Pair]:
     question = item.demand.question
     assert isinstance(question, Pair), "the property was chosen for its pairs"
     return replace(item.problem, question=question, quantity=Quantity.HOLDS, population=None), question
-
-
-def _shown(domain: Domain, pairs: Judged) -> tuple[Example, ...]:
-    """A few finds far from each other."""
-    chosen = spread(pairs.a[:_SPREAD], domain, _SHOWN)
-    return _examples(pairs.at(np.array(chosen, dtype=np.int64)))
-
-
-def _examples(pairs: Judged) -> tuple[Example, ...]:
-    rows = zip(points_of(pairs.a), points_of(pairs.b), pairs.decisions.tolist(), strict=True)
-    return tuple(Example(a=a, b=b, decisions=(of_a, of_b)) for a, b, (of_a, of_b) in rows)
 
 
 def _apart(caught: Caught, domain: Domain, pair: Pair, seed: int) -> float | None:

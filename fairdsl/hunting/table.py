@@ -1,8 +1,4 @@
-"""Found pairs as a table in the spec's words, and its two file formats.
-
-The columns are the attributes of a, then ``b.NAME`` for those in which b may be another, the two decisions, the two
-scores (one each, or one for each outcome), and which strategy found the pair. Names of attributes hold no dot,
-so none of the others is taken for one.
+"""Tables: columns in the spec's words, and two file formats.
 
 Files are written beside their place under another name and then put there in one step.
 """
@@ -14,6 +10,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isnan
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,13 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.errors import cannot_write
-from fairdsl.backends.search.hunt import Caught
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import unwritable_table
-from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer
-from fairdsl.ir.question import Pair
+from fairdsl.ir.domain import Attribute, Boolean, Category, Integer
 
-__all__ = ["Column", "check_output", "columns_of", "write_table"]
+__all__ = ["Coded", "Column", "Numbers", "check_output", "write_table"]
 
 FloatArray = NDArray[np.float64]
 
@@ -85,19 +80,19 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A column of numbers, given to nine digits."""
+    """A column of numbers, given to nine digits; nan is a number that is not known, and an empty cell."""
 
     name: str
     numbers: FloatArray
 
     @property
     def cells(self) -> list[Any]:
-        """The rounded numbers."""
-        return [float(text) for text in self.texts()]
+        """The rounded numbers, None where one is not known."""
+        return [float(text) if text else None for text in self.texts()]
 
     def texts(self) -> list[str]:
         """Nine digits each."""
-        return [f"{number:.9g}" for number in self.numbers.tolist()]
+        return ["" if isnan(number) else f"{number:.9g}" for number in self.numbers.tolist()]
 
     def arrow(self, library: Any) -> Any:
         """An array of doubles."""
@@ -117,6 +112,8 @@ def _value(attribute: Attribute, number: float) -> Any:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -124,30 +121,6 @@ def _text(value: Any) -> str:
         csv.writer(cell, lineterminator="").writerow([value])
         return cell.getvalue()
     return repr(value)
-
-
-def columns_of(caught: Caught, domain: Domain, pair: Pair, outcomes: Sequence[str]) -> tuple[Column, ...]:
-    """The table of what was caught."""
-    pairs = caught.pairs
-    varying = sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)})
-    found: list[Column] = [
-        Coded.of_attribute(attribute.name, attribute, pairs.a[:, index])
-        for index, attribute in enumerate(domain.attributes)
-    ]
-    for index in varying:
-        attribute = domain.attributes[index]
-        found.append(Coded.of_attribute(f"b.{attribute.name}", attribute, pairs.b[:, index]))
-    # An open decision is the last of the names.
-    names = (*outcomes, "open")
-    for place, who in enumerate("ab"):
-        found.append(Coded(f"{who}.decision", names, pairs.decisions[:, place] % len(names)))
-    single = pairs.scores.shape[2] == 1
-    for place, who in enumerate("ab"):
-        for score in range(pairs.scores.shape[2]):
-            name = f"{who}.score" if single else f"{who}.score.{outcomes[score]}"
-            found.append(Numbers(name, pairs.scores[:, place, score]))
-    found.append(Coded("found.by", caught.strategies, caught.by.astype(np.int64)))
-    return tuple(found)
 
 
 def check_output(path: str) -> None:

@@ -54,6 +54,9 @@ class Space(Protocol):
     def draw(self, count: int) -> FloatArray:
         """At most ``count`` candidates at random, [n, w]."""
 
+    def of(self, individuals: FloatArray) -> FloatArray:
+        """A candidate for each individual [n, attributes] that it is a member of, [n, w]."""
+
     def members(self, rows: FloatArray) -> FloatArray:
         """The individuals of each candidate, [n, k, attributes]."""
 
@@ -82,7 +85,11 @@ class SharedParts:
 
     def draw(self, count: int) -> FloatArray:
         """Shared parts of individuals drawn at random."""
-        return self._sampler.draw(count)[:, self.attributes]
+        return self.of(self._sampler.draw(count))
+
+    def of(self, individuals: FloatArray) -> FloatArray:
+        """Their shared parts."""
+        return individuals[:, self.attributes]
 
     def members(self, rows: FloatArray) -> FloatArray:
         """An individual for each assignment of the differing attributes."""
@@ -125,8 +132,11 @@ class RelaxedPairs:
 
     def draw(self, count: int) -> FloatArray:
         """Individuals at random, each with another one that is comparable to it."""
-        rng = self._sampler.rng
-        a = self._sampler.draw(count)
+        return self.of(self._sampler.draw(count))
+
+    def of(self, individuals: FloatArray) -> FloatArray:
+        """Each with one that is comparable to it, at random."""
+        rng, a = self._sampler.rng, individuals
         b = a.copy()
         for attribute in self._pair.differ:
             b[:, attribute] = self._sampler.columns[attribute].draw(len(a), rng)

@@ -32,17 +32,22 @@ _PATIENCE = 40
 
 
 def climb(
-    sampler: Sampler, clusters: Clusters, evaluator: Evaluator, free: list[int], batch: int
+    sampler: Sampler,
+    clusters: Clusters,
+    evaluator: Evaluator,
+    free: list[int],
+    batch: int,
+    draw: Callable[[int], FloatArray] | None = None,
 ) -> Iterator[Measured]:
     """Measured clusters without end; those with distance 0 or less are candidates.
 
     ``free`` are the attributes whose values the centres vary, ``batch`` how many clusters are
-    evaluated at once at most.
+    evaluated at once at most, ``draw`` where centres come from (None: from the sampler).
     """
     population = min(_POPULATION, max(16, batch))
     fresh = min(_FRESH, max(16, batch))
     while True:
-        found = clusters.measure(sampler.draw(fresh))
+        found = clusters.measure((draw or sampler.draw)(fresh))
         yield found
         if not len(found.distances):
             continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Finds"]
+__all__ = ["Finds", "NearestFirst"]
 
 FloatArray = NDArray[np.float64]
 
@@ -29,12 +31,15 @@ class Finds:
 
     def add(self, rows: FloatArray) -> None:
         """Enter new finds, in random order: a frontier taken in order would stay in one corner of the domain."""
+        self._append(rows[self._rng.permutation(len(rows))])
+
+    def _append(self, rows: FloatArray) -> None:
         needed = self._count + len(rows)
         if needed > len(self._rows):
             grown = np.empty((max(needed, 2 * len(self._rows)), self._rows.shape[1]))
             grown[: self._count] = self._rows[: self._count]
             self._rows = grown
-        self._rows[self._count : needed] = rows[self._rng.permutation(len(rows))]
+        self._rows[self._count : needed] = rows
         self._count = needed
 
     def take(self, count: int) -> FloatArray:
@@ -49,3 +54,28 @@ class Finds:
         if not self._count:
             raise ValueError("nothing is found yet")
         return self._rows[self._rng.integers(0, self._count, count)]
+
+
+class NearestFirst(Finds):
+    """Finds that are taken for expansion in the order of their distance from given rows."""
+
+    def __init__(self, width: int, rng: np.random.Generator) -> None:
+        super().__init__(width, rng)
+        self._queue: list[tuple[float, int]] = []
+
+    @property
+    def waiting(self) -> int:
+        """How many were not taken for expansion yet."""
+        return len(self._queue)
+
+    def enter(self, rows: FloatArray, distances: FloatArray) -> None:
+        """Enter new finds with their distances; of equal distances the earlier find is taken first."""
+        start = len(self)
+        self._append(rows)
+        for place, distance in enumerate(distances.tolist(), start):
+            heappush(self._queue, (distance, place))
+
+    def take(self, count: int) -> FloatArray:
+        """The nearest finds, at most ``count``, none of which was taken before."""
+        chosen = [heappop(self._queue)[1] for _ in range(min(count, len(self._queue)))]
+        return self._rows[chosen]

@@ -10,6 +10,7 @@ from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.ir.domain import Point
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.narrow import count_points
@@ -20,6 +21,8 @@ __all__ = ["Search"]
 
 #: A stage takes at most this many seconds and this fraction of what remains.
 _SECONDS, _FRACTION = 2.0, 0.1
+#: The fraction of what remains that it takes for a model without layers over more individuals than can be gone through.
+_ALONE, _LISTED = 0.9, 2**22
 #: Distinct witnesses after which the hunt ends, and candidates checked exactly per batch.
 _ENOUGH, _CHECKED = 5, 16
 #: Draws in a row without an individual after which the hunt ends.
@@ -58,8 +61,8 @@ class Search:
         pair = problem.question
         if not isinstance(pair, Pair):
             raise ValueError("search was asked what it refuses")
-        share = Budget.of(min(_SECONDS, _FRACTION * budget.remaining), jobs=1, seed=budget.seed)
-        hunt = _Hunt(problem, pair, share.seed)
+        hunt = _Hunt(problem, pair, budget.seed)
+        share = Budget.of(_share(problem, hunt.points, budget), jobs=1, seed=budget.seed)
         hunt.run(share, observer)
         facts.witnesses.extend(hunt.witnesses)
         facts.gaps.extend(hunt.gaps)
@@ -73,7 +76,19 @@ class Search:
         if hunt.gaps:
             detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
             return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=tuple(hunt.gaps))
-        return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
+        detail = "no violation found"
+        if isinstance(problem.model.opaque, BlackBox):
+            detail += ", and of a black box no backend can prove that there is none"
+        elif problem.model.opaque is not None:
+            detail += ", and of a kernel no backend can prove more than enumeration does"
+        return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=evidence)
+
+
+def _share(problem: Problem, points: int | None, budget: Budget) -> float:
+    """The seconds that the hunt may take: more where nobody comes after it who could prove anything."""
+    if problem.model.opaque is not None and (points is None or points > _LISTED):
+        return _ALONE * budget.remaining
+    return min(_SECONDS, _FRACTION * budget.remaining)
 
 
 class _Hunt:
@@ -84,6 +99,8 @@ class _Hunt:
         self._evaluator = evaluator_of(problem.model)
         self._sampler = Sampler(problem.domain, pair.target, np.random.default_rng(seed))
         self._clusters = Clusters(problem, pair, self._sampler, self._evaluator)
+        #: How many individuals the domain and the target leave, at most; None without a number.
+        self.points = count_points(self._sampler.sets)
         self._met: set[frozenset[Point]] = set()
         self.witnesses: list[Witness] = []
         self.gaps: list[Witness] = []
@@ -99,8 +116,7 @@ class _Hunt:
             if index not in self._pair.differ and not column.single
         ]
         batch = max(16, _INDIVIDUALS // self._clusters.size)
-        points = count_points(self._sampler.sets)
-        most = np.inf if points is None else _REPEATS * points
+        most = np.inf if self.points is None else _REPEATS * self.points
         barren = 0
         for found in climb(self._sampler, self._clusters, self._evaluator, free, batch):
             self.evaluated += int(found.valid.sum())

@@ -28,6 +28,8 @@ class Slopes:
     @staticmethod
     def known(model: Model) -> bool:
         """Whether the scores change smoothly with some attribute: not those of rules and trees."""
+        if model.opaque is not None:
+            return False
         weight = model.layers[0].weight.floats
         return any(
             isinstance(item, AttributeInput) and weight[:, position].any() for position, item in enumerate(model.inputs)

@@ -43,18 +43,18 @@ class Choice(Protocol):
         """Hear what the step came to."""
 
 
-def walk(name: str, ground: Ground, choice: Choice) -> Proposing:
-    """Global and local phases in turn."""
+def walk(name: str, ground: Ground, choice: Choice, drawn: int = _GLOBAL, steps: int = _LOCAL) -> Proposing:
+    """Global phases of so many draws, and local ones of so many steps a start, in turn."""
     free = ground.free
     while True:
         starts = []
-        for _ in range(_GLOBAL):
-            row = ground.space.draw(1)
+        for _ in range(drawn):
+            row = ground.draw(1)
             tried = yield Proposal(name, row)
             if tried.violating.any():
                 starts.append(row)
         for row in starts if free else []:
-            for _ in range(_LOCAL):
+            for _ in range(steps):
                 place = choice.attribute(ground.rng)
                 down = choice.down(place, ground.rng)
                 row = _step(ground, row, free[place], down)

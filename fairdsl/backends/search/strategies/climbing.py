@@ -25,7 +25,8 @@ def climbing(ground: Ground) -> Proposing:
         if index not in ground.pair.differ and not column.single
     ]
     batch = max(16, ground.batch * ground.space.touches.shape[1] // clusters.size)
-    for measured in climb(ground.sampler, clusters, ground.evaluator, free, batch):
+    draw = None if ground.given is None else ground.given.draw
+    for measured in climb(ground.sampler, clusters, ground.evaluator, free, batch, draw):
         near = np.flatnonzero(measured.distances <= 0)
         found = ground.evaluate(measured.members[near])
         pairs = ground.pairs(found, ground.promising(found))

@@ -21,8 +21,8 @@ __all__ = ["Attributes", "fully_directed"]
 class Attributes(Directions):
     """Probabilities of directions and of attributes."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
+    def __init__(self, count: int, step: float = STEP) -> None:
+        super().__init__(count, step)
         self.probability = np.full(count, 1 / max(1, count))
 
     def attribute(self, rng: np.random.Generator) -> int:
@@ -32,7 +32,7 @@ class Attributes(Directions):
     def learn(self, place: int, down: bool, discriminatory: bool) -> None:
         """Reward the direction and the attribute, or neither."""
         super().learn(place, down, discriminatory)
-        change = STEP if discriminatory else -STEP
+        change = self.step if discriminatory else -self.step
         # None may vanish: the last one would leave nothing to scale.
         self.probability[place] = max(STEP, self.probability[place] + change)
         self.probability /= self.probability.sum()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposal, Proposing
+from fairdsl.numerics.evaluate import Around
 
 __all__ = ["around", "neighbours"]
 
@@ -24,19 +25,27 @@ def neighbours(ground: Ground) -> Proposing:
     """Expand the frontier; where it is empty, draw."""
     while True:
         if not ground.finds.waiting:
-            yield Proposal("uniform", ground.space.draw(ground.batch))
+            yield Proposal(ground.source, ground.draw(ground.batch))
             continue
         steps = max(1, sum(2 if column.ordered else (column.count or 2) - 1 for column in ground.space.columns))
-        yield Proposal("neighbours", around(ground, ground.finds.take(max(1, ground.batch // steps))))
+        centres = ground.finds.take(max(1, ground.batch // steps))
+        rows, owners = _owned(ground, centres)
+        yield Proposal("neighbours", rows, Around(centres, owners))
 
 
 def around(ground: Ground, rows: FloatArray) -> FloatArray:
     """All neighbours of the rows, [m, w]."""
-    parts = [rows[:0]]
+    return _owned(ground, rows)[0]
+
+
+def _owned(ground: Ground, rows: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:
+    """All neighbours of the rows, [m, w], and whose they are, [m]."""
+    parts, owners = [rows[:0]], [np.empty(0, dtype=np.int64)]
     for position in ground.free:
         for values in ground.space.columns[position].beside(rows[:, position]):
             there = np.flatnonzero(~np.isnan(values))
             moved = rows[there]
             moved[:, position] = values[there]
             parts.append(moved)
-    return np.concatenate(parts)
+            owners.append(there)
+    return np.concatenate(parts), np.concatenate(owners)

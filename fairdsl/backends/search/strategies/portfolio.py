@@ -5,6 +5,8 @@ bandit is Thompson's (Biometrika 25, 1933) with a fading memory (Raj and Kalyani
 strategy's finds in so many evaluations are taken for Poisson counts of an unknown rate with a Gamma
 prior; before each turn a rate is drawn from every posterior, and the strategy with the highest one has its turn.
 Both counts fade, so that what was long ago counts for little. The prior is hopeful: what was never tried is tried soon.
+In a domain too large to be gone through, uniform draws that found nothing are not forgotten before they find something:
+where one in a million violates, the next ones are no better than the last, and what is guided gets most of the effort.
 
 Effort is counted in evaluated individuals and not in seconds, so a seed gives one and the same hunt however fast or
 busy a machine is. Where the last bits of scores are other ones (another processor or library), it may be another hunt.
@@ -23,6 +25,8 @@ __all__ = ["portfolio"]
 
 #: What is left of the counts after a turn of any strategy.
 _FADING = 0.95
+#: Units that uniform draws do not come to the end of.
+_MANY = 10**6
 #: The prior: so many finds in so many evaluations.
 _FINDS, _EVALUATIONS = 1.0, 4.0
 #: What a proposed row costs even where it was tried before.
@@ -35,6 +39,8 @@ def portfolio(ground: Ground, strategies: Sequence[Strategy]) -> Proposing:
     running = [arm.run(ground) for arm in arms]
     answers: list[Tried | None] = [None for _ in arms]
     finds, costs = np.zeros(len(arms)), np.zeros(len(arms))
+    large = ground.space.units is None or ground.space.units > _MANY
+    fading = np.array([1.0 if arm.steady and large else _FADING for arm in arms])
     while True:
         rates = ground.rng.gamma(finds + _FINDS) / (costs + _EVALUATIONS)
         ready = np.array([arm.ready(ground) for arm in arms])
@@ -44,7 +50,9 @@ def portfolio(ground: Ground, strategies: Sequence[Strategy]) -> Proposing:
         proposal = next(running[chosen]) if answer is None else running[chosen].send(answer)
         tried = yield proposal
         answers[chosen] = tried
-        finds *= _FADING
-        costs *= _FADING
+        if tried.new:
+            fading[chosen] = _FADING
+        finds *= fading
+        costs *= fading
         finds[chosen] += tried.new
         costs[chosen] += 1 + ground.evaluator.evaluated - before + _OVERHEAD * len(proposal.rows)

@@ -19,7 +19,7 @@ def resample(ground: Ground) -> Proposing:
     free = np.array(ground.free, dtype=np.int64)
     while True:
         if not len(ground.finds) or not free.size:
-            yield Proposal("uniform", ground.space.draw(ground.batch))
+            yield Proposal(ground.source, ground.draw(ground.batch))
             continue
         rows = ground.finds.some(ground.batch)
         chosen = free[ground.rng.integers(0, len(free), len(rows))]

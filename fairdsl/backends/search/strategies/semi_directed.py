@@ -16,10 +16,10 @@ __all__ = ["Directions", "semi_directed"]
 
 
 class Directions:
-    """Probabilities of stepping down; attributes are drawn uniformly."""
+    """Probabilities of stepping down, changed by ``step`` each time; attributes are drawn uniformly."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    def __init__(self, count: int, step: float = STEP) -> None:
+        self.count, self.step = count, step
         self.down_probability = np.full(count, 0.5)
 
     def attribute(self, rng: np.random.Generator) -> int:
@@ -32,7 +32,7 @@ class Directions:
 
     def learn(self, place: int, down: bool, discriminatory: bool) -> None:
         """Reward the direction, or the other one."""
-        change = STEP if down == discriminatory else -STEP
+        change = self.step if down == discriminatory else -self.step
         self.down_probability[place] = min(1.0, max(0.0, self.down_probability[place] + change))
 
 

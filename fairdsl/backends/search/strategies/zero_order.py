@@ -29,7 +29,7 @@ def zero_order(ground: Ground) -> Proposing:
     """Draw centres, and follow the differences from each."""
     width = max(1, len(ground.free))
     while True:
-        centres = ground.space.draw(max(1, ground.batch // (width + 1)))
+        centres = ground.draw(max(1, ground.batch // (width + 1)))
         for _ in range(_STEPS):
             if not len(centres):
                 yield Proposal("zero-order", centres)

@@ -1,0 +1,243 @@
+"""What a search found, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.diagnostics.text import render
+from fairdsl.report.numbers import Towards, above, below, shown
+from fairdsl.verdict import Among, Within
+
+if TYPE_CHECKING:
+    from fairdsl.hunting import Example, Found, NearSummary, Representative
+
+__all__ = ["found_as_json", "print_found"]
+
+#: Columns before the text of a row.
+_AHEAD = 15
+
+
+def found_as_json(found: Found) -> dict[str, Any]:
+    """All that was found, without the table: the fields of `fairdsl.found/1`."""
+    return {
+        "spec": found.spec,
+        "property": found.property,
+        "demand": found.demand,
+        "model": found.model,
+        "strategy": found.strategy,
+        "seed": found.seed,
+        "found": found.count,
+        "by_strategy": dict(found.by_strategy),
+        "numeric_gaps": found.gaps,
+        "tried": found.tried,
+        "evaluated": found.evaluated,
+        "spread": None if found.apart is None else round(found.apart, 6),
+        "ending": found.ending.value,
+        "sample": found.sample,
+        "waiting": found.waiting,
+        "seconds": round(found.seconds, 3),
+        "output": None if found.output is None else str(found.output),
+        "rank": found.rank,
+        "near": None if found.near is None else _near_as_json(found.near),
+        "pairs": [_pair_as_json(found, pair) for pair in found.shown],
+        "representatives": [_representative_as_json(found, one) for one in found.representatives],
+        "gap": None if found.gap is None else _pair_as_json(found, found.gap),
+        "diagnostics": diagnostics_to_json(found.warnings),
+    }
+
+
+def _pair_as_json(found: Found, pair: Example) -> dict[str, Any]:
+    return {
+        "a": found.domain.show(pair.a),
+        "b": found.domain.show(pair.b),
+        "decisions": [found.outcomes[index] if index >= 0 else None for index in pair.decisions],
+        "score_gap": _rounded(pair.score_gap),
+        "bits": _rounded(pair.bits),
+        "distance": _rounded(pair.distance),
+        "nearest_row": pair.nearest_row,
+    }
+
+
+def _near_as_json(near: NearSummary) -> dict[str, Any]:
+    return {
+        "path": near.path,
+        "rows": near.rows,
+        "outside": near.outside,
+        "excluded": near.excluded,
+        "at_rows": near.at_rows,
+        "median": _rounded(near.median),
+        "greatest": _rounded(near.greatest),
+    }
+
+
+def _representative_as_json(found: Found, one: Representative) -> dict[str, Any]:
+    return {
+        "pair": _pair_as_json(found, one.pair),
+        "box": [_side_as_json(found, side) for side in one.box],
+        "found": one.found,
+        "individuals": one.individuals,
+        "individuals_exact": one.individuals is not None and not one.bounded,
+        "violating": None if one.low is None or one.high is None else [below(one.low), above(one.high)],
+        "all_violate": one.all_violate,
+        "how": one.how if one.low is not None else None,
+        "units": one.units,
+        "confidence": one.confidence,
+    }
+
+
+def _side_as_json(found: Found, side: Within | Among) -> dict[str, Any]:
+    attribute = found.domain.attributes[side.attribute]
+    if isinstance(side, Within):
+        return {"attribute": attribute.name, "from": attribute.show(side.low), "to": attribute.show(side.high)}
+    return {"attribute": attribute.name, "among": [attribute.show(value) for value in side.values]}
+
+
+def _rounded(number: float | None) -> float | None:
+    """Nine digits, as in the table."""
+    return None if number is None else float(f"{number:.9g}")
+
+
+def print_found(found: Found) -> None:
+    """How many, how found, how near to given rows; what stands for them, and a few of them."""
+    if found.warnings:
+        style = error_style()
+        text = render(found.warnings, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True)
+    style = output_style()
+    demand = " ".join(found.demand.split())
+    click.echo(style.shown(f"{found.property}   {demand}   by {found.model}, seed {found.seed}"))
+    rows = [*_summary(found), *(row for pair in found.shown for row in _example(found, "pair", pair))]
+    for number, one in enumerate(found.representatives, 1):
+        rows += _representative(found, number, one)
+    if found.gap is not None:
+        rows += _example(found, "gap", found.gap)
+    for name, text in rows:
+        lines = wrap(text, style.width - _AHEAD, break_long_words=False, break_on_hyphens=False)
+        for line in lines:
+            click.echo(style.shown(f"    {name if line is lines[0] else '':<{_AHEAD - 4}}{line}"))
+
+
+def _summary(found: Found) -> Iterator[tuple[str, str]]:
+    if found.count:
+        by = ", ".join(f"{number:,} by {name}" for name, number in found.by_strategy.items())
+        yield "found", f"{_pairs(found.count)}, each replayed on the model: {by}"
+    else:
+        yield "found", "no pair; that proves nothing, `fairdsl check` looks for a proof"
+    if found.gaps:
+        yield "", f"{_pairs(found.gaps)} more in one arithmetic only (numeric gap), not counted"
+    rate = f"; {100 * found.count / found.tried:.1f} % of the units tried" if found.count else ""
+    yield "tried", f"{found.tried:,} units, {found.evaluated:,} evaluations in {found.seconds:.1f} s{rate}"
+    if found.apart is not None:
+        yield "spread", f"{found.apart:.3f}: the mean distance of two finds, of 1"
+    if found.near is not None:
+        yield from _near(found.near)
+    yield "ended", _ENDINGS[found.ending.value].format(sample=f"{found.sample:,}")
+    if found.rank is not None and found.count:
+        yield "ranked", f"{_RANKS[found.rank]}; it is those found that are ordered, not all there are"
+    if found.output is not None:
+        yield "written", str(found.output)
+
+
+def _near(near: NearSummary) -> Iterator[tuple[str, str]]:
+    left_out = [
+        f"{number:,} {why}"
+        for number, why in (
+            (near.outside, "with a value outside the domain"),
+            (near.excluded, "that `where` excludes"),
+        )
+        if number
+    ]
+    said = f"; left out: {', '.join(left_out)}" if left_out else ""
+    yield "near", f"{near.path}: {near.rows:,} rows{said}"
+    if near.median is not None and near.greatest is not None:
+        far = f"{near.median:.3g} in the middle, {near.greatest:.3g} at most"
+        yield "", f"{_pairs(near.at_rows)} at a row itself; distances {far}"
+
+
+def _representative(found: Found, number: int, one: Representative) -> Iterator[tuple[str, str]]:
+    """The pair, the part of the domain that it stands for, and what is known of that."""
+    yield from _example(found, f"stands {number}", one.pair)
+    sides = ", ".join(_side(found, side) for side in one.box)
+    yield "", f"for {sides or 'everybody'}"
+    said = _PEOPLE_UNKNOWN if one.individuals is None else f"{_size(one.individuals)} individuals"
+    most = "up to " if one.bounded and one.individuals is not None else ""
+    yield "", f"{most}{said}, {_pairs(one.found)} found among them; {_share(one)}"
+
+
+def _side(found: Found, side: Within | Among) -> str:
+    attribute = found.domain.attributes[side.attribute]
+    if isinstance(side, Among):
+        return f"{attribute.name} = {' | '.join(attribute.show(value) for value in side.values)}"
+    low, high = attribute.show(side.low), attribute.show(side.high)
+    return f"{attribute.name} = {low}" if low == high else f"{attribute.name} = {low} .. {high}"
+
+
+def _share(one: Representative) -> str:
+    """Which part of its units violates, and how that is known."""
+    if one.low is None or one.high is None:
+        return "which part of it violates is not known"
+    if one.how == "sample":
+        assert one.confidence is not None
+        low, high = (
+            shown(end, percent=True, towards=way) for end, way in ((one.low, Towards.DOWN), (one.high, Towards.UP))
+        )
+        return f"{low} to {high} of its units violate ({one.units:,} sampled, {100 * one.confidence:.4g} % confidence)"
+    known = "each was tried" if one.how == "counted" else "proved by the leaves, in exact arithmetic"
+    if one.all_violate:
+        return f"every unit in it violates ({known})"
+    if one.low == one.high:
+        return f"{shown(one.low, percent=True)} of its units violate, exactly ({known})"
+    low, high = shown(one.low, percent=True, towards=Towards.DOWN), shown(one.high, percent=True, towards=Towards.UP)
+    return f"{low} to {high} of its units violate ({known}; the rest is a numeric gap or open)"
+
+
+def _size(number: int) -> str:
+    return f"{number:,}" if number < 10**18 else f"about {float(number):.3g}"
+
+
+def _pairs(number: int) -> str:
+    return f"{number:,} pair" + ("" if number == 1 else "s")
+
+
+_PEOPLE_UNKNOWN = "reals vary in it, so its individuals are not counted"
+#: What comes first, by the rank.
+_RANKS = {"bits": "the most bits first", "gap": "the widest score gap first", "distance": "the nearest first"}
+#: Why the search ended, by its ending.
+_ENDINGS = {
+    "count": "as many as asked for; there may be more",
+    "time": "the time is up; there may be more",
+    "exhausted": "every unit was tried: there are no more to try",
+    "saturated": "saturated: nothing new near what was found, nor in {sample} uniform draws; there may be more",
+    "interrupted": "interrupted; there may be more",
+}
+
+
+def _example(found: Found, heading: str, pair: Example) -> Iterator[tuple[str, str]]:
+    """What differs, a's value and b's, the two decisions, and what is equal."""
+    a, b = found.domain.show(pair.a), found.domain.show(pair.b)
+    names = [attribute.name for attribute in found.domain.attributes]
+    varying = [names[index] for index in found.varying if a[names[index]] != b[names[index]]]
+    changed = ", ".join(f"{name} = {a[name]} | {b[name]}" for name in varying)
+    outcomes = " | ".join(found.outcomes[index] if index >= 0 else "open" for index in pair.decisions)
+    yield heading, f"{changed}: {outcomes}"
+    equal = ", ".join(f"{name} = {a[name]}" for name in names if name not in varying)
+    if equal:
+        yield "", equal
+    severe = ", ".join(_severity(pair))
+    if severe:
+        yield "", severe
+
+
+def _severity(pair: Example) -> Iterator[str]:
+    if pair.bits is not None:
+        yield f"{pair.bits:.3g} bit{'' if pair.bits == 1 else 's'}"
+    if pair.score_gap is not None:
+        yield f"scores {pair.score_gap:.3g} apart"
+    if pair.distance is not None:
+        yield f"distance {pair.distance:.3g} from row {pair.nearest_row:,}"

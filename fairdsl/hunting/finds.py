@@ -1,0 +1,116 @@
+"""The finds of a hunt in the order in which they are written, what is said of each, and some of them to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.search.caught import Caught, Near
+from fairdsl.backends.search.evaluators import evaluator_of
+from fairdsl.backends.search.judge import Judged
+from fairdsl.backends.search.severity import Severity, severity
+from fairdsl.data.table import TableInside
+from fairdsl.hunting.found import Example
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
+from fairdsl.numerics.evaluate import points_of
+from fairdsl.replay import spread
+
+__all__ = ["RANKS", "Examples", "Finds"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: What finds may be ranked by.
+RANKS = ("bits", "gap", "distance")
+#: Finds among which some far from each other are looked for, and finds that are shown.
+_SPREAD, _SHOWN = 4000, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finds:
+    """Found pairs; ``by`` are indices into ``strategies``, ``near.rows`` numbers of rows in their file, from 1."""
+
+    pairs: Judged
+    by: IntArray
+    strategies: tuple[str, ...]
+    severity: Severity | None
+    near: Near | None
+
+    @classmethod
+    def of(
+        cls, problem: Problem, pair: Pair, caught: Caught, table: TableInside | None, *, severe: bool, rank: str | None
+    ) -> Finds:
+        """What was caught, ranked; with its severity where ``severe``, or where it is ranked by that."""
+        pairs, near, found = caught.pairs, caught.near, None
+        if severe or rank in ("bits", "gap"):
+            found = severity(problem, pair, evaluator_of(problem.model), pairs.a, pairs.b)
+        order = _order(rank, found, near, len(pairs))
+        return cls(
+            pairs=pairs.at(order),
+            by=caught.by[order].astype(np.int64),
+            strategies=caught.strategies,
+            severity=None if found is None else Severity(found.bits[order], found.gaps[order]),
+            near=None
+            if near is None or table is None
+            else Near(near.distances[order], table.numbers[near.rows[order]]),
+        )
+
+
+def _order(rank: str | None, found: Severity | None, near: Near | None, count: int) -> IntArray:
+    """The most severe first, or the nearest; what is not known comes last, and what is alike as it was found."""
+    keys: list[FloatArray] = []
+    if found is not None:
+        bits, gaps = (-np.nan_to_num(values, nan=-np.inf) for values in (found.bits, found.gaps))
+        keys = [bits, gaps] if rank == "gap" else [gaps, bits]  # the last key comes first
+    if rank == "distance" and near is not None:
+        keys.append(near.distances)
+    return np.arange(count) if rank is None else np.lexsort(keys)
+
+
+class Examples:
+    """Some of the finds, with all that is known of each."""
+
+    def __init__(self, problem: Problem, pair: Pair, finds: Finds) -> None:
+        self._problem, self._pair, self._finds = problem, pair, finds
+        self._evaluator = evaluator_of(problem.model)
+
+    def shown(self, *, by_rank: bool) -> tuple[Example, ...]:
+        """The first few, or a few far from each other."""
+        pairs = self._finds.pairs
+        if by_rank:
+            return self.at(range(min(_SHOWN, len(pairs))))
+        return self.at(spread(pairs.a[:_SPREAD], self._problem.domain, _SHOWN))
+
+    def at(self, rows: Sequence[int]) -> tuple[Example, ...]:
+        """The finds in these rows."""
+        chosen, near = np.array(rows, dtype=np.int64), self._finds.near
+        return self.of(
+            self._finds.pairs.at(chosen), None if near is None else Near(near.distances[chosen], near.rows[chosen])
+        )
+
+    def of(self, pairs: Judged, near: Near | None) -> tuple[Example, ...]:
+        """Any pairs."""
+        severe = severity(self._problem, self._pair, self._evaluator, pairs.a, pairs.b)
+        return tuple(
+            Example(
+                a=a,
+                b=b,
+                decisions=(of_a, of_b),
+                bits=_known(severe.bits[place]),
+                score_gap=_known(severe.gaps[place]),
+                distance=None if near is None else float(near.distances[place]),
+                nearest_row=None if near is None else int(near.rows[place]),
+            )
+            for place, (a, b, (of_a, of_b)) in enumerate(
+                zip(points_of(pairs.a), points_of(pairs.b), pairs.decisions.tolist(), strict=True)
+            )
+        )
+
+
+def _known(number: float) -> float | None:
+    return None if isnan(number) else float(number)
