@@ -25,6 +25,7 @@ from fairdsl.api.files import (
     solve_stochastic,
 )
 from fairdsl.api.hunting import search
+from fairdsl.api.repairing import repair
 from fairdsl.api.reports import compare, recover
 from fairdsl.api.specs import capabilities, check, explain, lint, plans
 
@@ -48,6 +49,7 @@ __all__ = [
     "plans",
     "prune",
     "recover",
+    "repair",
     "search",
     "solve",
     "solve_instance",

@@ -21,6 +21,7 @@ COMMANDS = {
     "prune": "Write a network without the units that are seldom active.",
     "solve": "Refine an interval job, or a shard of it.",
     "search": "Find many pairs that violate a property of a spec.",
+    "repair": "Train a model of a spec again until it discriminates less.",
     "recover": "Join the results of interval jobs into one report.",
     "compare": "Say what changed between two reports, and what got worse.",
     "capabilities": "List what each backend answers.",

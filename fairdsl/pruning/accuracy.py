@@ -6,7 +6,7 @@ an estimate with the interval of Clopper and Pearson, about the uniform law on t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ from fairdsl.pruning import errors
 from fairdsl.pruning.draws import draw, is_uniform
 from fairdsl.semantics.checked import CheckedSpec, LabelDeclaration
 
-__all__ = ["Accuracy", "Disagreement", "accuracy", "disagreement"]
+__all__ = ["Accuracy", "Disagreement", "accuracy", "disagreement", "label_of", "outcomes_by_value"]
 
 _CONFIDENCE = Fraction(95, 100)
 
@@ -62,8 +62,8 @@ def accuracy(spec: CheckedSpec, domain: Domain, before: Model, after: Model, pat
     Raises DiagnosticError where the spec has no one label whose values stand for the model's outcomes (E0562),
     or the file is no table of the domain (E0530 to E0533).
     """
-    label = _label(spec)
-    outcome_of = _outcomes_by_value(label, before)
+    label = label_of(spec)
+    outcome_of = outcomes_by_value(label, before.outcomes, before.favourable)
     column = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
     table = read_table(path, domain, column)
     right = _outcomes(table, outcome_of)
@@ -99,7 +99,8 @@ def _decisions(model: Model, individuals: NDArray[np.float64]) -> NDArray[np.int
     return BatchEvaluator(model).settled(individuals).decisions
 
 
-def _label(spec: CheckedSpec) -> LabelDeclaration:
+def label_of(spec: CheckedSpec) -> LabelDeclaration:
+    """The one label that the spec declares; raises DiagnosticError (E0562) where it declares none or several."""
     labels = list(spec.labels.values())
     if len(labels) == 1:
         return labels[0]
@@ -110,17 +111,17 @@ def _label(spec: CheckedSpec) -> LabelDeclaration:
     raise DiagnosticError(errors.label_not_compared(reason, span, help_text))
 
 
-def _outcomes_by_value(label: LabelDeclaration, model: Model) -> Mapping[float, int]:
+def outcomes_by_value(label: LabelDeclaration, outcomes: Sequence[str], favourable: int | None) -> Mapping[float, int]:
     """Which outcome each value of the label says was right.
 
     A category names outcomes; of a boolean, true stands for the favourable one of two. Nothing else is guessed.
+    Raises DiagnosticError (E0562) where the values stand for no outcomes.
     """
-    outcomes = model.outcomes
     match label.type:
         case Category(values=values) if all(value.name in outcomes for value in values):
             return {float(value.code): outcomes.index(value.name) for value in values}
-        case Boolean() if len(outcomes) == 2 and model.favourable is not None:
-            return {1.0: model.favourable, 0.0: 1 - model.favourable}
+        case Boolean() if len(outcomes) == 2 and favourable is not None:
+            return {1.0: favourable, 0.0: 1 - favourable}
     listed = ", ".join(outcomes)
     reason = f"its values do not say which of `{'`, `'.join(outcomes)}` was right"
     help_text = f"declare the label as `category {{ {listed} }}`"

@@ -1,0 +1,93 @@
+"""Repairing: a model that is trained again until it discriminates less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import fspath
+from typing import TYPE_CHECKING, Any
+
+from fairdsl.api.paths import AnyPath
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from fairdsl.backends.contract import Observer
+    from fairdsl.repairing import Repaired
+
+__all__ = ["repair"]
+
+
+def repair(
+    spec: AnyPath,
+    *,
+    train: AnyPath,
+    estimator: str | Callable[[], Any],
+    output: AnyPath,
+    property: str | None = None,  # noqa: A002 - the word of the language
+    recipe: str = "portfolio",
+    rounds: int = 3,
+    max_accuracy_loss: float | Fraction = 0.005,
+    within: float | Fraction = 0.001,
+    confidence: float | Fraction = 0.95,
+    add: float | Fraction = 0.1,
+    seed: int = 0,
+    timeout: float = 600.0,
+    observer: Observer | None = None,
+) -> Repaired:
+    """Train a model of the spec again, on the rows of a table and on more, until it discriminates less.
+
+    A model replaces the best one so far only if it is shown to discriminate less, and loses no more accuracy than is
+    allowed (see docs/repair.md); the first one is trained on the rows alone.
+
+    Args:
+        spec: path of the ``.fair`` file. Its model is read from a file, which is the one that is written.
+        train: a CSV file with the spec's columns and its label.
+        estimator: a function that returns a new estimator with ``fit`` and ``predict``, or ``MODULE:FUNCTION``.
+        output: folder to make, with the model's file, the added rows and the report.
+        property: name of the property; not needed where the spec has one about pairs.
+        recipe: which rows are added: ``portfolio``, ``flipped-copies``, ``pairs``, ``pairs-training-rule`` or
+            ``published``.
+        rounds: how often every recipe is tried.
+        max_accuracy_loss: what may be lost of the first model's accuracy.
+        within: how close an estimate of the rate comes, where it is not exact.
+        confidence: of all estimates together.
+        add: how many rows a recipe that searches adds in the first round, as a part of those that are trained on.
+        seed: of the split, the draws, and estimators without a seed of their own.
+        timeout: seconds for the rounds; a run that ends by it is not the same twice.
+        observer: hears of progress.
+
+    Returns:
+        Every model that was tried, the comparison of the first with the best one, and the report on the new file.
+
+    Raises:
+        SpecError: the spec, the table, the estimator or the folder have mistakes.
+    """
+    from fractions import Fraction
+
+    from fairdsl.backends.contract import Silent
+    from fairdsl.repairing import Settings, repair_spec
+
+    # Floats are meant as they are written: 0.005 is one in two hundred.
+    loss, near, sure, part = (Fraction(str(number)) for number in (max_accuracy_loss, within, confidence, add))
+    if not (0 <= loss <= 1 and 0 < near < Fraction(1, 2) and 0 < sure < 1 and 0 < part <= 1):
+        raise ValueError("shares lie between 0 and 1, and `within` below 1/2")
+    if rounds < 1 or timeout <= 0 or seed < 0:
+        raise ValueError("`rounds` and `timeout` are positive, `seed` is a number from 0")
+    return repair_spec(
+        fspath(spec),
+        property=property,
+        train=fspath(train),
+        estimator=estimator,
+        output=fspath(output),
+        settings=Settings(
+            recipe=recipe,
+            rounds=rounds,
+            loss=loss,
+            within=near,
+            confidence=sure,
+            share=part,
+            seed=seed,
+            timeout=timeout,
+        ),
+        observer=observer or Silent(),
+    )

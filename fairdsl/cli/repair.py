@@ -1,0 +1,166 @@
+"""``fairdsl repair``: a model that is trained again until it discriminates less."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
+from fairdsl.cli.options import Seconds, json_option, share, spec_argument
+from fairdsl.cli.progress import watching
+from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.diagnostics.text import render
+
+if TYPE_CHECKING:
+    from fairdsl.repairing import Repaired
+
+__all__ = ["command"]
+
+#: The exit code of a verdict that is not known (``report.model.ExitCode``).
+_NOT_IMPROVED = 3
+
+
+def _loss(_: click.Context, __: click.Parameter, text: str) -> Fraction:
+    """``0.5%``, ``0.005`` or ``1/200``: a number from 0 to 1."""
+    try:
+        number = Fraction(text.strip().removesuffix("%").strip()) / (100 if text.strip().endswith("%") else 1)
+    except (ValueError, ZeroDivisionError) as error:
+        raise click.BadParameter(f"`{text}` is no share; write for example 0.5% or 0.005") from error
+    if not 0 <= number <= 1:
+        raise click.BadParameter(f"`{text}` is no share; it lies between 0% and 100%")
+    return number
+
+
+def _near(ctx: click.Context, option: click.Parameter, text: str) -> Fraction:
+    number = share(ctx, option, text)
+    if number is None or number >= Fraction(1, 2):
+        raise click.BadParameter(f"`{text}` is no distance to know a share within; write for example 0.1%")
+    return number
+
+
+@click.command(
+    "repair",
+    epilog="The written model is another one, and `fairdsl check` says whether it is fair. Exit codes: 0 a better model "
+    "is written; 3 none is better by the rule, and the one trained on the rows alone is written; 2 errors in the spec, "
+    "the table, the estimator or the command line; 130 interrupted, and the best one until then is written.",
+)
+@spec_argument
+@click.option(
+    "--train",
+    required=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE.csv",
+    help="The rows to train on, with the spec's columns and its label.",
+)
+@click.option(
+    "--estimator",
+    required=True,
+    metavar="MODULE:FUNCTION",
+    help="A function that returns a new estimator with `fit` and `predict`; the module may be a file `PATH.py`.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="The folder to write, which is new or empty.",
+)
+@click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
+@click.option(
+    "--recipe", default="portfolio", show_default=True, metavar="NAME", help="Which rows to add; see docs/repair.md."
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="How often to try each recipe.",
+)
+@click.option(
+    "--max-accuracy-loss",
+    callback=_loss,
+    default="0.5%",
+    show_default=True,
+    metavar="SHARE",
+    help="What may be lost of the first model's accuracy.",
+)
+@click.option(
+    "--within",
+    callback=_near,
+    default="0.1%",
+    show_default=True,
+    metavar="SHARE",
+    help="How close an estimate of the rate has to come, where it is not exact.",
+)
+@click.option(
+    "--confidence",
+    callback=share,
+    default="95%",
+    show_default=True,
+    metavar="SHARE",
+    help="Of all estimates of the rate together.",
+)
+@click.option(
+    "--add",
+    callback=share,
+    default="10%",
+    show_default=True,
+    metavar="SHARE",
+    help="How many rows a recipe that searches adds in the first round, of those that are trained on.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the run.")
+@click.option(
+    "--timeout", type=Seconds(), default=600.0, show_default=True, metavar="SECONDS", help="What the rounds may take."
+)
+@json_option
+@click.pass_context
+def command(ctx: click.Context, /, spec: str, as_json: bool, **options: Any) -> None:
+    """Train a model of SPEC again until it discriminates less.
+
+    Rows are added about whom it discriminates, it is trained again, and a model replaces another only if it is
+    shown to discriminate less and is accurate enough. The code of the estimator is run.
+    """
+    with watching() as observer:
+        try:
+            repaired = fairdsl.repair(spec, observer=observer, **options)
+        except DiagnosticError as error:
+            if not as_json:
+                raise
+            head = {"schema": "fairdsl.repaired/1", "fairdsl": fairdsl.__version__}
+            _print_json(head | {"diagnostics": diagnostics_to_json(error.diagnostics)})
+            ctx.exit(SPEC_ERROR)
+    if as_json:
+        from fairdsl.repairing.as_json import document
+
+        _print_json(document(repaired))
+    else:
+        _print(repaired)
+    if repaired.ending.value == "interrupted":
+        ctx.exit(INTERRUPTED)
+    ctx.exit(0 if repaired.improved else _NOT_IMPROVED)
+
+
+def _print_json(written: dict[str, Any]) -> None:
+    click.echo(json.dumps(written, indent=2, ensure_ascii=False))
+
+
+def _print(repaired: Repaired) -> None:
+    """The report of the folder, and where it is."""
+    from fairdsl.repairing.wording import summary
+
+    if repaired.findings:
+        style = error_style()
+        text = render(repaired.findings, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True)
+    style = output_style()
+    for line in summary(repaired):
+        click.echo(style.shown(line))
+    click.echo(style.shown(f"    written    {repaired.output}"))

@@ -1,0 +1,57 @@
+"""What stands in the way of a repair: one constructor a code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.source import Span
+
+__all__ = ["estimator_not_usable", "not_exported", "not_repairable", "rows_too_few"]
+
+
+def estimator_not_usable(name: str, reason: str, remedy: str | None = None) -> Diagnostic:
+    """E0590: no estimator comes from the factory, or it does not learn and predict."""
+    return Diagnostic(
+        code="E0590",
+        title=f"the estimator `{name[-40:]}` cannot be trained",
+        notes=(reason,),
+        why="a repair trains the model again, on the same rows and more; there is nothing to train",
+        help=remedy
+        or "write `--estimator MODULE:FUNCTION`; the function returns a new estimator with `fit` and `predict`",
+    )
+
+
+def not_exported(name: str, reason: str, remedy: str) -> Diagnostic:
+    """E0591: the trained estimator does not become a file that the spec's model can be read from."""
+    return Diagnostic(
+        code="E0591",
+        title=f"the estimator `{name[-40:]}` does not become a model file",
+        notes=(reason,),
+        why="what is measured, kept and checked is the file that decides about people, not the object that wrote it",
+        help=remedy,
+    )
+
+
+def not_repairable(reason: str, span: Span | None, help_text: str) -> Diagnostic:
+    """E0592: a question whose rate cannot be measured, or a model that no file can replace."""
+    return Diagnostic(
+        code="E0592",
+        title="the property cannot be repaired by training again",
+        primary=Label(span, reason) if span else None,
+        notes=() if span else (reason,),
+        why="a model replaces another only where it is measured to discriminate less",
+        help=help_text,
+    )
+
+
+def rows_too_few(path: str, reason: str, counts: Sequence[str]) -> Diagnostic:
+    """E0593: rows that cannot be divided into those to train on, to choose by and to report on."""
+    name = path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
+    return Diagnostic(
+        code="E0593",
+        title=f"`{name}` has too few rows to repair a model with",
+        notes=(reason, *counts),
+        why="a model is trained on some rows, chosen by others, and reported on by rows that did neither",
+        help="give more rows; where outcomes are rare, rows of each of them",
+    )

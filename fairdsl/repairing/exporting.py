@@ -1,0 +1,100 @@
+"""From a fitted estimator to the model in its file: the only owner of skl2onnx.
+
+Thresholds and weights become float32 on the way, so the file is not quite the estimator. Everything is measured on the
+file; on rows that the estimator has not seen the two are compared, and a file that decides otherwise for more
+than one row in a hundred is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.model import Model
+from fairdsl.models.runtime import Runtime
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.repairing import errors
+from fairdsl.repairing.estimators import Factory, predicted
+from fairdsl.repairing.subject import Rows, Subject
+
+__all__ = ["Exported", "exported"]
+
+#: One row in so many may be decided otherwise by the file.
+_TOLERATED = 100
+_EXTRA = "install skl2onnx with `pip install 'fairdsl[sklearn]'`"
+_OWN = "write a function `export(estimator, path)` beside the factory, which writes the file"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """The file's model, and how many of the rows it decides otherwise than the estimator."""
+
+    model: Model
+    differing: int
+
+
+def exported(factory: Factory, estimator: Any, subject: Subject, path: Path, rows: Rows) -> Exported:
+    """Write the estimator to ``path`` and read it as the spec declares the model; ``rows`` compare the two.
+
+    Raises DiagnosticError where no file can be written (E0591), or the spec's model is not what it holds.
+    """
+    if factory.export is None:
+        _by_skl2onnx(factory, estimator, subject, path)
+    else:
+        try:
+            factory.export(estimator, str(path))
+        except Exception as problem:  # it is the user's own code
+            said = f"`export` raised {type(problem).__name__}: {problem}".splitlines()[0][:160]
+            raise DiagnosticError(errors.not_exported(factory.name, said, "correct `export`")) from problem
+        if not path.is_file():
+            reason = "`export` returned and wrote nothing to the path it was given"
+            raise DiagnosticError(errors.not_exported(factory.name, reason, "write the file to `path`"))
+    model = subject.load(str(path))
+    return Exported(model=model, differing=_differing(factory, estimator, subject, model, rows))
+
+
+def _differing(factory: Factory, estimator: Any, subject: Subject, model: Model, rows: Rows) -> int:
+    meant = predicted(factory, estimator, subject, rows.values)
+    if model.deployed is None:
+        decided = BatchEvaluator(model).settled(rows.values).decisions
+    else:
+        decided = Runtime(model.deployed).decide_array(rows.values)
+    differing = int(np.count_nonzero(meant != decided))
+    if differing * _TOLERATED > len(rows):
+        reason = f"read as the spec declares it, the file decides {differing:,} of {len(rows):,} rows otherwise"
+        help_text = "compare the decision clause of the model with the classes: outcomes are numbered from 0"
+        raise DiagnosticError(errors.not_exported(factory.name, reason, help_text))
+    return differing
+
+
+def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path) -> None:
+    if path.suffix != ".onnx" and subject.source.format != "onnx":
+        reason = f"the spec reads `{path.name}`, and scikit-learn's estimators become ONNX files"
+        raise DiagnosticError(
+            errors.not_exported(factory.name, reason, f'name a file "NAME.onnx" in the spec, or {_OWN}')
+        )
+    if not type(estimator).__module__.startswith("sklearn.") and not hasattr(estimator, "__sklearn_tags__"):
+        reason = f"`{type(estimator).__name__}` is no estimator of scikit-learn"
+        raise DiagnosticError(errors.not_exported(factory.name, reason, _OWN))
+    try:
+        from skl2onnx import to_onnx
+    except ImportError as problem:
+        raise DiagnosticError(errors.not_exported(factory.name, "skl2onnx is not installed", _EXTRA)) from problem
+    name = subject.declaration.name  # without one the graph has a random name
+    width = subject.features(np.zeros((1, len(subject.domain.attributes)))).shape[1]
+    sample = np.zeros((1, width), np.float32)
+    try:
+        try:
+            proto = to_onnx(estimator, sample, name=name, options={id(estimator): {"zipmap": False}})
+        except NameError:  # of estimators that have no such option, as those without probabilities
+            proto = to_onnx(estimator, sample, name=name)
+        content = proto.SerializeToString(deterministic=True)
+    except Exception as problem:  # skl2onnx raises classes of its own
+        said = f"skl2onnx: {problem}".strip().splitlines()[0][:160]
+        remedy = f"use an estimator that it converts, or {_OWN}"
+        raise DiagnosticError(errors.not_exported(factory.name, said, remedy)) from problem
+    path.write_bytes(content)

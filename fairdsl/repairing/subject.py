@@ -1,0 +1,170 @@
+"""What is repaired: a model of a spec, the property that it breaks, and the rows that it is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Refusal
+from fairdsl.backends.units import Units, units_of
+from fairdsl.data.table import read_table
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.hunting.errors import no_question
+from fairdsl.ir.declaration import ByRules, FileSource, ModelDeclaration, WhenClass, WhenScore
+from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.ir.model import Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, Precision, Quantity, SameDecision
+from fairdsl.models.features import feature_matrix
+from fairdsl.models.load import load_model
+from fairdsl.plan.choices import check_properties
+from fairdsl.pruning.accuracy import label_of, outcomes_by_value
+from fairdsl.repairing import errors
+from fairdsl.semantics import CheckedSpec
+
+__all__ = ["Rows", "Subject", "subject_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Individuals [n, attributes] and, for each, the outcome that was right, [n]."""
+
+    values: Floats
+    outcomes: Integers
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def at(self, rows: Integers) -> Rows:
+        """Some of them."""
+        return Rows(self.values[rows], self.outcomes[rows])
+
+    def and_also(self, others: Rows) -> Rows:
+        """These and then those."""
+        return Rows(np.concatenate([self.values, others.values]), np.concatenate([self.outcomes, others.outcomes]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The model that is to be trained again, and the question that it is asked.
+
+    ``classes`` are the numbers that stand for the outcomes when an estimator learns, such that the spec's decision
+    clause reads the exported file as they are meant: ``grant when class = 1`` makes 1 of ``grant``. ``outcome_of`` says
+    which outcome a value of the label stands for. ``name`` is the property's.
+    """
+
+    spec: CheckedSpec
+    name: str
+    declaration: ModelDeclaration
+    source: FileSource
+    domain: Domain
+    pair: Pair
+    label: Attribute
+    outcome_of: Mapping[float, int]
+    classes: tuple[int, ...]
+
+    @property
+    def file_name(self) -> str:
+        """What the model's file is called."""
+        return Path(self.source.path).name
+
+    def features(self, values: Floats) -> NDArray[np.float32]:
+        """What the model reads of individuals, [n, features]: its ``reads``, or else the attributes in order."""
+        forms = self.declaration.reads
+        if forms is None:
+            forms = tuple(Form.of(AttributeInput(index)) for index in range(len(self.domain.attributes)))
+        return feature_matrix(forms, values).astype(np.float32)
+
+    def learned(self, outcomes: Integers) -> Integers:
+        """The classes of outcomes."""
+        return np.array(self.classes, dtype=np.int64)[outcomes]
+
+    def load(self, path: str) -> Model:
+        """The model in the file, read as the spec declares it; a digest that it pins is the original's."""
+        unpinned = replace(self.declaration, source=replace(self.source, sha256=None))
+        return load_model(unpinned, self.domain, override_path=path)
+
+    def problem(self, model: Model, quantity: Quantity, precision: Precision | None = None) -> Problem:
+        """The question about another model than the spec's."""
+        return Problem(
+            name=self.name,
+            domain=self.domain,
+            model=model,
+            question=self.pair,
+            quantity=quantity,
+            precision=precision,
+        )
+
+    def units(self, model: Model) -> Units:
+        """The units of the question; raises DiagnosticError (E0592) where they cannot be judged one by one."""
+        units = units_of(self.problem(model, Quantity.DISCRIMINATION_RATE))
+        if isinstance(units, Refusal):
+            help_text = "ask about decisions of people who differ in attributes with few values"
+            raise DiagnosticError(errors.not_repairable(units.why, units.span or self.pair.span, help_text))
+        return units
+
+    def rows(self, path: str) -> tuple[Rows, str]:
+        """The rows of the CSV file at ``path`` and its digest; raises DiagnosticError (E0530 to E0533)."""
+        table = read_table(path, self.domain, self.label)
+        assert table.labels is not None, "the table was read with the label"
+        right = [self.outcome_of[value] for value in table.labels.tolist()]
+        return Rows(table.values, np.array(right, dtype=np.int64)), table.sha256
+
+
+def subject_of(spec: CheckedSpec, path: str, asked: str | None) -> Subject:
+    """What the spec at ``path`` has to be repaired; ``asked`` names the property where there are several about pairs.
+
+    Raises DiagnosticError where there is no such property (E0633), no file (E0592), or no label (E0562).
+    """
+    if asked is not None:
+        check_properties((asked,), spec)
+    found = {checked.name: checked for checked in spec.properties if isinstance(checked.demands[0].question, Pair)}
+    name = asked if asked is not None else next(iter(found), "") if len(found) == 1 else ""
+    if name not in found:
+        raise DiagnosticError(no_question(path, tuple(found), asked))
+    checked = found[name]
+    pair = checked.demands[0].question
+    declaration = spec.models[checked.model].declaration
+    assert isinstance(pair, Pair), "the property was chosen for its pairs"
+    if not isinstance(pair.demand, SameDecision) or pair.sure:
+        reason = "how many people are treated unfairly is measured for equal decisions alone"
+        raise DiagnosticError(
+            errors.not_repairable(reason, checked.span, "name a property with `require same decision`")
+        )
+    source = declaration.source
+    if not isinstance(source, FileSource) or isinstance(declaration.decision, ByRules):
+        reason = f"`{declaration.name}` is not read from a file that an estimator could be exported to"
+        help_text = 'write the model as `from "FILE.onnx"` with a decision such as `class = 1`'
+        raise DiagnosticError(errors.not_repairable(reason, declaration.span, help_text))
+    label = label_of(spec)
+    return Subject(
+        spec=spec,
+        name=name,
+        declaration=declaration,
+        source=source,
+        domain=checked.domain,
+        pair=pair,
+        label=Attribute(name=label.name, type=label.type, column=label.column, span=label.span),
+        outcome_of=outcomes_by_value(label, declaration.outcomes, declaration.favourable),
+        classes=_classes(declaration),
+    )
+
+
+def _classes(declaration: ModelDeclaration) -> tuple[int, ...]:
+    count = len(declaration.outcomes)
+    match declaration.decision:
+        case WhenClass(outcome=outcome, index=index):
+            other = 1 - index if index in (0, 1) else 0
+            return tuple(index if number == outcome else other for number in range(count))
+        case WhenScore(outcome=outcome):  # the one score is that of class 1
+            return tuple(int(number == outcome) for number in range(count))
+        case _:  # a column an outcome, in their order
+            return tuple(range(count))

@@ -1,0 +1,172 @@
+"""A repair in words: what was tried, what became of it, and what the file is like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from fairdsl.numerics.binomial import clopper_pearson
+from fairdsl.repairing.measure import OnRows, Rate
+from fairdsl.repairing.result import Candidate, Ending, Repaired
+from fairdsl.repairing.rule import Choice
+from fairdsl.report.model import DemandReport
+from fairdsl.report.numbers import Towards, shown
+
+__all__ = ["CHOICES", "ENDINGS", "interval_of", "summary"]
+
+#: Of the intervals for whom the rows were drawn from.
+ROWS_CONFIDENCE = Fraction(95, 100)
+
+CHOICES = {
+    Choice.FIRST: "the first",
+    Choice.FAIRER: "better",
+    Choice.AS_FAIR: "as fair, better on the rows",
+    Choice.NOT_MEASURED: "not measured: the time ended",
+    Choice.INACCURATE: "not taken: less accurate than allowed",
+    Choice.UNFAIR_ROWS: "not taken: unfair to more of the rows",
+    Choice.ONE_OUTCOME: "not taken: one outcome for everybody",
+    Choice.NOT_FAIRER: "not taken: not fairer",
+    Choice.NOT_TOLD_APART: "not taken: not shown to be fairer",
+    Choice.FAILED: "failed",
+}
+
+ENDINGS = {
+    Ending.ROUNDS: "as many rounds as asked for",
+    Ending.NOTHING_LEFT: "nobody is treated unfairly any more, in the domain or in the rows",
+    Ending.NOTHING_TO_ADD: "no recipe has anything to add",
+    Ending.TIME: "the time is up",
+    Ending.INTERRUPTED: "interrupted; the best model until then is written, and was not checked",
+}
+
+
+def summary(repaired: Repaired) -> Iterator[str]:
+    """Lines of text, none of which names a place on this machine or a time."""
+    settings = repaired.settings
+    yield f"{repaired.property_name}   {repaired.model} by {repaired.estimator}, seed {settings.seed}"
+    fit, choose, report = repaired.split
+    yield _row("rows", f"{fit:,} to train on, {choose:,} to choose by, {report:,} to report on, of `{repaired.train}`")
+    yield ""
+    yield f"    {'round':<7}{'recipe':<21}{'added':>7}  {'over the domain':<24}{'of rows':>8}{'accuracy':>10}"
+    for candidate in repaired.candidates:
+        yield from _candidate(candidate)
+    yield ""
+    yield from _outcome(repaired)
+    yield _row("ended", ENDINGS[repaired.ending])
+    if repaired.by_the_clock:
+        yield _row("", "some of it by the clock, so another run may come to something else")
+    yield from _verdicts(repaired)
+
+
+def _row(name: str, text: str) -> str:
+    return f"    {name:<11}{text}".rstrip()
+
+
+def _candidate(candidate: Candidate) -> Iterator[str]:
+    head = f"    {candidate.round:<7}{candidate.recipe or 'none':<21}{candidate.added:>7,}  "
+    found = candidate.measured
+    if found is None:
+        yield f"{head}{CHOICES[candidate.choice]}: {candidate.detail}"
+        return
+    rate = "unknown" if found.rate is None else rate_in_words(found.rate)
+    rows = _percent(found.rows.unfair, found.rows.in_target)
+    accuracy = _percent(found.rows.correct, found.rows.rows)
+    yield f"{head}{rate:<24}{rows:>8}{accuracy:>10}  {CHOICES[candidate.choice]}"
+
+
+def rate_in_words(rate: Rate) -> str:
+    """``0.64257%``, or ``0.61% .. 0.68%`` where it is not known exactly."""
+    low = shown(rate.low, percent=True, towards=Towards.DOWN)
+    high = shown(rate.high, percent=True, towards=Towards.UP)
+    return shown(rate.low, percent=True) if rate.exact else f"{low} .. {high}"
+
+
+def _percent(count: int, whole: int) -> str:
+    return f"{100 * count / whole:.2f}%" if whole else "-"
+
+
+def _outcome(repaired: Repaired) -> Iterator[str]:
+    before, after = repaired.compared.before, repaired.compared.after
+    first, best = repaired.rates
+    if repaired.improved:
+        kept = repaired.best
+        yield _row("best", f"round {kept.round}, {kept.recipe}: {kept.added:,} rows added")
+    else:
+        yield _row("best", "the first model: nothing that was tried is better by the rule")
+    sure = (
+        "" if first.exact and best.exact else f" ({shown(repaired.settings.confidence, percent=True)} for all of them)"
+    )
+    yield _row(
+        "domain", f"{rate_in_words(first)} -> {rate_in_words(best)} of the units are unfair{sure}{_less(repaired)}"
+    )
+    confidence = shown(ROWS_CONFIDENCE, percent=True)
+    yield _row(
+        "new rows", f"{_unfair(before)} -> {_unfair(after)} of those in the target are unfair ({confidence} each)"
+    )
+    yield _row(
+        "accuracy",
+        f"{_right(before)} -> {_right(after)}; {repaired.compared.changed:,} of {after.rows:,} decisions changed",
+    )
+    for outcome, name in enumerate(repaired.outcomes):
+        was, now = (_percent(rows.decided[outcome], rows.rows) for rows in (before, after))
+        yield _row("decided" if outcome == 0 else "", f"{name} {was} -> {now}")
+    differing = repaired.best.differing
+    compared = "all" if not differing else f"all but {differing:,}"
+    yield _row("file", f"`{repaired.file}` decides {compared} of {repaired.split[1]:,} rows as the estimator does")
+
+
+def _less(repaired: Repaired) -> str:
+    reduction = repaired.reduction
+    if not repaired.improved or reduction is None or reduction <= 0:
+        return ""
+    at_least = "" if all(rate.exact for rate in repaired.rates) else "at least "
+    return f": {at_least}{shown(reduction, percent=True, towards=Towards.DOWN)} less"
+
+
+def interval_of(count: int, whole: int) -> tuple[Fraction, Fraction] | None:
+    """For whom the rows were drawn from; None without rows."""
+    return clopper_pearson(count, whole, float(ROWS_CONFIDENCE)) if whole else None
+
+
+def _unfair(rows: OnRows) -> str:
+    return _with_interval(rows.unfair, rows.in_target)
+
+
+def _right(rows: OnRows) -> str:
+    return _with_interval(rows.correct, rows.rows)
+
+
+def _with_interval(count: int, whole: int) -> str:
+    interval = interval_of(count, whole)
+    if interval is None:
+        return "no row"
+    low, high = (f"{100 * float(end):.1f}" for end in interval)
+    return f"{_percent(count, whole)} [{low}, {high}]"
+
+
+def _verdicts(repaired: Repaired) -> Iterator[str]:
+    if repaired.pinned:
+        yield _row("verdict", "not checked: the spec names another file by its digest; for this one write there")
+        yield _row("", f'sha256 "{repaired.sha256}"')
+    elif repaired.report is None:
+        said = [finding.title for finding in repaired.findings if finding.code.startswith("E")]
+        yield _row("verdict", f"not checked: {said[0]}" if said else "not checked")
+    else:
+        heading = "verdict"
+        for checked in repaired.report.properties:
+            for demand in checked.demands:
+                yield _row(heading, f"{checked.name}: {demand.judgement.value}   {_demand(demand)}")
+                heading = ""
+
+
+def _demand(demand: DemandReport) -> str:
+    text = " ".join(demand.text.split())
+    value = demand.value
+    if value is None or value.low is None or value.high is None:
+        return text
+    if value.exact is not None:
+        return f"{text}   {shown(value.exact, percent=True)}"
+    low, high = (
+        shown(value.low, percent=True, towards=Towards.DOWN),
+        shown(value.high, percent=True, towards=Towards.UP),
+    )
+    return f"{text}   {low} .. {high}"
