@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
 
@@ -81,3 +82,11 @@ def test_the_tree_is_repaired_as_the_documents_say(tmp_path: Path, monkeypatch: 
         ]
         assert len(figures) == 5
         assert set(figures) <= set(told)
+
+
+def test_the_model_in_use_is_counted_as_the_documents_say() -> None:
+    report = fairdsl.check(SPEC)
+    (found,) = report.properties
+    assert found.judgement.value == "violated"
+    assert found.shares is not None
+    assert found.shares.falsified == Fraction(160_716_005_008_832, 2_167_603_200_000_000)
