@@ -27,6 +27,7 @@ from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import Around
+from fairdsl.numerics.threads import one_blas_thread
 
 __all__ = ["Caught", "Ending", "Near", "hunt"]
 
@@ -56,7 +57,7 @@ def hunt(
     """
     run = _Run(problem, pair, evaluator, budget, count, rows)
     ending = Ending.INTERRUPTED
-    with suppress(KeyboardInterrupt):  # what was found by then is kept
+    with one_blas_thread(), suppress(KeyboardInterrupt):  # what was found by then is kept
         ending = run.until(strategy, observer)
     return run.caught(ending)
 

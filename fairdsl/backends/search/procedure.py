@@ -14,6 +14,7 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.narrow import count_points
+from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay import admissible, witness
 from fairdsl.verdict import Evidence, Fidelity, Reason, Unknown, Verdict, Violated, Witness
 
@@ -63,7 +64,8 @@ class Search:
             raise ValueError("search was asked what it refuses")
         hunt = _Hunt(problem, pair, budget.seed)
         share = Budget.of(_share(problem, hunt.points, budget), jobs=1, seed=budget.seed)
-        hunt.run(share, observer)
+        with one_blas_thread():
+            hunt.run(share, observer)
         facts.witnesses.extend(hunt.witnesses)
         facts.gaps.extend(hunt.gaps)
         evidence = Evidence(
