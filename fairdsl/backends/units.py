@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Refusal
 from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
 from fairdsl.models.black_box import BlackBoxEvaluator
@@ -30,7 +31,7 @@ from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Judged", "Units", "units_of"]
+__all__ = ["Judged", "Units", "settling", "units_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -83,7 +84,7 @@ def units_of(problem: Problem) -> Units | Refusal:
     return units
 
 
-def _settling(model: Model) -> Callable[[Floats], Settled]:
+def settling(model: Model) -> Callable[[Floats], Settled]:
     """Decisions of people, [n, attributes]; of a file that is only run by its answers about each of them alone."""
     evaluator = evaluator_of(model)
     if isinstance(evaluator, BlackBoxEvaluator) and model.deployed is not None:
@@ -97,7 +98,10 @@ class Units:
     def __init__(self, problem: Problem, pair: Pair, sets: tuple[ValueSet, ...]) -> None:
         self._pair, self._sets = pair, sets
         self._wanted = conjoin(problem.domain.where, pair.target)
-        self._settled = _settling(problem.model)
+        self._settled = settling(problem.model)
+        asked = isinstance(problem.model.opaque, BlackBox)
+        #: How they are judged, in words for reports.
+        self.how = "each judged by the model's own answers" if asked else "each judged exactly"
         self._free = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
         #: Whether all people over a unit are compared with each other.
         self.connected = (

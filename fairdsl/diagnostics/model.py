@@ -73,6 +73,19 @@ class DiagnosticError(Exception):
         super().__init__("; ".join(f"{d.code}: {d.title}" for d in diagnostics))
         self.diagnostics = diagnostics
 
+    def __str__(self) -> str:
+        """Each finding on a line of its own, with what is wrong about its place and what to write, below it."""
+        return "\n".join(line for finding in self.diagnostics for line in _lines(finding))
+
+
+def _lines(finding: Diagnostic) -> Iterator[str]:
+    yield f"{finding.code}: {finding.title}"
+    if finding.primary is not None and finding.primary.text:
+        yield f"    {finding.primary.text}"
+    yield from (f"    {note}" for note in finding.notes)
+    if finding.help:
+        yield f"    help: {finding.help}"
+
 
 @dataclass(slots=True)
 class Reporter:

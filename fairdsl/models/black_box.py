@@ -20,19 +20,20 @@ from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
+from fairdsl.models.black_box_pace import Pace
 from fairdsl.models.black_box_reading import Asked, answers_of, in_words
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import Settled, decisions_by, margins_by
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["BlackBoxEvaluator", "check_steady"]
+__all__ = ["BlackBoxEvaluator", "check_steady", "some_of"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Individuals of a census between two looks at the clock; and of the batches in which a function is asked again.
-_CHUNK, _OTHER = 4096, 61
+_CHUNK, _OTHER = 512, 61
 #: Individuals that are asked about when the model is opened.
 _TRIED = 16
 #: How far scores of one individual may be apart, relative to scores of 1 and more, and be the same but for rounding.
@@ -52,6 +53,7 @@ class BlackBoxEvaluator:
         self._box = model.opaque
         self._asked = Asked(model.name, model.opaque.domain, model.opaque.scores, model.span)
         self._runtime = None if model.deployed is None else Runtime(model.deployed, model.span)
+        self._paces = (Pace(), Pace())  # of a file: in batches, and one by one
 
     @property
     def domain(self) -> Domain:
@@ -62,21 +64,32 @@ class BlackBoxEvaluator:
         """The answers about individuals [n, attributes]; ``alone``: about each of them by itself."""
         if not len(points):
             return Answers(np.empty(0, dtype=np.int64), np.empty((0, self._box.scores)))
-        deployed = self.model.deployed
-        if self._runtime is not None and deployed is not None:
-            output = self._runtime.answers(points, alone=alone)
-            return answers_of(self._asked, deployed, output, points)
+        if self._runtime is not None:
+            return _joined([self._run(points[part], alone) for part in self._paces[alone].parts(len(points))])
         if self._box.call is None:
             raise ValueError("a black box is a file or a function")
         call = self._box.call
         return _joined([call(points[[row]]) for row in range(len(points))]) if alone else call(points)
 
+    def _run(self, points: FloatArray, alone: bool) -> Answers:
+        """The file's answers."""
+        deployed = self.model.deployed
+        if self._runtime is None or deployed is None:
+            raise ValueError("there is no file to run")
+        return answers_of(self._asked, deployed, self._runtime.answers(points, alone=alone), points)
+
     def ask_exactly(self, points: Sequence[Point]) -> Answers:
-        """The answers about each of the individuals by itself, with features computed exactly and rounded once."""
+        """The answers about each of the individuals by itself, with features computed exactly and rounded once.
+
+        A function is asked twice: DiagnosticError (E0518) where it does not answer alike, for what is shown of it rests
+        on these answers.
+        """
         floats = np.array([[float(value) for value in point] for point in points], dtype=np.float64)
         deployed = self.model.deployed
         if self._runtime is None or deployed is None:
-            return self.ask(floats, alone=True)
+            answers, again = self.ask(floats, alone=True), self.ask(floats, alone=True)
+            _compare(self, floats, "asked about alone, twice", answers, again, 0.0)
+            return answers
         output = self._runtime.answers_exactly(points)
         return answers_of(self._asked, deployed, output, floats)
 
@@ -137,6 +150,8 @@ def _settled(answers: Answers) -> Settled:
 
 
 def _joined(parts: list[Answers]) -> Answers:
+    if len(parts) == 1:
+        return parts[0]
     return Answers(np.concatenate([p.decisions for p in parts]), np.concatenate([p.scores for p in parts]))
 
 
@@ -146,7 +161,7 @@ def check_steady(model: Model) -> None:
     The same batch has to be answered alike to the last bit; scores of one individual may be rounded in another way.
     """
     evaluator = BlackBoxEvaluator(model)
-    points = _some_of(evaluator.domain)
+    points = some_of(evaluator.domain)
     if not len(points):
         return
     first, again = evaluator.ask(points), evaluator.ask(points)
@@ -177,7 +192,7 @@ def _said(model: Model, answers: Answers, row: int) -> str:
     return ", ".join(f"{score:.9g}" for score in scores) if scores else f"`{model.outcomes[answers.decisions[row]]}`"
 
 
-def _some_of(domain: Domain) -> FloatArray:
+def some_of(domain: Domain) -> FloatArray:
     """A few individuals of the domain, always the same ones."""
     rng = np.random.default_rng(0)
     columns = []

@@ -27,6 +27,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
 from fairdsl.models.black_box import check_steady
+from fairdsl.models.black_box_pace import Pace
 from fairdsl.models.black_box_reading import Asked, Kind, answers_of, kind_of, reading_of, rule_of, score_count
 from fairdsl.models.features import feature_matrix
 
@@ -64,9 +65,17 @@ class _Called:
         self, declaration: ModelDeclaration, domain: Domain, function: Callable[[Any], Any], scores: int
     ) -> None:
         self._declaration, self._domain, self._function, self._scores = declaration, domain, function, scores
+        self._pace = Pace()
 
     def __call__(self, points: FloatArray) -> Answers:
-        """The answers about individuals [n, attributes]."""
+        """The answers about individuals [n, attributes], in as many calls as the clock asks for."""
+        parts = [self._answers(points[part]) for part in self._pace.parts(len(points))]
+        if len(parts) == 1:
+            return parts[0]
+        return Answers(np.concatenate([p.decisions for p in parts]), np.concatenate([p.scores for p in parts]))
+
+    def _answers(self, points: FloatArray) -> Answers:
+        """The answers to one call."""
         declaration, span = self._declaration, self._declaration.source.span
         try:
             answer = self._function(self._argument(points))

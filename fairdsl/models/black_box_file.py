@@ -5,7 +5,7 @@ The inputs are bound as those of other files. What the outputs are is seen by ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -21,13 +21,15 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.models import errors
 from fairdsl.models.basis import Basis
 from fairdsl.models.bind import bind, feeds_width
-from fairdsl.models.black_box import check_steady
+from fairdsl.models.black_box import check_steady, some_of
 from fairdsl.models.black_box_reading import Kind, Told, kind_of, reading_of, rule_of, score_count
+from fairdsl.models.class_names import check_class_names
 from fairdsl.models.graph import GraphInput, ImportedGraph
 from fairdsl.models.onnx_import.signature import Signature, read_signature
 from fairdsl.models.onnx_import.walk import shape_of_one
 from fairdsl.models.pinned import check_pinned
 from fairdsl.models.runtime import Runtime
+from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
 __all__ = ["black_box_file"]
@@ -51,7 +53,11 @@ def black_box_file(
         output="",
         readout=Readout.LABEL,
     )
-    name, told = _output(declaration, Runtime(plain, span).outputs(_somebody(domain)), path)
+    runtime = Runtime(plain, span)
+    name, told = _output(declaration, runtime.outputs(_somebody(domain)), path)
+    if told.readout in (Readout.CHANNEL, Readout.HIGHEST):
+        named = signature.columns.get(name, ()) or _order_by_labels(declaration.outcomes, runtime, domain, name)
+        check_class_names(declaration, name, named)
     model = Model(
         name=declaration.name,
         outcomes=declaration.outcomes,
@@ -147,6 +153,32 @@ def _output(declaration: ModelDeclaration, outputs: Mapping[str, NDArray[Any]], 
             notes,
         )
     )
+
+
+def _order_by_labels(outcomes: tuple[str, ...], runtime: Runtime, domain: Domain, name: str) -> tuple[str, ...]:
+    """The alphabetical order of the outcomes, in which scikit-learn has its columns, if the file's own labels show it.
+
+    They show it if the column of the label is a highest one for everybody of a few in that order, and not in the order
+    in which the outcomes are declared.
+    """
+    sorted_ones = tuple(sorted(outcomes))
+    tried = [runtime.outputs(point) for point in points_of(some_of(domain))]
+    if sorted_ones == outcomes or not tried or any(row[name].shape[1] != len(outcomes) for row in tried):
+        return ()
+    for other, output in tried[0].items():
+        if kind_of(output) is not Kind.TEXTS or output.shape[1] != 1:
+            continue
+        labels = [str(row[other][0, 0]) for row in tried]
+        if all(label in outcomes for label in labels) and not _highest(outcomes, labels, tried, name):
+            return sorted_ones if _highest(sorted_ones, labels, tried, name) else ()
+    return ()
+
+
+def _highest(
+    order: tuple[str, ...], labels: Sequence[str], tried: Sequence[Mapping[str, NDArray[Any]]], name: str
+) -> bool:
+    """Whether everybody's label has a highest number of the output, if its columns are in that order."""
+    return all(row[name][0, order.index(label)] == row[name][0].max() for label, row in zip(labels, tried, strict=True))
 
 
 def _wanted(clause: DecisionClause, outcomes: int) -> str:

@@ -20,6 +20,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
 from fairdsl.models import errors
 from fairdsl.models.basis import Affine, add, scale, take
+from fairdsl.models.class_names import check_class_names
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.logit import logit
 from fairdsl.source import Span
@@ -55,6 +56,9 @@ def decide(declaration: ModelDeclaration, graph: ImportedGraph, warn: Callable[[
                 clause.span,
             )
         )
+    for output in graph.outputs:
+        if output.kind is OutputKind.LABEL:
+            check_class_names(declaration, output.name, output.labels)
     match clause:
         case WhenScore():
             return _when_score(clause, graph)

@@ -156,7 +156,13 @@ def width_differs(path: str, reads: int, given: int, what: str, names: Sequence[
 
 
 def input_not_bound(
-    path: str, inputs: Sequence[str], names: Sequence[str], reason: str, span: Span | None
+    path: str,
+    inputs: Sequence[str],
+    names: Sequence[str],
+    reason: str,
+    span: Span | None,
+    remedy: str = 'give the attribute the file\'s name with `column "..."`, or write `reads` in the order of the '
+    "inputs",
 ) -> Diagnostic:
     """E0509: named inputs of the file that match no attribute, or inputs of another kind of value."""
     first = inputs[0]
@@ -168,8 +174,7 @@ def input_not_bound(
         primary=_at(span, f"{_listed(inputs, 6)} of `{_name(path)}`: {reason}"),
         notes=(f"to choose from: {_listed(names)}",) if names else (),
         why="an input that is bound by guess makes the audit one of another model",
-        help=did_you_mean
-        + 'give the attribute the file\'s name with `column "..."`, or write `reads` in the order of the inputs',
+        help=did_you_mean + remedy,
     )
 
 

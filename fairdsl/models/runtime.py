@@ -28,6 +28,8 @@ from fairdsl.source import Span
 __all__ = ["Runtime"]
 
 _BATCH = 4096
+#: Types of outputs that may be a table: a tensor, or a ZipMap's dictionary an individual.
+_TABLES = ("tensor(", "seq(map(")
 
 
 class Runtime:
@@ -83,7 +85,8 @@ class Runtime:
     def outputs(self, point: Point) -> dict[str, NDArray[Any]]:
         """All outputs of the file for one individual, [1, columns] each; those that are no tables are left out."""
         feeds = self._feeds_exactly(point)
-        found = {item.name: self._run(feeds, item.name) for item in self._session.get_outputs()}
+        tables = [item.name for item in self._session.get_outputs() if item.type.startswith(_TABLES)]
+        found = {name: self._run(feeds, name) for name in tables}
         return {name: array[:1] for name, array in found.items() if len(array) == (self._batch or 1)}
 
     @property

@@ -251,6 +251,7 @@ def witness_report(witness: Witness, domain: Domain, outcomes: Sequence[str]) ->
         replayed=replay.agrees,
         float32_decisions=None if deployed is None else (outcomes[deployed[0]], outcomes[deployed[1]]),
         score_error=replay.score_error,
+        asked=replay.asked,
     )
 
 

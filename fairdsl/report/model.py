@@ -171,7 +171,8 @@ class WitnessReport:
 
     ``replayed``: the pair breaks the demand in exact arithmetic and, where a file is deployed, in
     float32 too. ``float32_decisions`` is what the deployed file decides, None where none is deployed.
-    Scores are within ``score_error`` of the exact ones.
+    Scores are within ``score_error`` of the exact ones. ``asked``: the model is a black box, and the two are what it
+    answers about each of them alone.
     """
 
     a: Mapping[str, Cell]
@@ -183,6 +184,7 @@ class WitnessReport:
     replayed: bool
     float32_decisions: tuple[str, str] | None = None
     score_error: Fraction = Fraction(0)
+    asked: bool = False
 
     @property
     def differing(self) -> tuple[str, ...]:

@@ -138,7 +138,8 @@ def _because(demand: DemandReport, style: Style) -> Iterator[str]:
         for number, line in enumerate(partition_lines(demand.coverage)):
             yield from _detail("" if number else "partitions", line, style)
     if demand.estimate is not None:
-        yield from _detail("estimate", estimated(demand.estimate, demand.metric), style)
+        of_rows = demand.shares is not None and demand.shares.measure == "rows"
+        yield from _detail("estimate", estimated(demand.estimate, demand.metric, of_rows=of_rows), style)
     if demand.refusals:
         width = style.width - len(_INDENT)
         text = render_diagnostics(
@@ -221,7 +222,8 @@ def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
     rows.append(("decision", pair.decision_a, pair.decision_b))
     if pair.float32_decisions is not None and not pair.replayed:
         rows.append(("in float32", *pair.float32_decisions))
-    rows.append(("score", score(pair.scores_a, pair.score_error), score(pair.scores_b, pair.score_error)))
+    if pair.scores_a or pair.scores_b:  # rules and black boxes that answer with outcomes have none
+        rows.append(("score", score(pair.scores_a, pair.score_error), score(pair.scores_b, pair.score_error)))
     shown = [tuple(style.shown(text) for text in row) for row in rows]
     widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
     for number, row in enumerate(shown):

@@ -172,7 +172,7 @@ def rests_on(demand: DemandReport) -> str:
 
 
 def _replayed(demand: DemandReport) -> str:
-    if demand.arithmetic is Arithmetic.ANSWERS:
+    if demand.arithmetic is Arithmetic.ANSWERS or any(witness.asked for witness in demand.witnesses):
         return "every pair put to the original model again, each individual alone"
     deployed = any(witness.float32_decisions for witness in demand.witnesses)
     return "every pair replayed on the original model, in exact arithmetic" + (" and in float32" if deployed else "")
@@ -210,8 +210,11 @@ def float32_share(certified: Fraction, total: int | None) -> str:
     return f"{'certified':<10} {_amount(certified, Towards.DOWN, total)}"
 
 
-def estimated(estimate: EstimateReport, metric: str) -> str:
-    """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing."""
+def estimated(estimate: EstimateReport, metric: str, *, of_rows: bool) -> str:
+    """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing.
+
+    ``of_rows``: the sample are the rows that the share is about, and the estimate is about whom they were drawn from.
+    """
     low = shown(estimate.low, percent=True, towards=Towards.DOWN)
     high = shown(estimate.high, percent=True, towards=Towards.UP)
     asked = "" if estimate.within is None else f"; within {shown(estimate.within, percent=True)} was asked for"
@@ -219,7 +222,7 @@ def estimated(estimate: EstimateReport, metric: str) -> str:
     return (
         f"{metric_words(metric)} {shown(estimate.value, percent=True)} "
         f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
-        f"from {estimate.sampled:,} sampled units{asked}; an estimate, no proof{unit})"
+        f"from {estimate.sampled:,} {'rows' if of_rows else 'sampled units'}{asked}; an estimate, no proof{unit})"
     )
 
 

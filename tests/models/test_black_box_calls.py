@@ -197,3 +197,33 @@ def test_rounding_that_depends_on_the_batch_is_none_of_that() -> None:
 
 def test_without_a_function() -> None:
     assert refusal(None).code == "E0516"
+
+
+@pytest.mark.parametrize("far", [np.inf, -np.inf, 2.0**64, 1e300])
+def test_numbers_that_are_no_whole_numbers_are_no_classes(far: float) -> None:
+    """As an int64 each of them would be some class, and never the one that is asked for."""
+    one = WhenClass(outcome=1, index=1, span=SPAN)
+    problem = refusal(lambda people: np.where(people["member"], 1.0, far), one)
+    assert problem.code == "E0517"
+    assert "one number for each individual" in problem.notes[0]
+
+
+def test_masked_answers_are_no_answers() -> None:
+    problem = refusal(lambda people: np.ma.masked_array(people["income"], mask=people["member"]))
+    assert problem.code == "E0517"
+    assert decided(lambda people: np.ma.masked_array(people["income"])) == [1, 0, 0]  # nothing is masked
+
+
+def test_what_is_shown_was_answered_alike_twice() -> None:
+    """A function that answers by the number of its calls is found out where it matters."""
+    calls: list[int] = []
+
+    def grant(people: dict[str, Any]) -> Any:
+        calls.append(len(people["age"]))
+        return np.full(len(people["age"]), 1.0 if len(calls) < 25 else float(len(calls)))
+
+    evaluator = BlackBoxEvaluator(model(grant))
+    calls.extend([1] * 25)
+    with pytest.raises(DiagnosticError) as caught:
+        evaluator.ask_exactly([(Fraction(4), Fraction(1), Fraction(7), Fraction(5, 2))])
+    assert caught.value.diagnostics[0].code == "E0518"

@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from model_files import SPAN, declaration, ml, network, node, saved
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import ByAnswer, Highest, WhenClass, WhenProbability, WhenScore
@@ -127,6 +127,11 @@ def test_several_inputs_by_name_with_text_and_integers(tmp_path: Path) -> None:
     )
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 2)]
     path = saved(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path)
+    # A file that is read takes no text, and is sent here.
+    with pytest.raises(DiagnosticError) as caught:
+        load_model(declaration(path, SCORE), PEOPLE)
+    finding = next(finding for finding in caught.value.diagnostics if finding.code == "E0509")
+    assert "from black_box" in str(finding.help)
     decisions, scores = answers(load(path, decision=SCORE))
     expected = np.cos(EVERYBODY[:, 0]) + np.where(EVERYBODY[:, 2] == 7, 1.0, -2.0)
     assert np.allclose(scores[:, 0], expected, atol=1e-6)
@@ -250,3 +255,80 @@ def test_what_binding_refuses(tmp_path: Path) -> None:
     assert codes(lambda: load(str(tmp_path / "none.onnx"))) == ["E0501"]
     whole = saved(network(WAVES, W), tmp_path, "whole.onnx")
     assert codes(lambda: load(whole, sha256="0" * 64)) == ["E0507"]
+
+
+def test_a_batch_is_filled_up_with_people_of_the_domain(tmp_path: Path) -> None:
+    """Five at a time: what fills the last batch must not be what the file refuses, a text that is nobody's."""
+    encoder = ml("OneHotEncoder", ["colour"], ["hot"], cats_strings=["red", "blue"], zeros=0)
+    nodes = [encoder, node("Reshape", ["hot", "shape"], ["flat"]), node("MatMul", ["flat", "weight"], ["y"])]
+    constants = {"shape": np.int64([-1, 2]), "weight": np.float32([[1], [-1]])}
+    path = saved(network(nodes, constants, inputs={"colour": [5, 1]}, dtype=TensorProto.STRING), tmp_path)
+    decisions, _ = answers(load(path, decision=SCORE))
+    assert decisions == (EVERYBODY[:, 2] == 7).astype(int).tolist()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "form"),
+    [
+        (TensorProto.UINT8, Form.of(AttributeInput(0)).scaled(Fraction(50))),
+        (TensorProto.INT8, Form.of(AttributeInput(0)).scaled(Fraction(-50))),
+        (TensorProto.UINT64, Form.of(AttributeInput(0)).scaled(Fraction(-1))),
+    ],
+)
+def test_integers_that_the_input_cannot_hold_are_refused(tmp_path: Path, dtype: int, form: Form) -> None:
+    """In a batch 300 would become 44 in silence."""
+    nodes = [node("Cast", ["age"], ["years"], to=TensorProto.FLOAT), node("Sin", ["years"], ["y"])]
+    path = saved(network(nodes, inputs={"age": ["N", 1]}, dtype=dtype), tmp_path)
+    assert codes(lambda: load(path, reads=(form,), decision=SCORE)) == ["E0509"]
+    small = Form.of(AttributeInput(0)).scaled(Fraction(1 if dtype != TensorProto.INT8 else -21))
+    load(path, reads=(small,), decision=SCORE)
+
+
+NAMED = ("reject", "grant")
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_columns_of_outcomes_in_another_order_are_refused(tmp_path: Path, zipped: bool) -> None:
+    """scikit-learn sorts the names of classes, so the first column is that of `grant`."""
+    label = ml("LabelEncoder", ["place"], ["label"], keys_int64s=[0, 1], values_strings=["grant", "reject"])
+    nodes = [
+        node("Sin", ["x"], ["s"]),
+        node("MatMul", ["s", "w"], ["columns"]),
+        node("Softmax", ["columns"], ["shares"], axis=1),
+        node("ArgMax", ["columns"], ["place"], axis=1, keepdims=0),
+        ml("ZipMap", ["shares"], ["y"], classlabels_strings=["grant", "reject"]) if zipped else label,
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "test",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])],
+        [helper.ValueInfoProto(name="y")]
+        if zipped
+        else [
+            helper.make_tensor_value_info("label", TensorProto.STRING, None),
+            helper.make_tensor_value_info("shares", TensorProto.FLOAT, None),
+        ],
+        [numpy_helper.from_array(np.float32([[1.5, 0], [0.9, 0], [-1, 0]]), "w")],
+    )
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 2)]
+    path = saved(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path)
+    for decision in (
+        WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN),
+        WhenClass(outcome=1, index=1, span=SPAN),
+        Highest(span=SPAN),
+    ):
+        (problem,) = found(lambda decision=decision: load(path, decision=decision, outcomes=NAMED))
+        assert problem.code == "E0511"
+        assert problem.help == "list the outcomes as the file does: `{ grant, reject }`"
+        load(path, decision=decision, outcomes=NAMED[::-1])
+        load(path, decision=decision, outcomes=("no", "yes"))  # nothing is known of these
+
+
+def test_outputs_that_are_no_tables_are_passed_over(tmp_path: Path) -> None:
+    """A sequence of tensors comes first, and is nobody's answer."""
+    model = network([node("SequenceConstruct", ["x"], ["all"]), *WAVES], W)
+    model.graph.output.insert(0, helper.make_tensor_sequence_value_info("all", TensorProto.FLOAT, None))
+    path = saved(model, tmp_path)
+    decisions, _ = answers(load(path, decision=SCORE))
+    numbers = run(path, "y", {"x": EVERYBODY.astype(np.float32)})
+    assert decisions == (numbers[:, 0] >= np.float32(0.1)).astype(int).tolist()

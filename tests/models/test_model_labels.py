@@ -193,6 +193,22 @@ def test_classes_with_names(tmp_path: Path) -> None:
     assert check(load(tmp_path, file, when_class(1, outcome=0))) == [1 - d for d in decisions]
 
 
+def test_classes_that_are_the_outcomes_in_another_order(tmp_path: Path) -> None:
+    """scikit-learn sorts its classes: position 1 is `reject` there, and not the `grant` of the declaration."""
+    shape = {"post_transform": "LOGISTIC", **TWINS}
+    classifier = ml("LinearClassifier", ["x"], ["label", "scores"], classlabels_strings=["grant", "reject"], **shape)
+    file = network([classifier], {}, outputs={"label": TensorProto.STRING, "scores": FLOAT})
+    for clause in (when_class(1), when_class(0, outcome=0), when_probability("0.6"), Highest(span=SPAN)):
+        with pytest.raises(DiagnosticError) as caught:
+            load(tmp_path, file, clause)
+        (found,) = caught.value.diagnostics
+        assert (found.code, "{ grant, reject }" in (found.help or "")) == ("E0511", True)
+    as_named = check(load(tmp_path, file, when_class(0)))
+    assert as_named == check(load(tmp_path, file, when_class(1, outcome=0)))
+    in_order = check(load(tmp_path, file, when_class(1), outcomes=("grant", "reject")))
+    assert in_order == [1 - decided for decided in as_named]
+
+
 def test_score_of_a_sigmoid_is_folded(tmp_path: Path) -> None:
     nodes = [*LOGIT, node("Sigmoid", ["z"], ["y"])]
     clause = WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(1, 2), span=SPAN)

@@ -7,6 +7,7 @@ import numpy as np
 from fairdsl.backends.units import Judged, Units
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.evaluate import points_of
+from fairdsl.numerics.threads import one_blas_thread
 
 __all__ = ["Sample"]
 
@@ -24,6 +25,7 @@ class Sample:
 
     def __init__(self, units: Units, seed: int) -> None:
         self._units, self._rng = units, np.random.default_rng(seed)
+        self.how = units.how
         self.candidates = self.size = self.unfair = self.doubtful = 0
         self.pairs: list[tuple[Point, Point]] = []
 
@@ -32,7 +34,8 @@ class Sample:
         # Enough for what is wanted if as many are in the target as were until now; no more than a batch.
         rate = (self.size + 1) / (self.candidates + 1)
         count = min(_BATCH, max(64, int(wanted / rate * 1.02) + 1))
-        judged = self._units.judge(self._units.draw(count, self._rng))
+        with one_blas_thread():
+            judged = self._units.judge(self._units.draw(count, self._rng))
         present = np.flatnonzero(judged.present)
         kept = present[:wanted]
         # The candidates behind the last one that is kept were not needed.

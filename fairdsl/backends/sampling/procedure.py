@@ -66,7 +66,7 @@ class Sampling:
         units = units_of(problem)
         if isinstance(units, Refusal):
             return units
-        return Offer(method=f"draws up to {most:,} units and judges them exactly", decides=True)
+        return Offer(method=f"draws up to {most:,} units, {units.how}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The estimate of the first look that is close enough; of the last look there was time for, else."""
@@ -74,7 +74,6 @@ class Sampling:
         from fairdsl.backends.sampling.looks import looks, most_needed
         from fairdsl.backends.units import units_of
         from fairdsl.models.black_box_pace import asked_until
-        from fairdsl.numerics.threads import one_blas_thread
 
         units, precision = units_of(problem), problem.precision
         if isinstance(units, Refusal) or precision is None:
@@ -83,7 +82,7 @@ class Sampling:
         most = most_needed(precision)
         for look in () if units.empty else looks(precision):
             while sample.size < look.size and not budget.exhausted:
-                with one_blas_thread(), asked_until(budget.deadline):
+                with asked_until(budget.deadline):
                     sample.grow(look.size - sample.size)
                 detail = f"{sample.size:,} units, {sample.unfair:,} of them unfair"
                 observer.progress("sampling", sample.size / most, detail)
@@ -100,7 +99,7 @@ class Sampling:
         sample, estimate = seen.sample, seen.estimate
         evidence = Evidence(
             backend=self.name,
-            method=f"{sample.size:,} units drawn uniformly ({sample.candidates:,} candidates), each judged exactly",
+            method=f"{sample.size:,} units drawn uniformly ({sample.candidates:,} candidates), {sample.how}",
             vacuous=seen.nobody,
         )
         if estimate is None:

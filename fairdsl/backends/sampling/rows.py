@@ -20,6 +20,7 @@ from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairUnder, Quantity
+from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.predicates import mask
@@ -29,7 +30,7 @@ __all__ = ["OverRows"]
 
 _CONFIDENCE = Fraction(95, 100)
 #: Rows that are judged at once, and violating pairs that are kept.
-_ROWS, _PAIRS = 2**14, 512
+_ROWS, _PAIRS = 2**9, 512
 
 
 class OverRows:
@@ -54,7 +55,7 @@ class OverRows:
         units = units_of(_plain(problem, question.pair))
         if isinstance(units, Refusal):
             return units
-        return Offer(method=f"judges all {population.sample.rows:,} rows exactly", decides=True)
+        return Offer(method=f"takes all {population.sample.rows:,} rows, {units.how}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The share of the rows, and what it says of the population that they come from."""
@@ -71,7 +72,7 @@ class OverRows:
         evidence = Evidence(
             backend=self.name,
             method=f"{len(people):,} of {population.sample.rows:,} rows of `{population.name}` are in the target,"
-            " each judged exactly",
+            f" {units.how}",
             notes=("for the rows themselves; the interval is about whom they were drawn from",),
         )
         if not len(people):
@@ -106,7 +107,11 @@ def _judge(units: Units, people: np.ndarray, budget: Budget, observer: Observer)
     for start in range(0, len(people), _ROWS):
         if budget.exhausted:
             break
-        judged = units.judge(people[start : start + _ROWS])
+        judged = None
+        with asked_until(budget.deadline):
+            judged = units.judge(people[start : start + _ROWS])
+        if judged is None:
+            break
         found.rows += len(judged.present)
         met = int(judged.unfair.sum())
         found.unfair += met

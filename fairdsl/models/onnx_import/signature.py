@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,15 @@ _RANDOM = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """A file's digest, its inputs that no constant fills, and its operators that draw at random, by their nodes."""
+    """A file's digest, its inputs that no constant fills, and its operators that draw at random, by their nodes.
+
+    ``columns`` are the names of the columns of outputs that have any, in the order in which onnxruntime gives them.
+    """
 
     sha256: str
     inputs: tuple[RawInput, ...]
     random: tuple[tuple[str, str], ...]
+    columns: Mapping[str, tuple[str, ...]]
 
 
 def read_signature(path: str, span: Span | None) -> Signature:
@@ -42,7 +46,14 @@ def read_signature(path: str, span: Span | None) -> Signature:
         sha256=digest_with_sides(path, content, model, span),
         inputs=tuple(raw_input(value) for value in model.graph.input if value.name not in constants),
         random=tuple((node.op_type, node.name or next(iter(node.output), "")) for node in _random(model.graph)),
+        columns={node.output[0]: _keys(node) for node in model.graph.node if node.op_type == "ZipMap"},
     )
+
+
+def _keys(node: Any) -> tuple[str, ...]:
+    """The texts that a ZipMap names its columns by; onnxruntime sorts them. Empty where it names them by numbers."""
+    keys = (key for attribute in node.attribute if attribute.name == "classlabels_strings" for key in attribute.strings)
+    return tuple(key.decode() for key in sorted(keys))
 
 
 def _random(graph: Any) -> Iterator[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -120,12 +121,26 @@ def _check(path: str, raw: RawGraph, nodes: list[RawNode], span: Span | None) ->
     for name, array in raw.constants.items():
         if name in used and not _finite(array):
             found.append(errors.not_finite(path, name, span))
-    for item in raw.inputs:
-        if item.dtype in ("string", "other"):
-            kind = "it takes text" if item.dtype == "string" else "it takes values that are no numbers"
-            found.append(errors.input_not_bound(path, [item.name], [], kind, span))
+    found += _no_numbers(path, raw, span)
     if found:
         raise DiagnosticError(*found)
+
+
+def _no_numbers(path: str, raw: RawGraph, span: Span | None) -> Iterator[Diagnostic]:
+    """Inputs that take text, and inputs that take neither text nor numbers: one finding of each kind."""
+    texts = [item.name for item in raw.inputs if item.dtype == "string"]
+    if texts:
+        remedy = (
+            'write `from black_box "..."`, which fills text inputs with the names of categories; to have proofs, train '
+            "and export the model on codes (numbers), or encode categories outside of the file and write `reads`"
+        )
+        takes = "it takes text" if len(texts) == 1 else "they take text"
+        yield errors.input_not_bound(path, texts, [], takes, span, remedy)
+    others = [item.name for item in raw.inputs if item.dtype == "other"]
+    if others:
+        remedy = "export the model with inputs that are numbers"
+        reason = "it takes values that are no numbers" if len(others) == 1 else "they take values that are no numbers"
+        yield errors.input_not_bound(path, others, [], reason, span, remedy)
 
 
 def _finite(array: NDArray[Any]) -> bool:
