@@ -46,9 +46,9 @@ def _near(ctx: click.Context, option: click.Parameter, text: str) -> Fraction:
 
 @click.command(
     "repair",
-    epilog="The written model is another one, and `fairdsl check` says whether it is fair. Exit codes: 0 a better model "
-    "is written; 3 none is better by the rule, and the one trained on the rows alone is written; 2 errors in the spec, "
-    "the table, the estimator or the command line; 130 interrupted, and the best one until then is written.",
+    epilog="The written model is another one, and `fairdsl check` says whether it is fair. Exit codes: 0 a better "
+    "model is written; 3 none is better by the rule, and the one trained on the rows alone is written; 2 errors in the "
+    "spec, the table, the estimator or the command line; 130 interrupted, and the best one until then is written.",
 )
 @spec_argument
 @click.option(

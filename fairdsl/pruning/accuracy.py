@@ -114,20 +114,32 @@ def label_of(spec: CheckedSpec) -> LabelDeclaration:
 def outcomes_by_value(label: LabelDeclaration, outcomes: Sequence[str], favourable: int | None) -> Mapping[float, int]:
     """Which outcome each value of the label says was right.
 
-    A category names outcomes; of a boolean, true stands for the favourable one of two. Nothing else is guessed.
-    Raises DiagnosticError (E0562) where the values stand for no outcomes.
+    A category names outcomes. Otherwise, of two outcomes the favourable one was right for those who are `deserving`,
+    where the label has two values and says so; of a boolean that does not, for those with true. Nothing else is
+    guessed. Raises DiagnosticError (E0562) where the values stand for no outcomes.
     """
     match label.type:
         case Category(values=values) if all(value.name in outcomes for value in values):
             return {float(value.code): outcomes.index(value.name) for value in values}
         case Boolean() if len(outcomes) == 2 and favourable is not None:
-            return {1.0: favourable, 0.0: 1 - favourable}
+            return _by_desert((0, 1), 1 if label.deserving is None else label.deserving, favourable)
+        case Category(values=(one, other)) if (
+            len(outcomes) == 2 and favourable is not None and label.deserving is not None
+        ):
+            return _by_desert((one.code, other.code), label.deserving, favourable)
     listed = ", ".join(outcomes)
     reason = f"its values do not say which of `{'`, `'.join(outcomes)}` was right"
     help_text = f"declare the label as `category {{ {listed} }}`"
     if len(outcomes) == 2:
-        help_text += ", or as `boolean` (true: the outcome that the model calls `favourable`)"
+        help_text += (
+            "; or say `favourable` in the model, and in the label of two values `deserving` (without it, true of a "
+            "`boolean` is meant)"
+        )
     raise DiagnosticError(errors.label_not_compared(reason, label.span, help_text))
+
+
+def _by_desert(values: tuple[int, int], deserving: Fraction | int, favourable: int) -> Mapping[float, int]:
+    return {float(value): favourable if value == deserving else 1 - favourable for value in values}
 
 
 def _outcomes(table: Table, outcome_of: Mapping[float, int]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from inspect import isclass, isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.repairing import errors
 from fairdsl.repairing.subject import Rows, Subject
 
@@ -53,11 +54,28 @@ def factory_of(wanted: str | Callable[[], Any]) -> Factory:
         module = _module(place)
     make = getattr(module, function, None)
     if not callable(make):
-        reason = f"`{place}` has no function `{function}`"
-        known = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-        remedy = f"write one of its functions: {', '.join(f'`{name}`' for name in known[:8])}" if known else None
-        raise DiagnosticError(errors.estimator_not_usable(wanted, reason, remedy))
+        raise DiagnosticError(_no_function(wanted, module, place, function))
     return Factory(wanted, make, _export(module))
+
+
+def _no_function(wanted: str, module: ModuleType, place: str, function: str) -> Diagnostic:
+    """There is no such function: what is there, of the module's own functions and not of those that it imports."""
+    found = getattr(module, function, None)
+    if callable(getattr(found, "fit", None)):
+        reason = f"`{function}` in `{place}` is one estimator, and a new one is needed for every model that is tried"
+        remedy = f"write a function that returns a new one, `def make(): return {type(found).__name__}(...)`"
+        return errors.estimator_not_usable(wanted, reason, remedy)
+    reason = f"`{place}` has no function `{function}`"
+    known = [
+        name
+        for name, value in vars(module).items()
+        if (isfunction(value) or isclass(value))
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+        and name != "export"
+    ]
+    listed = ", ".join(f"`{name}`" for name in known[:8])
+    return errors.estimator_not_usable(wanted, reason, f"write one of its functions: {listed}" if known else None)
 
 
 def fitted(factory: Factory, subject: Subject, rows: Rows, seed: int) -> Any:

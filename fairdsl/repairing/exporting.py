@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -88,10 +89,12 @@ def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path)
     width = subject.features(np.zeros((1, len(subject.domain.attributes)))).shape[1]
     sample = np.zeros((1, width), np.float32)
     try:
-        try:
-            proto = to_onnx(estimator, sample, name=name, options={id(estimator): {"zipmap": False}})
-        except NameError:  # of estimators that have no such option, as those without probabilities
-            proto = to_onnx(estimator, sample, name=name)
+        with catch_warnings():  # the converter reads attributes of machines that scikit-learn calls deprecated
+            simplefilter("ignore", FutureWarning)
+            try:
+                proto = to_onnx(estimator, sample, name=name, options={id(estimator): {"zipmap": False}})
+            except NameError:  # of estimators that have no such option, as those without probabilities
+                proto = to_onnx(estimator, sample, name=name)
         content = proto.SerializeToString(deterministic=True)
     except Exception as problem:  # skl2onnx raises classes of its own
         said = f"skl2onnx: {problem}".strip().splitlines()[0][:160]

@@ -17,11 +17,11 @@ from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.sampling import Sampling
+from fairdsl.backends.units import settling
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Precision, Quantity
-from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.predicates import mask
 from fairdsl.repairing.subject import Rows, Subject
@@ -80,8 +80,11 @@ def measure(
 
 
 def on_rows(subject: Subject, model: Model, rows: Rows) -> OnRows:
-    """What a model makes of rows, in exact arithmetic; a row in doubt counts as unfair, and as decided wrongly."""
-    decisions = BatchEvaluator(model).settled(rows.values).decisions
+    """What a model makes of rows, in exact arithmetic; a row in doubt counts as unfair, and as decided wrongly.
+
+    A black box has no exact arithmetic, and is asked about each row by itself.
+    """
+    decisions = settling(model)(rows.values).decisions
     wanted = mask(conjoin(subject.domain.where, subject.pair.target), {Who.EACH: rows.values})
     judged = subject.units(model).judge(rows.values[wanted])
     return OnRows(

@@ -20,10 +20,10 @@ from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.hunt import Ending as HuntEnding
 from fairdsl.backends.search.hunt import hunt
 from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.backends.units import settling
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Quantity
-from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, fitted
 from fairdsl.repairing.exporting import exported
@@ -96,7 +96,7 @@ class Rounds:
     def compared(self) -> Compared:
         """The first model and the best one on the rows that are left for that."""
         rows = self._parts.report
-        decisions = [BatchEvaluator(one.model).settled(rows.values).decisions for one in (self._first, self.best)]
+        decisions = [settling(one.model)(rows.values).decisions for one in (self._first, self.best)]
         return Compared(
             before=on_rows(self._subject, self._first.model, rows),
             after=on_rows(self._subject, self.best.model, rows),

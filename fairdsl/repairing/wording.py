@@ -95,23 +95,24 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
     sure = (
         "" if first.exact and best.exact else f" ({shown(repaired.settings.confidence, percent=True)} for all of them)"
     )
-    yield _row(
-        "domain", f"{rate_in_words(first)} -> {rate_in_words(best)} of the units are unfair{sure}{_less(repaired)}"
-    )
+    rates = _change(repaired, rate_in_words(first), rate_in_words(best))
+    yield _row("domain", f"{rates} of the units are unfair{sure}{_less(repaired)}")
     confidence = shown(ROWS_CONFIDENCE, percent=True)
-    yield _row(
-        "new rows", f"{_unfair(before)} -> {_unfair(after)} of those in the target are unfair ({confidence} each)"
-    )
-    yield _row(
-        "accuracy",
-        f"{_right(before)} -> {_right(after)}; {repaired.compared.changed:,} of {after.rows:,} decisions changed",
-    )
+    unfair = _change(repaired, _unfair(before), _unfair(after))
+    yield _row("new rows", f"{unfair} of those in the target are unfair ({confidence} each)")
+    changed = f"; {repaired.compared.changed:,} of {after.rows:,} decisions changed" if repaired.improved else ""
+    yield _row("accuracy", _change(repaired, _right(before), _right(after)) + changed)
     for outcome, name in enumerate(repaired.outcomes):
         was, now = (_percent(rows.decided[outcome], rows.rows) for rows in (before, after))
-        yield _row("decided" if outcome == 0 else "", f"{name} {was} -> {now}")
+        yield _row("decided" if outcome == 0 else "", f"{name} {_change(repaired, was, now)}")
     differing = repaired.best.differing
     compared = "all" if not differing else f"all but {differing:,}"
     yield _row("file", f"`{repaired.file}` decides {compared} of {repaired.split[1]:,} rows as the estimator does")
+
+
+def _change(repaired: Repaired, was: str, now: str) -> str:
+    """``8.25% -> 0%``; the number alone where the first model is the one that is kept."""
+    return f"{was} -> {now}" if repaired.improved else was
 
 
 def _less(repaired: Repaired) -> str:

@@ -161,6 +161,29 @@ def test_accuracy_by_names_of_outcomes_is_a_count(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("label", "values", "right"),
+    [
+        ("label repaid : boolean", "1,1,0", 2),
+        ("label repaid : boolean deserving yes", "1,1,0", 2),
+        ("label lapsed : boolean deserving no", "1,1,0", 1),
+        ("label lapsed : category { never, once } deserving never", "never,never,once", 2),
+        ("label lapsed : category { never, once } deserving once", "never,never,once", 1),
+    ],
+)
+def test_the_deserving_are_those_for_whom_the_favourable_outcome_is_right(
+    label: str, values: str, right: int, folder: Path
+) -> None:
+    """Three people whom the model grants credit, which it calls favourable."""
+    write_spec(folder, label=label)
+    name = label.split()[1]
+    rows = "".join(f"no,60,{value}\n" for value in values.split(","))
+    (folder / "people.csv").write_text(f"sex,age of entry,{name}\n{rows}", encoding="utf-8")
+    pruned = fairdsl.prune("spec.fair", output="small.onnx", data="people.csv")
+    assert pruned.accuracy is not None
+    assert (pruned.accuracy.before, pruned.accuracy.rows) == (right, 3)
+
+
+@pytest.mark.parametrize(
     "label",
     [
         "label repaid : integer 0 .. 1",

@@ -53,6 +53,9 @@ def test_exit_code_3_where_nothing_is_better() -> None:
     result = run("--recipe", "flipped-copies", estimator="tests.repairing.learners:Constant")
     assert result.exit_code == 3, result.output
     assert "the first model: nothing that was tried is better by the rule" in result.stdout
+    # There is nothing before and after.
+    assert "->" not in result.stdout
+    assert "decisions changed" not in result.stdout
 
 
 def test_an_interrupt_writes_the_best_and_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +139,23 @@ def test_what_is_wrong_with_an_estimator(folder: Path, estimator: str, said: str
     assert finding["code"] == "E0590"
     assert said in " ".join(finding["notes"])
     assert not (folder / "out").exists()
+
+
+def test_of_a_module_its_own_functions_are_named(folder: Path) -> None:
+    """And neither what it imports, nor the function that writes files."""
+    (folder / "own.py").write_text(
+        "from tests.repairing.learners import Linear, export as write, linear\n"
+        "def mine(): return Linear()\n"
+        "class Own(Linear): pass\n"
+        "def export(estimator, path): write(estimator, path)\n"
+        "ready = Linear()\n",
+        encoding="utf-8",
+    )
+    (unknown,) = json.loads(run("--json", estimator="own.py:min").stdout)["diagnostics"]
+    assert unknown["help"] == "write one of its functions: `mine`, `Own`"
+    (instance,) = json.loads(run("--json", estimator="own.py:ready").stdout)["diagnostics"]
+    assert "is one estimator, and a new one is needed for every model" in " ".join(instance["notes"])
+    assert "def make(): return Linear(...)" in instance["help"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from onnxruntime import InferenceSession
 
 pytest.importorskip("sklearn")
 pytest.importorskip("skl2onnx")
@@ -14,6 +16,7 @@ pytest.importorskip("skl2onnx")
 import fairdsl
 from fairdsl.ir.question import Quantity
 from fairdsl.repairing import Repaired
+from fairdsl.repairing.measure import on_rows
 from fairdsl.repairing.subject import subject_of
 from fairdsl.semantics import front_end
 from tests.oracle import truth
@@ -70,6 +73,24 @@ def test_a_tree_is_repaired_and_proved_fair() -> None:
     assert judgement == ("holds" if best.high == 0 else "violated")
 
 
+def test_an_estimator_whose_file_is_not_read_is_a_black_box(folder: Path) -> None:
+    """Nearest neighbours: rows and rates are those of the file's answers."""
+    from sklearn.neighbors import KNeighborsClassifier
+
+    write_case(folder, people(150, bias=1.0), CLASS.replace("from ", "from black_box "))
+    found = repaired(lambda: KNeighborsClassifier(3), recipe="flipped-copies", rounds=1, within=Fraction(1, 10))
+    assert [candidate.measured is not None for candidate in found.candidates] == [True, True]
+    asked = subject_of(front_end("spec.fair")[0], "spec.fair", None)
+    rows, _ = asked.rows("people.csv")
+    session = InferenceSession("out/approve.onnx")
+    (read,) = (item.name for item in session.get_inputs())
+    decided = [int(session.run(None, {read: row[None].astype(np.float32)})[0][0]) for row in rows.values]
+    on_all = on_rows(asked, asked.load("out/approve.onnx"), rows)
+    assert on_all.correct == int((np.array(decided) == rows.outcomes).sum())
+    assert found.report is not None
+    assert found.report.properties[0].judgement.value in {"violated", "holds", "unknown"}
+
+
 def test_the_same_seed_gives_the_same_files() -> None:
     for output in ("one", "two"):
         repaired(tree, output, recipe="pairs", rounds=2)
@@ -109,3 +130,24 @@ def test_what_skl2onnx_does_not_convert_is_told() -> None:
         repaired(Odd)
     assert caught.value.diagnostics[0].code == "E0591"
     assert caught.value.diagnostics[0].notes[0].startswith("skl2onnx: ")
+
+
+def test_a_model_that_is_only_run_is_repaired_by_its_answers() -> None:
+    """`from black_box`: the rates are those of the file, run on everybody alone."""
+    from itertools import product
+
+    import numpy as np
+    import onnxruntime
+
+    text = Path("spec.fair").read_text()
+    Path("spec.fair").write_text(text.replace('from "approve.onnx"', 'from black_box "approve.onnx"'))
+    found = repaired(tree, seed=2)
+    best = found.rates[1]
+    run = onnxruntime.InferenceSession("out/approve.onnx")
+    unfair = 0
+    for age, debt in product(range(20), range(10)):
+        two = [run.run(None, {"X": np.array([[sex, age, debt]], dtype=np.float32)})[0].tolist() for sex in (0, 1)]
+        unfair += two[0] != two[1]
+    assert best.exact
+    assert best.low == Fraction(unfair, 200) < found.rates[0].low
+    assert found.compared.after.unfair <= found.compared.before.unfair
