@@ -23,12 +23,14 @@ _LONGEST = 400
 
 def cell_value(text: str, attribute: Attribute) -> float | None:
     """The number for the cell, the nearest float64 to what is written; None where it is no value of the attribute."""
-    text = text.strip()
+    written, text = text, text.strip()
     match attribute.type:
         case Category(values=values):
-            for value in values:
-                if value.name == text:
-                    return float(value.code)
+            codes = {value.name: value.code for value in values}
+            # Blanks around a cell mean nothing, unless a quoted name begins or ends with some.
+            code = codes.get(written, codes.get(text))
+            if code is not None:
+                return float(code)
         case Boolean():
             if text.casefold() in _TRUTH:
                 return float(_TRUTH[text.casefold()])

@@ -3,7 +3,7 @@
 They are the attributes of a, then ``b.NAME`` for those in which b may be another, the two decisions, the two
 scores (one each, or one for each outcome), what was asked for beside (``score_gap`` and ``bits``, ``distance`` and
 ``nearest_row``, ``representative``), and which strategy found the pair. Names of attributes hold no dot; where one of
-them is the name of a column that holds none either, that column's begins with ``found.``.
+them is the name of such a column, or ``decision`` or ``score``, the column's own name begins with ``found.``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def columns_of(
     finds: Finds, domain: Domain, pair: Pair, outcomes: Sequence[str], boxes: Sequence[BoolArray]
 ) -> tuple[Column, ...]:
     """The table of the finds; ``boxes`` say which of them lie in the box of each representative."""
-    columns = [*_individuals(finds, domain, pair), *_answers(finds, outcomes)]
-    columns += _asked_for(finds, {attribute.name for attribute in domain.attributes}, boxes)
+    taken = {attribute.name for attribute in domain.attributes}
+    columns = [*_individuals(finds, domain, pair), *_answers(finds, outcomes, taken)]
+    columns += _asked_for(finds, taken, boxes)
     return (*columns, Coded("found.by", finds.strategies, finds.by))
 
 
@@ -40,16 +41,19 @@ def _individuals(finds: Finds, domain: Domain, pair: Pair) -> Iterator[Column]:
         yield Coded.of_attribute(f"b.{attribute.name}", attribute, finds.pairs.b[:, index])
 
 
-def _answers(finds: Finds, outcomes: Sequence[str]) -> Iterator[Column]:
+def _answers(finds: Finds, outcomes: Sequence[str], taken: set[str]) -> Iterator[Column]:
+    def named(who: str, name: str) -> str:
+        return f"found.{who}.{name}" if name in taken else f"{who}.{name}"
+
     pairs = finds.pairs
     # An open decision is the last of the names.
     names = (*outcomes, "open")
     for place, who in enumerate("ab"):
-        yield Coded(f"{who}.decision", names, pairs.decisions[:, place] % len(names))
+        yield Coded(named(who, "decision"), names, pairs.decisions[:, place] % len(names))
     single = pairs.scores.shape[2] == 1
     for place, who in enumerate("ab"):
         for score in range(pairs.scores.shape[2]):
-            name = f"{who}.score" if single else f"{who}.score.{outcomes[score]}"
+            name = named(who, "score") if single else f"{who}.score.{outcomes[score]}"
             yield Numbers(name, pairs.scores[:, place, score])
 
 

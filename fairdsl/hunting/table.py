@@ -117,6 +117,8 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
+        if value != value.strip():  # readers may leave out blanks around a cell, but none within quotation marks
+            return '"{}"'.format(value.replace('"', '""'))
         cell = io.StringIO()
         csv.writer(cell, lineterminator="").writerow([value])
         return cell.getvalue()

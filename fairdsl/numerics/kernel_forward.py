@@ -52,6 +52,8 @@ _SINGLE_ROUNDOFF = 2.0**-24
 _TINY = 1e-290
 #: Sums of sizes come from float32 where exponents are off by no more than this, and vectors are no more.
 _LOOSE, _MOST_VECTORS = 0.25, 2**20
+#: Squared distances below which nothing in float32 overflows; and what products in it lose below its range.
+_FAR, _VANISHING = 2.0**120, 2.0**-148
 #: Covers second-order terms of rounding in float32.
 _WIDENING = 1 + 2.0**-6
 #: From so many vectors on, approximate scores come from float32.
@@ -81,8 +83,8 @@ class KernelForward:
 
     @property
     def sizes(self) -> float:
-        """An upper bound of the sum of the coefficients' sizes, of a machine with one value."""
-        return float(self._machine.sizes[0])
+        """An upper bound of the sum of the coefficients' sizes, of a machine with one value, as the file lists them."""
+        return float(self._machine.all_sizes[0])
 
     def features(self, read: Read) -> FloatArray | None:
         """The features [n, m], where float64 has them exactly."""
@@ -90,20 +92,26 @@ class KernelForward:
         return None if off.any() else found
 
     def term_sizes(self, features: FloatArray) -> FloatArray:
-        """Upper bounds [n] of ``sum_i |c_i| K(s_i, f)``, of a machine with one value and exact features."""
+        """Upper bounds [n] of ``sum_i |c_i| K(s_i, f)``, of a machine with one value and exact features.
+
+        Vectors that come several times count as often as they come.
+        """
         machine = self._machine
         centred = features - machine.centre
         near = float(norms(centred).max(initial=0.0))
         # All terms are positive: in float32 each is off by such a factor, the exponent by the analysis above for u.
-        exponent = machine.gamma * (2 * machine.width + 40) * _SINGLE_ROUNDOFF * (near + machine.farthest) ** 2
-        dtype: DTypeLike = np.float32 if exponent < _LOOSE and machine.count < _MOST_VECTORS else np.float64
+        squared = (near + machine.farthest) ** 2
+        exponent = machine.gamma * (2 * machine.width + 40) * _SINGLE_ROUNDOFF * squared
+        single = exponent < _LOOSE and squared < _FAR and machine.count < _MOST_VECTORS
+        dtype: DTypeLike = np.float32 if single else np.float64
         sums = machine.sums(centred, Layout.plain(machine.width, sizes=True), dtype)[:, 0, 0, 0]
         factor = np.exp(min(exponent, _LOOSE)) * (1 + (machine.count + 100) * _SINGLE_ROUNDOFF) * _WIDENING
         if dtype is np.float64:
             _, off = _kernel_error(machine, np.full(len(centred), near), np.zeros(len(centred)))
-            return np.asarray(sums * OUTWARD + machine.sizes[0] * (off * OUTWARD + _TINY), dtype=np.float64)
-        # The last term is for what underflows in float32.
-        return np.asarray(sums * factor + machine.sizes[0] * 2.0**-120, dtype=np.float64)
+            return np.asarray(sums * OUTWARD + machine.all_sizes[0] * (off * OUTWARD + _TINY), dtype=np.float64)
+        # The last terms are for what underflows in float32: kernel values, and their products with coefficients.
+        lost = machine.all_sizes[0] * 2.0**-120 + machine.count * _VANISHING
+        return np.asarray(sums * factor + lost, dtype=np.float64)
 
     def plain(self, read: Read) -> FloatArray:
         """The scores [n, k] without an error bound."""
@@ -112,7 +120,7 @@ class KernelForward:
     def together(self, read: Read, size: int) -> FloatArray:
         """The scores of rows that come ``size`` by ``size``, those of each group alike but for some features."""
         features = self._features.plain(read)
-        return self._layers.plain(Read.of(self._values(features, self._cheapest, _grouped(features, size))))
+        return self._layers.plain(Read.of(self._values(features, self._cheapest, _grouped(len(features), size))))
 
     def around(self, read: Read, size: int, centres: Read, owners: IntArray) -> FloatArray:
         """What :meth:`together` gives of groups that are a step in one feature from ``centres[owners]`` each.
@@ -120,7 +128,7 @@ class KernelForward:
         If they are not, or little is gained by it, the centres are left out of account.
         """
         machine, features = self._machine, self._features.plain(read)
-        grouped = _grouped(features, size)
+        grouped = _grouped(len(features), size)
         with np.errstate(all="ignore"):
             shared = _shared(features - machine.centre, grouped) if machine.gaussian else None
             found = None if shared is None else self._stepped(features, shared, self._features.plain(centres), owners)
@@ -158,7 +166,7 @@ class KernelForward:
         """
         features, off = self._features.bounded(read, by_row=by_row)
         with np.errstate(all="ignore"):
-            values = self._values(features, np.float64, _grouped(features, 1))
+            values = self._values(features, np.float64, *_paired(len(features)))
             errors = self._errors(features, off, values)
             return self._layers.bounded(Read.of(values), by_row=by_row, error=errors)
 
@@ -166,12 +174,13 @@ class KernelForward:
     def _cheapest(self) -> DTypeLike:
         return np.float32 if self._machine.count >= _SINGLE else np.float64
 
-    def _values(self, features: FloatArray, dtype: DTypeLike, owners: IntArray | None = None) -> FloatArray:
-        """The machine's values [n, k]; ``owners`` [n] are rows with which rows share most of their features."""
+    def _values(self, features: FloatArray, dtype: DTypeLike, *owners: IntArray) -> FloatArray:
+        """The machine's values [n, k]; ``owners`` [n] are rows with which rows may share most of their features."""
         machine = self._machine
         with np.errstate(all="ignore"):
             centred = features - machine.centre
-            shared = None if owners is None or not machine.gaussian else _shared(centred, owners)
+            tried = (_shared(centred, rows) for rows in owners if machine.gaussian)
+            shared = next((found for found in tried if found is not None), None)
             if shared is None:
                 found = machine.sums(centred, Layout.plain(machine.width), dtype)[:, 0, 0]
             else:
@@ -254,12 +263,15 @@ def _steps(rows: FloatArray, centres: FloatArray) -> _Steps | None:
     return _Steps(features, lengths, kind.reshape(-1), listed)
 
 
-def _grouped(features: FloatArray, size: int) -> IntArray:
-    """The first row of each row's group of ``size``; size 1: of two halves that are alike row by row."""
-    rows = np.arange(len(features))
-    if size > 1:
-        return rows - rows % size
-    return rows % (len(rows) // 2) if len(rows) and len(rows) % 2 == 0 else rows
+def _grouped(count: int, size: int) -> IntArray:
+    """The first row of each row's group of ``size``."""
+    rows = np.arange(count)
+    return rows - rows % size
+
+
+def _paired(count: int) -> tuple[IntArray, ...]:
+    """The ways in which people who are compared may lie: two halves that are alike row by row, and row after row."""
+    return (np.arange(count) % (count // 2), _grouped(count, 2)) if count and count % 2 == 0 else ()
 
 
 def _shared(features: FloatArray, owners: IntArray) -> _Shared | None:

@@ -71,7 +71,7 @@ class KernelTiles:
     """A machine prepared for floats: vectors around a centre, sizes, and the tiles of recent layouts."""
 
     def __init__(self, machine: KernelMachine) -> None:
-        vectors, coefficients = _merged(machine.vectors.floats, machine.coefficients.floats.T)
+        vectors, coefficients, weights = _merged(machine.vectors.floats, machine.coefficients.floats.T)
         self.kernel, self.gamma, self.coef0, self.degree = machine.kernel, machine.gamma, machine.coef0, machine.degree
         self.count, self.width = vectors.shape
         self.gaussian = self.kernel is Kernel.RBF
@@ -79,6 +79,9 @@ class KernelTiles:
         self.centre = np.rint(vectors.mean(axis=0)) if centred else np.zeros(self.width)
         self.vectors = vectors - self.centre
         self.coefficients = coefficients
+        #: Of each vector the size of its coefficients; of one that comes several times the sum of them, rounded up.
+        self.term_sizes = weights
+        self.all_sizes = weights.sum(axis=0) * OUTWARD
         self.offsets = machine.offsets.floats
         #: The sums of the coefficients' sizes, and the greatest norm of a centred vector, both rounded up.
         self.sizes = np.abs(self.coefficients).sum(axis=0) * OUTWARD
@@ -129,11 +132,11 @@ class KernelTiles:
         """The coefficients times the factors of steps and variants, [vectors, steps * variants * values]."""
         others, kept = self.vectors[:, ~layout.kept], self.vectors[:, layout.kept]
         squares = ((others[:, None, :] - layout.variants[None, :, :]) ** 2).sum(axis=2)
-        weights = self.coefficients[:, None, :] * np.exp(-self.gamma * squares)[:, :, None]
+        coefficients = self.term_sizes if layout.sizes else self.coefficients
+        weights = coefficients[:, None, :] * np.exp(-self.gamma * squares)[:, :, None]
         if layout.steps != ((0, 0.0),):
             steps = [np.exp(2 * self.gamma * step * kept[:, feature]) for feature, step in layout.steps]
             weights = np.stack(steps, axis=1)[:, :, None, None] * weights[:, None]
-        weights = np.abs(weights) if layout.sizes else weights
         return np.asarray(weights.reshape(self.count, -1), dtype=np.float64)
 
     def _rows(self, features: FloatArray) -> FloatArray:
@@ -164,14 +167,19 @@ def norms(rows: FloatArray) -> FloatArray:
     return np.asarray(np.sqrt(((rows / scale[:, None]) ** 2).sum(axis=1)) * largest * OUTWARD, dtype=np.float64)
 
 
-def _merged(vectors: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Vectors [n, m] and coefficients [n, values] without repeated vectors, where floats have the sums exactly."""
+def _merged(vectors: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Vectors [n, m] and coefficients [n, values] without repeated vectors, where floats have the sums exactly.
+
+    The third are the sizes of the coefficients: whoever adds up repeated vectors one by one rounds each of them.
+    """
+    sizes = np.abs(coefficients)
     distinct, where = np.unique(vectors, axis=0, return_inverse=True)
     if len(distinct) == len(vectors):
-        return vectors, coefficients
+        return vectors, coefficients, sizes
     where = where.reshape(-1)
-    sums = np.zeros((len(distinct), coefficients.shape[1]))
+    sums, added = np.zeros((2, len(distinct), coefficients.shape[1]))
     np.add.at(sums, where, coefficients)
+    np.add.at(added, where, sizes)
     order = np.argsort(where, kind="stable")
     groups = np.split(coefficients[order], np.cumsum(np.bincount(where))[:-1])
     exact = all(
@@ -180,4 +188,4 @@ def _merged(vectors: FloatArray, coefficients: FloatArray) -> tuple[FloatArray, 
         if len(group) > 1
         for column, total in zip(group.T, totals, strict=True)
     )
-    return (distinct, sums) if exact else (vectors, coefficients)
+    return (distinct, sums, added * OUTWARD) if exact else (vectors, coefficients, sizes)

@@ -246,6 +246,42 @@ def test_whom_the_file_is_bounded_to_decide_alike_it_does(tmp_path: Path, whole:
     assert (deployed[alike] == settled.decisions[alike]).all()
 
 
+def _wrongly_bounded(folder: Path, vectors: np.ndarray, coefficients: np.ndarray, gamma: float, rho: float) -> int:
+    """How many the file decides otherwise than exact arithmetic; none of them may be bounded to be decided alike."""
+    width = vectors.shape[1]
+    made = classifier_file(vectors, coefficients, rho, width=width, kernel_params=[gamma, 0.0, 3.0])
+    model = loaded(made, folder, people=domain(*(f"v{place}" for place in range(width))))
+    assert model.deployed is not None
+    points = np.random.default_rng(31).integers(0, 11, (200, width)).astype(float)
+    points[0] = 0.0
+    evaluator = BatchEvaluator(model)
+    settled = evaluator.settled(points)
+    otherwise = Runtime(model.deployed).decide_array(points) != settled.decisions
+    assert not (decided_alike(evaluator, points, settled) & otherwise).any()
+    return int(otherwise.sum())
+
+
+def test_vectors_that_come_twice_are_rounded_twice(tmp_path: Path) -> None:
+    """Their coefficients cancel to next to nothing, and the roundings of their products in float32 do not."""
+    rng = np.random.default_rng(32)
+    first = rng.uniform(0.5, 1.0, 60).astype(np.float32)
+    second = -first + (rng.integers(-3, 4, 60) * 2.0**-22).astype(np.float32)
+    vectors = np.repeat(rng.integers(0, 11, (60, 3)), 2, axis=0).astype(float)
+    coefficients = np.column_stack([first, second]).ravel()
+    assert _wrongly_bounded(tmp_path, vectors, coefficients, 0.02, 0.0)
+
+
+def test_what_float32_has_no_room_for_is_not_bounded(tmp_path: Path) -> None:
+    """Squared distances that overflow or vanish before gamma makes ordinary numbers of them; tiny products."""
+    far = np.array([[1e20, 0.0, 0.0]])
+    assert _wrongly_bounded(tmp_path, far, np.array([1.0]), 1e-40, -0.1)
+    near = np.full((1, 40), 2.0**-75)
+    assert _wrongly_bounded(tmp_path, near, np.array([1.0]), 2.0**127, float(np.float32(2.0**-22 - 1)))
+    rng = np.random.default_rng(33)
+    tiny = (rng.standard_normal(30) * 1e-43).astype(np.float32)
+    assert _wrongly_bounded(tmp_path, rng.integers(0, 11, (30, 3)).astype(float), tiny, 0.02, 0.0)
+
+
 def test_nothing_is_bounded_where_the_file_computes_in_another_way(tmp_path: Path) -> None:
     vectors, coefficients = drawn(18)
     for model in (

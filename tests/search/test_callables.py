@@ -16,6 +16,7 @@ from fairdsl.cli.app import cli
 from fairdsl.report.json import report_to_json
 from fairdsl.report.model import Arithmetic, ExitCode, Judgement, Report
 from fairdsl.report.text import render
+from fairdsl.report.words import rests_on
 from tests.search.black_boxes import QUESTIONS, Function, Question, everybody, person, spec, units, violations
 
 SAME = "differ in sex\n require same decision"
@@ -151,6 +152,17 @@ def test_an_estimate_of_a_share(tmp_path: Path) -> None:
     fair = 1 - len(violations(QUESTIONS[0], DECIDED)) / (16 * 2 * 4)
     assert demand.backend == "sampling"
     assert float(demand.value.low) <= fair <= float(demand.value.high)
+    # A function has no exact arithmetic in which its pairs could be replayed.
+    assert demand.witnesses
+    assert "every pair put to the original model again, each individual alone" in rests_on(demand)
+    assert "exact arithmetic" not in rests_on(demand)
+
+
+def test_outcomes_without_scores_have_no_line_for_scores(tmp_path: Path) -> None:
+    path = spec(tmp_path, "callable", "", SAME)
+    shown = render(fairdsl.check(path, callables={"approve": outcomes}))
+    assert "decision" in shown
+    assert not [line for line in shown.splitlines() if line.split()[:1] == ["score"]]
 
 
 def test_answers_that_change_with_the_batch_do_not_count(tmp_path: Path) -> None:
@@ -178,6 +190,7 @@ def test_a_failure_in_the_middle_of_a_search(tmp_path: Path) -> None:
     with pytest.raises(fairdsl.SpecError, match="E0517") as caught:
         fairdsl.search(path, callables={"approve": old}, count=None)
     assert "nobody is fourteen" in caught.value.diagnostics[0].notes[0]
+    assert "nobody is fourteen" in str(caught.value), "what Python prints says what went wrong, too"
     assert isinstance(caught.value.__cause__, RuntimeError)
 
 

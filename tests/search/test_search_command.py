@@ -10,6 +10,7 @@ import csv
 import json
 import signal
 import sys
+from math import isfinite
 from pathlib import Path
 
 import pytest
@@ -219,3 +220,48 @@ def test_ctrl_c_keeps_what_was_found(spec: Path, tmp_path: Path) -> None:
     found = fairdsl.search(spec, count=10**9, output=path, observer=Interrupting())
     assert found.ending.value == "interrupted"
     assert 0 < found.count == len(rows_of(path))
+
+
+AWKWARD = """\
+domain Applicant {
+  decision : category { " yes", no }
+  score    : integer 0 .. 3
+  wealth   : real
+}
+protected decision, score
+model approve : Applicant -> { reject, grant }
+  score = wealth + 5 * (decision = no) + score
+  grant when score > 0
+property fair {
+  compare a, b : Applicant
+  differ in any decision, score
+  require same decision
+}
+"""
+
+
+def test_attributes_that_are_called_as_columns_are(tmp_path: Path) -> None:
+    """No two columns share a name, and a name that begins with a blank can be read again."""
+    path, table = tmp_path / "spec.fair", tmp_path / "pairs.csv"
+    path.write_text(AWKWARD, encoding="utf-8")
+    assert run(path, "--count", "40", "-o", table).exit_code == 1
+    (header, *_) = csv.reader(table.read_text(encoding="utf-8").splitlines())
+    assert len(set(header)) == len(header)
+    assert {"b.decision", "found.a.decision", "found.b.decision", "b.score", "found.a.score"} <= set(header)
+    for row in rows_of(table):
+        assert {row["decision"], row["b.decision"]} <= {" yes", "no"}
+        assert {row["found.a.decision"], row["found.b.decision"]} == {"reject", "grant"}
+        bonus = 5 * (row["decision"] == "no") + int(row["score"])
+        assert float(row["found.a.score"]) == pytest.approx(float(row["wealth"]) + bonus, abs=1e-6)
+    again = fairdsl.search(path, count=10, near=table)
+    assert again.near is not None
+    assert (again.near.rows, again.near.outside) == (40, 0)
+
+
+def test_rows_beyond_the_range_of_float32(tmp_path: Path) -> None:
+    """What is drawn around them are numbers that can be written down, never infinity."""
+    path, data, table = tmp_path / "spec.fair", tmp_path / "rows.csv", tmp_path / "pairs.csv"
+    path.write_text(AWKWARD.replace("5 * (decision", f"{10**300} * (decision"), encoding="utf-8")
+    data.write_text("decision,score,wealth\nno,1,1e308\nno,2,-1e308\nno,3,0.1\n", encoding="utf-8")
+    assert run(path, "--count", "20", "--near", data, "-o", table).exit_code == 1
+    assert all(isfinite(float(row["wealth"])) for row in rows_of(table))

@@ -11,7 +11,6 @@ proof that there is nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from fairdsl.backends.search.seen import Keys, Seen
 from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
+from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.evaluate import Around
 from fairdsl.numerics.threads import one_blas_thread
 
@@ -56,9 +56,12 @@ def hunt(
     Where ``rows`` [n, attributes] of the domain are given, they are tried first, and candidates are drawn around them.
     """
     run = _Run(problem, pair, evaluator, budget, count, rows)
-    ending = Ending.INTERRUPTED
-    with one_blas_thread(), suppress(KeyboardInterrupt):  # what was found by then is kept
-        ending = run.until(strategy, observer)
+    ending = Ending.TIME  # in the middle of a slow function's batch
+    try:
+        with one_blas_thread(), asked_until(budget.deadline):
+            ending = run.until(strategy, observer)
+    except KeyboardInterrupt:  # what was found by then is kept
+        ending = Ending.INTERRUPTED
     return run.caught(ending)
 
 

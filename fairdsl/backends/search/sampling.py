@@ -26,6 +26,8 @@ IntArray = NDArray[np.int64]
 
 #: Rounds of repair before a draw is given up.
 _REPAIRS = 6
+#: The greatest float32.
+_GREATEST = float(np.finfo(np.float32).max)
 
 
 class Column:
@@ -67,7 +69,10 @@ class Column:
             before = np.maximum(after - 1, 0)
             nearer = np.abs(self.listed[before] - wanted) <= np.abs(self.listed[after] - wanted)
             return np.asarray(np.where(nearer, self.listed[before], self.listed[after]), dtype=np.float64)
-        rounded = np.rint(wanted) if self.whole else wanted.astype(np.float32).astype(np.float64)
+        if self.whole:
+            rounded = np.rint(wanted)
+        else:  # beyond the range of float32 its last number: infinity is no value
+            rounded = np.clip(wanted, -_GREATEST, _GREATEST).astype(np.float32).astype(np.float64)
         return np.asarray(np.clip(rounded, self.low, self.high), dtype=np.float64)
 
     def step(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
