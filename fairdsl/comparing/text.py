@@ -235,7 +235,8 @@ def _amount(value: Interval, percent: bool) -> str:
     """A difference; of percentages in points. Bounds are rounded outward."""
     unit = " points" if percent else ""
     if value.exact is not None:
-        return _points(value.exact, percent, Towards.NEAREST) + unit
+        shown_exactly = _points(value.exact, percent, Towards.NEAREST)
+        return shown_exactly + (" point" if percent and shown_exactly == "1" else unit)
     low = None if value.low is None else _points(value.low, percent, Towards.DOWN)
     high = None if value.high is None else _points(value.high, percent, Towards.UP)
     if low is None:

@@ -126,6 +126,17 @@ def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
     )
 
 
+def formula_not_finite(span: Span | None) -> Diagnostic:
+    """E0506: a number in a score's formula that no float64 is near."""
+    return Diagnostic(
+        code="E0506",
+        title="the formula has a number that is too large",
+        primary=_at(span, "a number in it is beyond float64, whose greatest is 1.8 with 308 zeros"),
+        why="scores are steered by in float64 before they are settled exactly, and infinity steers nowhere",
+        help="measure the attributes in larger units, or scale all numbers of the formula and its threshold down",
+    )
+
+
 def digest_differs(path: str, expected: str, found: str, span: Span | None, *, replaced: bool = False) -> Diagnostic:
     """E0507: the file's SHA-256 is not the one that the spec pins; ``replaced``: named on the command line."""
     how = "given in place of the spec's file, " if replaced else ""

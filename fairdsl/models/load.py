@@ -56,7 +56,10 @@ def load_model(
 
         return black_box_file(declaration, source, domain, override_path)
     if isinstance(source, InlineScore):
-        graph, forms = _inline(source)
+        try:
+            graph, forms = _inline(source)
+        except OverflowError as problem:
+            raise DiagnosticError(errors.formula_not_finite(source.span)) from problem
         decided = decide(declaration, graph, warnings.report)
     else:
         graph = _open(source, override_path, feeds_width(declaration, domain))
