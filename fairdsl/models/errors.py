@@ -116,24 +116,23 @@ def side_file_missing(path: str, side_file: str, span: Span | None) -> Diagnosti
 
 
 def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
-    """E0506: NaN or infinity among the weights, or a product of them that no float64 is near."""
+    """E0506: NaN or infinity among the weights, a product of them that no float64 is near, or, where there is no
+    ``path``, a number of a formula that is too large.
+    """
+    if path:
+        label = f"`{tensor}` in `{_name(path)}` is NaN, infinite or beyond float64"
+        why = "such a network decides by the rules of NaN comparison, not by its score; usually the training diverged"
+        remedy = "train and export the model again"
+    else:
+        label = f"{tensor} is beyond float64, whose greatest is 1.8 with 308 zeros"
+        why = "scores are steered by in float64 before they are settled exactly, and infinity steers nowhere"
+        remedy = "measure the attributes in larger units, or scale all numbers of the formula and its threshold down"
     return Diagnostic(
         code="E0506",
         title="the model has weights that are no finite numbers",
-        primary=_at(span, f"`{tensor}` in `{_name(path)}` is NaN, infinite or beyond float64"),
-        why="such a network decides by the rules of NaN comparison, not by its score; usually the training diverged",
-        help="train and export the model again",
-    )
-
-
-def formula_not_finite(span: Span | None) -> Diagnostic:
-    """E0506: a number in a score's formula that no float64 is near."""
-    return Diagnostic(
-        code="E0506",
-        title="the formula has a number that is too large",
-        primary=_at(span, "a number in it is beyond float64, whose greatest is 1.8 with 308 zeros"),
-        why="scores are steered by in float64 before they are settled exactly, and infinity steers nowhere",
-        help="measure the attributes in larger units, or scale all numbers of the formula and its threshold down",
+        primary=_at(span, label),
+        why=why,
+        help=remedy,
     )
 
 

@@ -59,7 +59,7 @@ def load_model(
         try:
             graph, forms = _inline(source)
         except OverflowError as problem:
-            raise DiagnosticError(errors.formula_not_finite(source.span)) from problem
+            raise DiagnosticError(errors.not_finite("", "a number in it", source.span)) from problem
         decided = decide(declaration, graph, warnings.report)
     else:
         graph = _open(source, override_path, feeds_width(declaration, domain))
