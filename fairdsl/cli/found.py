@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["found_as_json", "print_found"]
 
+#: How far the deployed file itself was run, where a bound of its arithmetic spares that.
+_RAN = (
+    "replayed in exact arithmetic; the deployed file was run on {ran:,} of {all:,} individuals, of the others a "
+    "bound of its float32 arithmetic says that it decides them alike"
+)
 #: Columns before the text of a row.
 _AHEAD = 15
 
@@ -37,6 +42,7 @@ def found_as_json(found: Found) -> dict[str, Any]:
         "numeric_gaps": found.gaps,
         "tried": found.tried,
         "evaluated": found.evaluated,
+        "file_bounded": found.bounded,
         "spread": None if found.apart is None else round(found.apart, 6),
         "ending": found.ending.value,
         "sample": found.sample,
@@ -127,6 +133,8 @@ def _summary(found: Found) -> Iterator[tuple[str, str]]:
     if found.count:
         by = ", ".join(f"{number:,} by {name}" for name, number in found.by_strategy.items())
         yield "found", f"{_pairs(found.count)}, each replayed on the model: {by}"
+        if found.bounded:
+            yield "", _RAN.format(ran=found.ran, all=found.ran + found.bounded)
     else:
         yield "found", "no pair; that proves nothing, `fairdsl check` looks for a proof"
     if found.gaps:

@@ -70,9 +70,11 @@ class Found:
     that violate in one arithmetic only, with ``gap`` as an example. ``shown`` are some finds: the first ones where they
     are ranked, else finds far from each other. ``rank`` is what the pairs are ordered by (None: as they were found).
     ``apart`` is the mean distance of two finds, from 0 to 1 (None: fewer than two, or nothing
-    that has a distance). ``tried`` units and ``evaluated`` individuals; ``sample`` units of the uniform sample that
-    a saturated search ended with; ``waiting`` finds whose neighbours were not tried. ``near`` is about the rows that
-    the search stayed near to, ``representatives`` stand for the pairs, each with its part of the domain.
+    that has a distance). ``tried`` units and ``evaluated`` individuals. Of ``bounded`` individuals in replays a bound
+    of the deployed file's arithmetic says what it decides, where it would take too long to run on more than ``ran``.
+    ``sample`` units of the uniform sample that a saturated search ended with; ``waiting`` finds whose neighbours were
+    not tried. ``near`` is about the rows that the search stayed near to, ``representatives`` stand for the pairs, each
+    with its part of the domain.
     """
 
     spec: str
@@ -95,6 +97,8 @@ class Found:
     ending: Ending
     tried: int
     evaluated: int
+    ran: int
+    bounded: int
     sample: int
     waiting: int
     near: NearSummary | None

@@ -104,6 +104,8 @@ def search_spec(
         ending=caught.ending,
         tried=caught.tried,
         evaluated=caught.evaluated,
+        ran=caught.ran,
+        bounded=caught.bounded,
         sample=caught.sample,
         waiting=caught.frontier,
         near=None if table is None or caught.near is None else NearSummary.of(table, caught.near),

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fairdsl
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.search import Search
 from fairdsl.backends.search.deployed import DeployedFile
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.hunt import Ending
 from fairdsl.backends.search.judge import Judge, Status
+from fairdsl.cli.app import cli
 from fairdsl.ir.declaration import WhenClass
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
@@ -116,6 +119,7 @@ def test_the_file_runs_on_a_few_only(tmp_path: Path) -> None:
     for _ in range(3):
         assert file.decisions(both, evaluator.settled(both)).tolist() == expected.tolist()
     assert file.ran == sum(ran) == 64
+    assert file.bounded == 3 * len(both) - 64
 
 
 def test_a_file_that_computes_otherwise_is_run_on_everybody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,3 +160,36 @@ def test_other_backends_refuse_with_the_kernel(tmp_path: Path) -> None:
 def test_every_backend_answers_the_linear_kernel_as_a_linear_model(tmp_path: Path) -> None:
     plan = negotiate(machine_problem(tmp_path, "LINEAR"), backend="smt")
     assert isinstance(plan, Plan)
+
+
+def test_the_report_says_on_how_many_the_file_was_run(tmp_path: Path) -> None:
+    machine_problem(tmp_path)
+    (file,) = tmp_path.glob("*.onnx")
+    spec = tmp_path / "machine.fair"
+    spec.write_text(
+        f"""domain Person {{
+  sex    : boolean
+  age    : integer 0 .. 12
+  income : integer 0 .. 20
+  letter : integer 1 .. 26
+}}
+
+protected sex
+
+model m : Person -> {{ no, yes }}
+  from "{file.name}"
+  reads sex, age, income
+  yes when class = 1
+
+property p {{
+  compare a, b : Person
+  differ  in sex
+  require same decision
+}}
+""",
+        encoding="utf-8",
+    )
+    found = fairdsl.search(spec, count=150)
+    assert (found.count, found.ran >= 64, found.bounded > 0) == (150, True, True)
+    told = CliRunner().invoke(cli, ["search", str(spec), "--count", "150"]).output
+    assert f"was run on {found.ran:,} of {found.ran + found.bounded:,} individuals" in " ".join(told.split())

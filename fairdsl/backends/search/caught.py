@@ -49,8 +49,9 @@ class Caught:
 
     ``pairs`` are all found, each unit once; ``by`` are indices into ``strategies``. ``gaps`` are units whose pairs
     violate in one arithmetic only, and ``gap`` one of them. ``tried`` candidates were evaluated, ``evaluated``
-    individuals. ``sample``: candidates of the last uniform sample, 0 where none was drawn. ``near`` says how far the
-    pairs are from the rows that were given, if some were.
+    individuals. For decisions in replays the deployed file was run on ``ran`` individuals, and not on ``bounded``
+    ones, of whom a bound of its arithmetic says what it decides. ``sample``: candidates of the last uniform sample, 0
+    where none was drawn. ``near`` says how far the pairs are from the rows that were given, if some were.
     """
 
     pairs: Judged
@@ -62,6 +63,8 @@ class Caught:
     gap: Judged | None
     tried: int
     evaluated: int
+    ran: int
+    bounded: int
     sample: int
     frontier: int
 

@@ -28,12 +28,15 @@ _PROBES = 64
 
 
 class DeployedFile:
-    """The decisions of one deployed file, which ``run`` runs on a batch; ``ran`` counts the individuals in it."""
+    """The decisions of one deployed file, which ``run`` runs on a batch.
+
+    ``ran`` counts the individuals that it was run on, ``bounded`` those of whom a bound alone says what it decides.
+    """
 
     def __init__(self, run: Callable[[FloatArray], IntArray], evaluator: Evaluator) -> None:
         self._file, self._evaluator = run, evaluator
         self._probes, self._bounded = 0, True
-        self.ran = 0
+        self.ran = self.bounded = 0
 
     def decisions(self, points: FloatArray, settled: Settled) -> IntArray:
         """The file's outcomes for individuals [n, attributes] whom exact arithmetic decides as ``settled`` says."""
@@ -49,6 +52,8 @@ class DeployedFile:
         if (found[probed] != settled.decisions[probed]).any():
             self._bounded = False
             found[~asked] = self._run(points[~asked])
+        else:
+            self.bounded += int((~asked).sum())
         return found
 
     def _run(self, points: FloatArray) -> IntArray:

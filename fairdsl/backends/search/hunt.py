@@ -135,6 +135,7 @@ class _Run:
         parts = [part for _, part, _ in self._found]
         by = np.repeat([names.index(name) for name, _, _ in self._found], [len(part) for part in parts])
         near = [part for _, _, part in self._found if part is not None]
+        ran, bounded = self._judge.file_runs
         return Caught(
             pairs=Judged.joined(parts) if parts else self._none(),
             near=None if self.ground.given is None else Near.joined(near),
@@ -145,6 +146,8 @@ class _Run:
             gap=self._gap,
             tried=self._tried,
             evaluated=self.ground.evaluator.evaluated,
+            ran=ran,
+            bounded=bounded,
             sample=self._sampled,
             frontier=self.ground.finds.waiting,
         )

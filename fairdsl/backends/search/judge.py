@@ -92,6 +92,11 @@ class Judge:
         deployed = problem.model.deployed
         self._file = None if deployed is None else DeployedFile(_run(deployed), evaluator)
 
+    @property
+    def file_runs(self) -> tuple[int, int]:
+        """The individuals on whom the deployed file was run, and those whom a bound says it decides alike."""
+        return (0, 0) if self._file is None else (self._file.ran, self._file.bounded)
+
     def replay(self, a: FloatArray, b: FloatArray) -> Judged:
         """Judge the ordered pairs (a[i], b[i])."""
         count, scores = len(a), self._problem.model.score_count
