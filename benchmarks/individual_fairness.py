@@ -23,7 +23,7 @@ from fairify import verdicts as whole
 from fairify.opinions import PROVERS, Opinion, drawn, opinions
 from fairify.opinions import summary as summary_of_opinions
 from fairify.partitions import HEADER, Effort, Run, held, runs
-from fairify.questions import FAMILIES, Question, networks_in, questions_of
+from fairify.questions import FAMILIES, STRICT, Question, networks_in, questions_of
 
 #: Networks whose partitions take at least so many times fewer CPU seconds than Fairify's.
 REQUIRED, LEAST_RATIO = ("GC-3", "BM-6"), 100.0
@@ -38,9 +38,9 @@ def save(file: str | None, records: Sequence[Mapping[str, str | int | float]]) -
             writer.writerows(records)
 
 
-def base_questions(networks: Sequence[Path]) -> list[Question]:
-    """One for each network, with the paper's protected attribute."""
-    return [questions_of(network, ("base",))[0] for network in networks]
+def questions_in(networks: Sequence[Path], families: Sequence[str]) -> list[Question]:
+    """One for each network and family, with the paper's protected attribute."""
+    return [questions_of(network, (family,))[0] for family in families for network in networks]
 
 
 def whole_networks(networks: Sequence[Path], arguments: argparse.Namespace) -> int:
@@ -62,18 +62,19 @@ def partitions(networks: Sequence[Path], arguments: argparse.Namespace) -> int:
         folder = Path(arguments.ledgers or temporary)
         folder.mkdir(parents=True, exist_ok=True)
         print(HEADER)
-        for run in runs(base_questions(networks), effort, folder):
+        for run in runs(questions_in(networks, arguments.families), effort, folder):
             found.append(run)
             print(run.markdown(), flush=True)
     save(arguments.csv, [run.record() for run in found])
-    slow = [run for run in found if run.question.network.stem in REQUIRED and (run.ratio or 0) < LEAST_RATIO]
+    slow = [run for run in found if run.question.network.stem in REQUIRED and (run.ratio or LEAST_RATIO) < LEAST_RATIO]
     against = [run for run in found if run.contradicts]
     print(f"\nContradictions: {len(against)}. Below {LEAST_RATIO:g} times Fairify's pace where required: {len(slow)}")
     return 1 if slow or against else 0
 
 
 def second_opinions(networks: Sequence[Path], arguments: argparse.Namespace) -> int:
-    sample = drawn(held(base_questions(networks), Path(arguments.ledgers)), arguments.sample, arguments.seed)
+    proved = held(questions_in(networks, arguments.families), Path(arguments.ledgers))
+    sample = drawn(proved, arguments.sample, arguments.seed)
     found: list[Opinion] = []
     for opinion in opinions(sample, arguments.provers, arguments.seconds):
         found.append(opinion)
@@ -98,17 +99,22 @@ def read_arguments() -> argparse.ArgumentParser:
     part.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES, help="only these questions")
     part.set_defaults(run=whole_networks)
 
-    part = parts.add_parser("partitions", parents=[common], help="the base question of every network, by partitions")
+    asked = argparse.ArgumentParser(add_help=False)
+    asked.add_argument(
+        "--families", nargs="+", choices=(STRICT, *FAMILIES), default=(STRICT,), help="of these questions"
+    )
+
+    part = parts.add_parser("partitions", parents=[common, asked], help="one question of every network, by partitions")
     part.add_argument("--timeout", type=float, default=600.0, help="seconds for each network")
     part.add_argument("--query-timeout", type=float, metavar="S", help="seconds for the solvers of one partition")
     part.add_argument("--jobs", type=int, default=1, help="processes")
     part.add_argument("--ledgers", metavar="FOLDER", help="where to keep the verdicts of the partitions")
     part.set_defaults(run=partitions)
 
-    part = parts.add_parser("opinions", parents=[common], help="other provers on partitions that hold")
+    part = parts.add_parser("opinions", parents=[common, asked], help="other provers on partitions that hold")
     part.add_argument("--ledgers", metavar="FOLDER", required=True, help="the verdicts of the partitions")
     part.add_argument("--sample", type=int, default=200, help="partitions")
-    part.add_argument("--seconds", type=float, default=60.0, help="for each prover and partition")
+    part.add_argument("--seconds", type=float, default=60.0, help="CPU seconds of a solver, and of intervals")
     part.add_argument("--provers", nargs="+", choices=PROVERS, default=PROVERS, help="only these")
     part.set_defaults(run=second_opinions)
     return parser

@@ -1,8 +1,9 @@
 """Second opinions on partitions that hold: other provers, which share nothing with the first proof but the network.
 
 z3 and cvc5 get the SMT-LIB script of the question on the partition, with the whole network in it and nothing folded or
-bounded; the interval engine gets the question itself. A prover that finds a violation contradicts the proof; one that
-does not finish says nothing.
+bounded; the interval engine gets the question itself, or a wider one: it knows no confidence, so scores of 0 count as
+refusals there. A prover that finds a violation of the question contradicts the proof; one that does not finish says
+nothing, and neither does a violation of the wider question.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from fairdsl.backends.smt.partition.grid import Grid, restricted
 from fairdsl.backends.smt.script import whole_script
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Quantity
+from fairdsl.ir.question import Pair, Quantity
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Shares
-from fairify.questions import SIZES, Question
+from fairify.questions import Question
 
 __all__ = ["PROVERS", "Opinion", "drawn", "opinions", "problem_of", "summary"]
 
@@ -83,7 +84,7 @@ def opinions(sample: Sequence[tuple[Question, int]], provers: Sequence[str], sec
     closed = {question: problem_of(question) for question, _ in sample}
     for question, index in sample:
         whole = closed[question]
-        problem = restricted(whole, Grid.of(whole, SIZES[question.network.stem[:2]]).box(index))
+        problem = restricted(whole, Grid.of(whole, question.size).box(index))
         for prover in provers:
             started = time.monotonic()
             says = said_by(prover, problem, seconds)
@@ -108,11 +109,13 @@ def said_by(prover: str, problem: Problem, seconds: float) -> str:
 
 def share_said(problem: Problem, seconds: float) -> str:
     """What the interval engine's shares come to: it counts unfair units also where it shows no pair."""
-    asked = replace(problem, quantity=Quantity.FAIR_SHARE)
+    pair = problem.question
+    assert isinstance(pair, Pair), "Fairify compares pairs"
+    asked = replace(problem, quantity=Quantity.FAIR_SHARE, question=replace(pair, sure=()))
     shares = Intervals().answer(asked, Facts(), Budget.of(seconds), Silent())
     assert isinstance(shares, Shares), "a share was asked for"
     if shares.falsified:
-        return "violated"
+        return "violated, 0 included" if pair.sure else "violated"
     return "holds" if shares.certified == 1 else "undecided"
 
 

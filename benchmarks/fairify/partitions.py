@@ -1,7 +1,7 @@
-"""The base questions partition by partition, beside Fairify's pace.
+"""Questions partition by partition, beside Fairify's pace.
 
-CPU seconds are those of this process and of all that it starts, for one whole ``fairdsl.check`` with the base
-question's partition size: reading spec and network counts, imports do not. This process has imported everything
+CPU seconds are those of this process and of all that it starts, for one whole ``fairdsl.check`` with Fairify's
+partition size: reading spec and network counts, imports do not. This process has imported everything
 before (a check of one partition); what a solver process imports is measured in one that does nothing else and taken
 off once for each of them, but never more than they took.
 
@@ -28,17 +28,17 @@ from typing import Any
 import fairdsl
 from fairdsl.backends.smt import milp
 from fairdsl.backends.smt.solvers import worker
-from fairify.questions import SIZES, Published, Question, published
+from fairify.questions import Published, Question, published
 
 __all__ = ["FIRST", "HEADER", "Effort", "Run", "held", "runs"]
 
 HERE = Path(__file__).parent
-#: How many partitions are asked, in seeded order, where it is not all of them.
-FIRST = {"AC": 510}
+#: How many partitions are asked, in seeded order, where there are more.
+FIRST = 510
 HEADER = (
-    "| network | partitions | violated | holds | unknown | volume decided | decided by | wall s | cpu s | imports s "
-    "| partitions / cpu s | Fairify | ratio | paper: SAT / UNSAT / UNK |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
+    "| network | question | partitions | violated | holds | unknown | volume decided | decided by | wall s | cpu s "
+    "| imports s | partitions / cpu s | Fairify | ratio | paper: SAT / UNSAT / UNK |\n"
+    "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
 )
 #: What every solver process imports; z3, which only some of them need, is not taken off.
 _IMPORTS = f"import {worker.__name__}, {milp.__name__}, highspy"
@@ -89,6 +89,7 @@ class Run:
         paper = "" if self.paper is None else f"{self.paper.sat} / {self.paper.unsat} / {self.paper.unknown}"
         columns = (
             self.question.network.stem,
+            self.question.family,
             f"{self.asked:,}" if self.asked == self.total else f"{self.asked:,} of {self.total:,}",
             *(f"{self.verdicts[verdict]:,}" for verdict in ("violated", "holds", "unknown")),
             f"{float(self.volume):.2%}",
@@ -106,6 +107,7 @@ class Run:
     def record(self) -> dict[str, str | int | float]:
         return {
             "network": self.question.network.stem,
+            "family": self.question.family,
             "partitions": self.total,
             "asked": self.asked,
             "violated": self.verdicts["violated"],
@@ -134,13 +136,12 @@ def runs(questions: Sequence[Question], effort: Effort, folder: Path) -> Iterato
     """Each question's partitions, their verdicts in a file of the folder as well."""
     printed, paces = published(), measured()
     for question in questions:
-        first = FIRST.get(question.network.stem[:2])
         ledger = ledger_of(question, folder)
         ledger.unlink(missing_ok=True)
         ask(question, first=1, effort=effort, ledger=ledger)
         ledger.unlink()
         before, children, started = cpu_seconds(), children_seconds(), time.monotonic()
-        ask(question, first=first, effort=effort, ledger=ledger)
+        ask(question, first=FIRST, effort=effort, ledger=ledger)
         wall, cpu, of_children = time.monotonic() - started, cpu_seconds() - before, children_seconds() - children
         lines = list(lines_of(ledger))
         yield Run(
@@ -152,12 +153,12 @@ def runs(questions: Sequence[Question], effort: Effort, folder: Path) -> Iterato
             wall=wall,
             cpu=cpu,
             imports=min(of_children, effort.jobs * import_seconds()) if of_children else 0.0,
-            pace=paces.get(question.network.stem),
-            paper=printed.get((question.family, question.network.stem)),
+            pace=paces.get(question.printed_as),
+            paper=printed.get(question.printed_as),
         )
 
 
-def ask(question: Question, *, first: int | None, effort: Effort, ledger: Path) -> None:
+def ask(question: Question, *, first: int, effort: Effort, ledger: Path) -> None:
     """One check, partition by partition, violated or not."""
     fairdsl.check(
         question.spec,
@@ -166,9 +167,7 @@ def ask(question: Question, *, first: int | None, effort: Effort, ledger: Path) 
         query_timeout=effort.query,
         seed=effort.seed,
         jobs=effort.jobs,
-        partition=fairdsl.Partition(
-            size=SIZES[question.network.stem[:2]], first=first, keep_going=True, ledger=str(ledger)
-        ),
+        partition=fairdsl.Partition(size=question.size, first=first, keep_going=True, ledger=str(ledger)),
     )
 
 
@@ -184,7 +183,7 @@ def held(questions: Sequence[Question], folder: Path) -> Mapping[Question, list[
 
 
 def ledger_of(question: Question, folder: Path) -> Path:
-    return folder / f"{question.network.stem}.jsonl"
+    return folder / f"{question.network.stem}-{question.family}.jsonl"
 
 
 def lines_of(ledger: Path) -> Iterator[dict[str, Any]]:
@@ -201,10 +200,10 @@ def total_of(ledger: Path) -> int:
         return int(json.loads(next(file))["partitions"])
 
 
-def measured() -> dict[str, float]:
-    """Fairify's partitions a CPU second, by network."""
+def measured() -> dict[tuple[str, str], float]:
+    """Fairify's partitions a CPU second, by family and network."""
     with (HERE / "measured.csv").open(encoding="utf-8", newline="") as file:
-        return {row["network"]: int(row["partitions"]) / float(row["cpu_s"]) for row in csv.DictReader(file)}
+        return {("base", row["network"]): int(row["partitions"]) / float(row["cpu_s"]) for row in csv.DictReader(file)}
 
 
 def cpu_seconds() -> float:

@@ -12,7 +12,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DATA", "FAMILIES", "SIZES", "Published", "Question", "networks_in", "published", "questions_of"]
+__all__ = ["DATA", "FAMILIES", "STRICT", "Published", "Question", "networks_in", "published", "questions_of"]
 
 HERE = Path(__file__).parent
 SPECS = HERE.parent.parent / "specs" / "fairify"
@@ -21,8 +21,10 @@ SPECS = HERE.parent.parent / "specs" / "fairify"
 DATA = {"GC": ("german", "approve"), "BM": ("bank", "subscribe"), "AC": ("adult", "income")}
 #: The stress questions are the base questions cut finer, and have the same verdicts.
 FAMILIES = ("base", "relaxed-1", "relaxed-2", "targeted-1", "targeted-2")
-#: How finely Fairify cuts the base questions: values of an attribute in a partition.
-SIZES = {"GC": 100, "BM": 100, "AC": 10}
+#: The base question as Fairify's formula has it: a score of 0 is on neither side.
+STRICT = "strict"
+#: How finely Fairify cuts the base questions, and all others: values of an attribute in a partition.
+SIZES, FINER = {"GC": 100, "BM": 100, "AC": 10}, {"GC": 10, "BM": 10, "AC": 6}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +39,16 @@ class Question:
     @property
     def name(self) -> str:
         return f"{self.network.stem} {self.family}"
+
+    @property
+    def printed_as(self) -> tuple[str, str]:
+        """Where the paper's row for it is among :func:`published`."""
+        return ("base" if self.family == STRICT else self.family), self.network.stem
+
+    @property
+    def size(self) -> int:
+        """How many values of an attribute a partition has at most."""
+        return (SIZES if self.printed_as[0] == "base" else FINER)[self.network.stem[:2]]
 
 
 @dataclass(frozen=True, kw_only=True)

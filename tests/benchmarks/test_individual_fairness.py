@@ -146,7 +146,7 @@ def test_partitions_are_counted_and_proved_again(save: Any, tmp_path: Path) -> N
     ledgers = tmp_path / "ledgers"
     done = run("partitions", tmp_path, "--ledgers", ledgers, "--csv", tmp_path / "results.csv")
     assert done.returncode == 0, done.stderr
-    assert "| GC-5 | 201 | 1 | 200 | 0 | 100.00% |" in done.stdout
+    assert "| GC-5 | strict | 201 | 1 | 200 | 0 | 100.00% |" in done.stdout
     assert "| 0 / 3 / 9 |" in done.stdout
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)

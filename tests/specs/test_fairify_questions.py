@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import fairdsl
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.ir.declaration import WhenScore
 from fairdsl.ir.domain import Domain
@@ -44,11 +45,12 @@ INPUTS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One question: None as a relaxation is one without a limit."""
+    """One question: None as a relaxation is one without a limit; ``strict`` leaves out scores of exactly 0."""
 
     differ: str
     size: int
     partitions: int
+    strict: bool = False
     relax: dict[str, int | None] = field(default_factory=dict)
     target: dict[str, Iterable[int]] = field(default_factory=dict)
 
@@ -58,6 +60,9 @@ ASKED = {
     "base-bank": Asked(differ="age", size=100, partitions=510),
     "base-adult": Asked(differ="race", size=10, partitions=16_000),
     "base-adult-sex": Asked(differ="sex", size=10, partitions=16_000),
+    "strict-german": Asked(differ="sex", size=100, partitions=201, strict=True),
+    "strict-bank": Asked(differ="age", size=100, partitions=510, strict=True),
+    "strict-adult": Asked(differ="race", size=10, partitions=16_000, strict=True),
     "stress-german": Asked(differ="sex", size=10, partitions=18_009),
     "stress-bank": Asked(differ="age", size=10, partitions=1_002_000),
     "stress-adult": Asked(differ="race", size=6, partitions=3_290_112),
@@ -127,7 +132,7 @@ def test_the_clauses_in_force(name: str) -> None:
     assert pair.demand == SameDecision()
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", [name for name, asked in ASKED.items() if not asked.strict])
 def test_a_score_of_zero_is_a_refusal(name: str) -> None:
     spec, _ = front_end(str(FAIRIFY / f"{name}.fair"))
     (asked,) = spec.properties
@@ -135,6 +140,22 @@ def test_a_score_of_zero_is_a_refusal(name: str) -> None:
     assert isinstance(declared.decision, WhenScore)
     assert (declared.decision.outcome, declared.decision.relation, declared.decision.threshold) == (1, Relation.GT, 0)
     assert declared.favourable == 1
+    assert question_of(name)[1].sure == ()
+
+
+@pytest.mark.parametrize("backend", ["smt", "enumerate", "search"])
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-1, 0), (-1, 1)])
+def test_a_strict_question_counts_opposite_signs_only(low: int, high: int, backend: str, tmp_path: Path) -> None:
+    """A score that is one number for women and another for men; no other attribute is compared."""
+    domain = "domain Applicant {\n  sex : category { female, male }\n}\n\nprotected sex\n"
+    (tmp_path / "domain.fair").write_text(f"fair 1\n\n{domain}", encoding="utf-8")
+    text = (FAIRIFY / "strict-german.fair").read_text(encoding="utf-8")
+    score_line = f"score = {low} + {high - low} * (sex = male)"
+    spec = text.replace('from "GC-1.onnx"', score_line).replace("../german.fair", "domain.fair")
+    (tmp_path / "strict.fair").write_text(spec, encoding="utf-8")
+    (found,) = fairdsl.check(tmp_path / "strict.fair", backend=backend).properties
+    violated = low < 0 < high
+    assert found.judgement.value == ("violated" if violated else "unknown" if backend == "search" else "holds")
 
 
 @pytest.mark.parametrize("name", ASKED)
