@@ -1,7 +1,7 @@
 """The pipeline: a spec's text becomes a report. Read this page first.
 
     text --front_end--> checked spec --elaborate--> problems
-         --negotiate--> plans --execute--> verdicts --demand_report--> report
+         --plan_of--> plans --execute--> verdicts --gather--> report
 
 Each arrow is one package; each takes plain data and returns plain data. Mistakes in the spec are collected
 across phases and raised together; a demand that nobody can answer is a verdict (refused), not a mistake.
@@ -17,13 +17,11 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.plan import Plan, cross_checked, execute, plan_of, prepare
 from fairdsl.plan.choices import check_backend, check_partition, check_properties
-from fairdsl.plan.errors import nobody_compared, nothing_to_check
-from fairdsl.report.build import demand_report
-from fairdsl.report.hashes import hashed_data, hashed_models
-from fairdsl.report.model import DemandReport, PropertyReport, Report
-from fairdsl.resources import version
+from fairdsl.plan.errors import nothing_to_check
+from fairdsl.report.gather import Gathering
+from fairdsl.report.model import Report
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Value, Verdict, is_vacuous
+from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Verdict
 
 __all__ = ["verify"]
 
@@ -42,9 +40,8 @@ def verify(
     """Check every property of the spec (or only those named) and report.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
-    are Python functions; ``backend`` forces one;
-    time that a demand leaves over goes to those after it. Raises DiagnosticError for mistakes in the spec and its
-    files.
+    are Python functions; ``backend`` forces one; time that a demand leaves over goes to those after it. Raises
+    DiagnosticError for mistakes in the spec and its files.
     """
     check_backend(backend)
     spec, warnings = front_end(path)
@@ -56,39 +53,17 @@ def verify(
     by_partitions = budget.tactics.partition is not None
     planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
     check_partition(path, budget.tactics.partition, elaborated)
-    answered: dict[str, list[DemandReport]] = {checked.name: [] for checked in spec.properties}
-    findings = [*warnings, *elaborated.warnings]
+    gathering = Gathering(spec, elaborated, warnings)
     plans = [plan for _, plan in planned if isinstance(plan, Plan)]
     budget = budget.extended(prepare(plans, observer))
     waiting, interrupted = len(plans), False
     for demand, plan in planned:
-        verdict, answer = _answer(demand, plan, None if interrupted else budget.share(max(waiting, 1)), observer)
+        started = time.monotonic()
+        verdict = _answer(demand, plan, None if interrupted else budget.share(max(waiting, 1)), observer)
+        gathering.add(demand, verdict, time.monotonic() - started)
         waiting -= isinstance(plan, Plan)  # refusals take no time
         interrupted = interrupted or _interrupted(verdict)
-        answered[demand.property.name].append(answer)
-        if is_vacuous(verdict):
-            findings.append(nobody_compared(demand.property.name, demand.property.span))
-        if isinstance(verdict, Value):
-            findings.extend(verdict.warnings)
-    return Report(
-        version=version(),
-        path=path,
-        sha256=spec.source.sha256,
-        title=spec.title,
-        models=hashed_models(spec, elaborated.models, models),
-        data=hashed_data(spec, data),
-        seed=budget.seed,
-        properties=tuple(
-            PropertyReport(
-                name=checked.name,
-                sentence=checked.title or checked.sentence,
-                clauses=checked.clauses,
-                demands=tuple(answered[checked.name]),
-            )
-            for checked in spec.properties
-        ),
-        diagnostics=tuple(dict.fromkeys(findings)),
-    )
+    return gathering.report(path, models=models, data=data, seed=budget.seed)
 
 
 def _interrupted(verdict: Verdict) -> bool:
@@ -99,29 +74,13 @@ def _interrupted(verdict: Verdict) -> bool:
     return coverage is not None and coverage.ended is Ended.INTERRUPTED
 
 
-def _answer(
-    item: Elaborated, plan: Plan | Refused, budget: Budget | None, observer: Observer
-) -> tuple[Verdict, DemandReport]:
-    """One demand, from plan to verdict and report; without a budget it is not asked."""
-    started = time.monotonic()
-    verdict: Verdict
+def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget | None, observer: Observer) -> Verdict:
+    """One demand, from plan to verdict; without a budget it is not asked."""
     if isinstance(plan, Refused):
-        verdict = plan
-    elif budget is None:
+        return plan
+    if budget is None:
         evidence = Evidence(backend=plan.stages[-1].procedure.name, method="")
-        verdict = Unknown(reason=Reason.INTERRUPTED, detail="its turn had not come yet", evidence=evidence)
-    else:
-        observer.progress(item.property.name, None, item.demand.text)
-        answered_by = cross_checked if budget.tactics.cross_check else execute
-        verdict = answered_by(plan, item.problem, budget, observer)
-    return verdict, demand_report(
-        text=item.demand.text,
-        metric=item.demand.metric,
-        quantity=item.demand.quantity,
-        threshold=item.demand.threshold,
-        verdict=verdict,
-        domain=item.property.domain,
-        outcomes=item.outcomes,
-        seconds=time.monotonic() - started,
-        population=item.problem.population,
-    )
+        return Unknown(reason=Reason.INTERRUPTED, detail="its turn had not come yet", evidence=evidence)
+    observer.progress(item.property.name, None, item.demand.text)
+    answered_by = cross_checked if budget.tactics.cross_check else execute
+    return answered_by(plan, item.problem, budget, observer)

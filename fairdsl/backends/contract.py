@@ -1,34 +1,26 @@
-"""The contract of the backends: what they offer, what they are given, and three protocols.
+"""The contract of those who answer: what they offer, what they are given, and what they are asked.
 
-An *encoding* writes files, an *engine* answers files, a *procedure* answers a problem directly. A new
-backend is one folder, one line in ``plan/registry.py`` and its rows in the tests' bank.
+A *procedure* answers a problem; those who write files for others to answer keep the contract in
+:mod:`fairdsl.backends.solver_files`. A new backend is one folder, one line in ``plan/registry.py`` and its rows in the
+tests' bank.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Threshold
 from fairdsl.source import Span
-from fairdsl.verdict import Evidence, Verdict, Witness
+from fairdsl.verdict import Verdict, Witness
 
 __all__ = [
-    "Answer",
-    "Asked",
     "Budget",
     "Capability",
-    "Encoding",
-    "Engine",
     "Facts",
-    "Format",
-    "Grouping",
-    "Lowered",
     "Observer",
     "Offer",
     "Order",
@@ -106,7 +98,7 @@ class Partition:
     ``units``: ask the solver about every unit that bounds leave undecided, before it is asked about the
     partition. ``tolerance``: where a partition stays unknown, remove units that are active in no more than
     this share of ``profile`` random individuals, and ask about the pruned network; what holds of it is
-    counted apart and proves nothing about the model.
+    counted apart and proves nothing about the model. Each such network is written into the folder ``networks``.
     """
 
     size: int | None
@@ -118,14 +110,19 @@ class Partition:
     units: bool = False
     tolerance: Fraction | None = None
     profile: int = 1000
+    networks: str | None = None
 
     def __post_init__(self) -> None:
         if min(1 if number is None else number for number in (self.size, self.first, self.profile)) < 1:
             raise ValueError("`size`, `first` and `profile` are numbers from 1")
+        if self.size is None and (self.first is not None or self.order is not Order.SEEDED):
+            raise ValueError("adaptive partitions are made on the way: they have no `order` and no `first`")
         if self.tolerance is not None and not 0 <= self.tolerance <= 1:
             raise ValueError("`tolerance` is a share from 0 to 1")
         if self.resume and self.ledger is None:
             raise ValueError("`resume` goes on from a `ledger`")
+        if self.networks is not None and self.tolerance is None:
+            raise ValueError("`networks` holds what was pruned by a `tolerance`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +209,6 @@ class Facts:
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only
-    notes: list[str] = field(default_factory=list)
 
 
 class Procedure(Protocol):
@@ -234,113 +230,3 @@ class Preparing(Protocol):
 
     def prepare(self, observer: Observer) -> float:
         """Do it where it was not done yet; how many seconds that took."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """A file format: its ``--to`` name, extension and comment token."""
-
-    name: str
-    extension: str
-    comment: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A demand in the spec's words, for files whose answers become a report without the spec.
-
-    ``demand`` is the line as written, ``metric`` what it is about; ``model_path`` and ``model_sha256`` are
-    None for a model written in the spec.
-    """
-
-    spec: str
-    spec_sha256: str
-    title: str | None
-    model: str
-    model_path: str | None
-    model_sha256: str | None
-    property: str
-    sentence: str
-    clauses: tuple[str, ...]
-    formula: str
-    demand: str
-    metric: str
-    threshold: Threshold | None
-    required: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lowered:
-    """A problem in a target language: the files' content by name, and what leads the answers home.
-
-    ``settled_by``: alternatives; answers to every file of one of them, `unsat` where answers are words, settle the
-    problem. ``described`` is what the manifest says about a file beside its hash, as JSON has it. Where answers are
-    numbers, ``quantities`` says what each of them is, and ``combined`` what they make together.
-    """
-
-    files: Mapping[str, bytes]
-    settled_by: tuple[tuple[str, ...], ...] = ()
-    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    quantities: tuple[Mapping[str, Any], ...] = ()
-    combined: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """A solver's answer to one file: status ``sat | unsat | value | unknown | malformed | crashed``, its model.
-
-    Of a ``value``, ``bounds`` are two numbers that it lies between, as wide as the solver's arithmetic and its print
-    leave it.
-    """
-
-    status: str
-    values: Mapping[str, str] = field(default_factory=dict)
-    detail: str = ""
-    bounds: tuple[Fraction, Fraction] | None = None
-
-
-class Encoding(Protocol):
-    """Writes a problem as solver files; pure, deterministic, and able to read answers back."""
-
-    name: str
-    format: Format
-    #: What the manifest says about answers: verdict -> what it takes.
-    meaning: Mapping[str, str]
-    #: Whether a question may be written partition by partition.
-    partitions: bool
-
-    def offer(self, problem: Problem) -> Offer | Refusal:
-        """Whether it can express such problems."""
-
-    def lower(self, problem: Problem, asked: Asked) -> Lowered:
-        """The files; ``asked`` is for those that say what they are about."""
-
-    def evidence(self, problem: Problem) -> Evidence:
-        """What a verdict from answers rests on, and what the files ask compared with the question."""
-
-    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
-        """What a solver printed for a file, of which the manifest says ``about``; a total function."""
-
-    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
-        """The verdict that the answers, one a file, come to; `sat` only after a replay."""
-
-
-@runtime_checkable
-class Grouping(Protocol):
-    """An encoding that asks about groups, one by one (`enumerate`) or for the extreme ones (`learn`)."""
-
-    def grouping(self, groups: str) -> Encoding:
-        """The same encoding, which does so."""
-
-
-class Engine(Protocol):
-    """Answers a file of its format."""
-
-    name: str
-    reads: Format
-
-    def available(self) -> str | None:
-        """None when it can run here; otherwise what is missing. Imports nothing heavy."""
-
-    def solve(self, text: str, budget: Budget) -> Answer:
-        """A total function: output that is not understood is ``malformed``."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 import fairdsl
+from fairdsl.cli.documents import headed, write_json
 from fairdsl.cli.options import json_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics.style import Paint, wrap
@@ -25,8 +24,7 @@ def command(as_json: bool) -> None:
         for row in fairdsl.capabilities()
     ]
     if as_json:
-        written = {"schema": "fairdsl.capabilities/1", "fairdsl": fairdsl.__version__, "backends": rows}
-        click.echo(json.dumps(written, indent=2, ensure_ascii=False))
+        write_json(headed("fairdsl.capabilities/1", {"backends": rows}))
         return
     style = output_style()
     for number, row in enumerate(rows):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from typing import Any
 
 import click
 
 import fairdsl
-from fairdsl.cli.guard import SPEC_ERROR
+from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.options import json_option
 from fairdsl.cli.terminal import output_style
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.diagnostics.json import diagnostics_to_json
 
 __all__ = ["command"]
 
@@ -58,26 +54,14 @@ def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | N
     BEFORE and AFTER are files that `fairdsl check SPEC --json` wrote: of the same spec with another model
     (`--model`), with other data (`--data`), or as it was before.
     """
-    try:
-        comparison = fairdsl.compare(before, after, tolerance=tolerance)
-    except DiagnosticError as error:
-        if not as_json:
-            raise
-        _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-        ctx.exit(SPEC_ERROR)
-    if as_json:
-        from fairdsl.comparing.json import comparison_to_json
+    from fairdsl.comparing.json import SCHEMA, comparison_to_json
 
-        _print_json(comparison_to_json(comparison) | {"diagnostics": []})
+    with mistakes_as_json(ctx, SCHEMA, as_json):
+        comparison = fairdsl.compare(before, after, tolerance=tolerance)
+    if as_json:
+        write_json(headed(SCHEMA, comparison_to_json(comparison) | {"diagnostics": []}))
     else:
         from fairdsl.comparing.text import render
 
         click.echo(render(comparison, output_style()), nl=False)
     ctx.exit(comparison.exit_code.value)
-
-
-def _print_json(written: dict[str, Any]) -> None:
-    from fairdsl.comparing.json import SCHEMA
-
-    head = {"schema": SCHEMA, "fairdsl": fairdsl.__version__}
-    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import fairdsl
 from fairdsl.backends.errors import cannot_write
+from fairdsl.cli.documents import write_json
 from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import data_option, json_option, model_option, share
 from fairdsl.cli.rows import rows_in_words, rows_to_json
@@ -103,10 +103,6 @@ def command(
         _metric(topic, as_json)
 
 
-def _print_json(written: Mapping[str, Any]) -> None:
-    click.echo(json.dumps(written, indent=2, ensure_ascii=False))
-
-
 def _spec(explanation: Explanation, as_json: bool) -> None:
     """Every property and population; the findings about the spec go to standard error."""
     if as_json:
@@ -158,7 +154,7 @@ def _print_explanation(
         {"name": item.name, **({"model": item.model} if item.model else {}), "lines": list(item.lines)}
         for item in populations
     ]
-    _print_json(
+    write_json(
         {
             "schema": "fairdsl.explanation/1",
             "properties": [
@@ -206,7 +202,7 @@ def _code(code: str, as_json: bool) -> None:
     page = error_page(code)
     text = page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {CODES[code]}\n"
     if as_json:
-        _print_json({"schema": "fairdsl.code/1", "code": code, "meaning": CODES[code], "page": text})
+        write_json({"schema": "fairdsl.code/1", "code": code, "meaning": CODES[code], "page": text})
     else:
         _print_page(text)
 
@@ -248,7 +244,7 @@ def _metric(topic: str, as_json: bool) -> None:
     ]
     if as_json:
         names = {"name": name, "aliases": aliases}
-        _print_json({"schema": "fairdsl.metric/1", **names, "meaning": metric.meaning, "needs": needs})
+        write_json({"schema": "fairdsl.metric/1", **names, "meaning": metric.meaning, "needs": needs})
         return
     click.echo(output_style().paint(name, Paint.BOLD))
     _print_block("is", [metric.meaning])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import click
 
 import fairdsl
+from fairdsl.cli.documents import headed, write_json
 from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import json_option, model_option
 from fairdsl.cli.terminal import error_style
@@ -31,13 +31,8 @@ def command(ctx: click.Context, specs: tuple[str, ...], files: bool, as_json: bo
         # Two specs may use one file: what is wrong with it is said once.
         found += [finding for finding in _findings(spec, files, models) if finding not in found]
     if as_json:
-        written = {
-            "schema": "fairdsl.findings/1",
-            "fairdsl": fairdsl.__version__,
-            "specs": list(specs),
-            "diagnostics": diagnostics_to_json(found),
-        }
-        click.echo(json.dumps(written, indent=2, ensure_ascii=False))
+        written = {"specs": list(specs), "diagnostics": diagnostics_to_json(found)}
+        write_json(headed("fairdsl.findings/1", written))
     elif found:
         style = error_style()
         text = render(found, colour=style.colour, unicode=style.unicode, width=style.width)

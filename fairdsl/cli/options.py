@@ -18,6 +18,7 @@ __all__ = [
     "json_option",
     "memory_option",
     "model_option",
+    "part",
     "scheduler_option",
     "share",
     "size_of",
@@ -56,6 +57,18 @@ def share(_: click.Context, __: click.Parameter, text: str | None) -> Fraction |
         raise click.BadParameter(f"`{text}` is no share; write for example 5% or 0.05") from error
     if not 0 < number < 1:
         raise click.BadParameter(f"`{text}` is no share between 0 and 1; write for example 5% or 0.05")
+    return number
+
+
+def part(_: click.Context, __: click.Parameter, text: str) -> Fraction:
+    """``1%``, ``0.01`` or ``1/100``: a number from 0 to 1."""
+    written = text.strip()
+    try:
+        number = Fraction(written.removesuffix("%").strip()) / (100 if written.endswith("%") else 1)
+    except (ValueError, ZeroDivisionError) as error:
+        raise click.BadParameter(f"`{text}` is no share; write for example 1% or 0.01") from error
+    if not 0 <= number <= 1:
+        raise click.BadParameter(f"`{text}` is no share; it lies between 0% and 100%")
     return number
 
 

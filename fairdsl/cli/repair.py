@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairdsl
-from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
-from fairdsl.cli.options import Seconds, json_option, share, spec_argument
+from fairdsl.cli.documents import mistakes_as_json, write_json
+from fairdsl.cli.guard import INTERRUPTED
+from fairdsl.cli.options import Seconds, json_option, part, share, spec_argument
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
 
 if TYPE_CHECKING:
@@ -24,17 +22,6 @@ __all__ = ["command"]
 
 #: The exit code of a verdict that is not known (``report.model.ExitCode``).
 _NOT_IMPROVED = 3
-
-
-def _loss(_: click.Context, __: click.Parameter, text: str) -> Fraction:
-    """``0.5%``, ``0.005`` or ``1/200``: a number from 0 to 1."""
-    try:
-        number = Fraction(text.strip().removesuffix("%").strip()) / (100 if text.strip().endswith("%") else 1)
-    except (ValueError, ZeroDivisionError) as error:
-        raise click.BadParameter(f"`{text}` is no share; write for example 0.5% or 0.005") from error
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"`{text}` is no share; it lies between 0% and 100%")
-    return number
 
 
 def _near(ctx: click.Context, option: click.Parameter, text: str) -> Fraction:
@@ -86,7 +73,7 @@ def _near(ctx: click.Context, option: click.Parameter, text: str) -> Fraction:
 )
 @click.option(
     "--max-accuracy-loss",
-    callback=_loss,
+    callback=part,
     default="0.5%",
     show_default=True,
     metavar="SHARE",
@@ -128,28 +115,17 @@ def command(ctx: click.Context, /, spec: str, as_json: bool, **options: Any) -> 
     Rows are added about whom it discriminates, it is trained again, and a model replaces another only if it is
     shown to discriminate less and is accurate enough. The code of the estimator is run.
     """
-    with watching() as observer:
-        try:
-            repaired = fairdsl.repair(spec, observer=observer, **options)
-        except DiagnosticError as error:
-            if not as_json:
-                raise
-            head = {"schema": "fairdsl.repaired/1", "fairdsl": fairdsl.__version__}
-            _print_json(head | {"diagnostics": diagnostics_to_json(error.diagnostics)})
-            ctx.exit(SPEC_ERROR)
+    with mistakes_as_json(ctx, "fairdsl.repaired/1", as_json), watching() as observer:
+        repaired = fairdsl.repair(spec, observer=observer, **options)
     if as_json:
         from fairdsl.repairing.as_json import document
 
-        _print_json(document(repaired))
+        write_json(document(repaired))
     else:
         _print(repaired)
     if repaired.ending.value == "interrupted":
         ctx.exit(INTERRUPTED)
     ctx.exit(0 if repaired.improved else _NOT_IMPROVED)
-
-
-def _print_json(written: dict[str, Any]) -> None:
-    click.echo(json.dumps(written, indent=2, ensure_ascii=False))
 
 
 def _print(repaired: Repaired) -> None:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import click
 
 import fairdsl
+from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.found import found_as_json, print_found
-from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
+from fairdsl.cli.guard import INTERRUPTED
 from fairdsl.cli.options import Seconds, data_option, json_option, model_option, spec_argument
 from fairdsl.cli.progress import watching
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.diagnostics.json import diagnostics_to_json
 
 __all__ = ["command"]
 
 #: Exit codes of verdicts (``report.model.ExitCode``), which is not imported for a few words of help.
 _VIOLATED, _UNKNOWN = 1, 3
+_SCHEMA = "fairdsl.found/1"
 
 
 @click.command(
@@ -90,25 +89,14 @@ def command(
     if options["rank"] == "distance" and options["near"] is None:
         raise click.UsageError("`--rank distance` needs rows to be near to; add `--near FILE.csv`")
     wanted = None if saturate else count or 1000
-    with watching() as observer:
-        try:
-            found = fairdsl.search(
-                spec, models=models, count=wanted, representatives=representatives or 0, observer=observer, **options
-            )
-        except DiagnosticError as error:
-            if not as_json:
-                raise
-            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-            ctx.exit(SPEC_ERROR)
+    with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+        found = fairdsl.search(
+            spec, models=models, count=wanted, representatives=representatives or 0, observer=observer, **options
+        )
     if as_json:
-        _print_json(found_as_json(found))
+        write_json(headed(_SCHEMA, found_as_json(found)))
     else:
         print_found(found)
     if found.ending.value == "interrupted":
         ctx.exit(INTERRUPTED)
     ctx.exit(_VIOLATED if found.count else _UNKNOWN)
-
-
-def _print_json(written: dict[str, Any]) -> None:
-    head = {"schema": "fairdsl.found/1", "fairdsl": fairdsl.__version__}
-    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))

@@ -174,7 +174,7 @@ def _group(item: Cursor) -> GroupReport:
         given={} if given is None else _individual(given),
         rate=_interval(item.key("rate")),
         mass=_interval(item.key("mass")),
-        sampling=_maybe_interval(item, "sampling"),
+        sampling=_sampling(item),
         most="most" in marks,
         least="least" in marks,
     )
@@ -185,12 +185,12 @@ def _part(item: Cursor) -> PartReport:
     return PartReport(
         at=_individual(item.key("at")),
         value=None if value.value is None else _interval(value),
-        sampling=_maybe_interval(item, "sampling"),
+        sampling=_sampling(item),
     )
 
 
-def _maybe_interval(item: Cursor, name: str) -> Interval | None:
-    found = item.find(name)
+def _sampling(item: Cursor) -> Interval | None:
+    found = item.find("sampling")
     return None if found is None else _interval(found)
 
 

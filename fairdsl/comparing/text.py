@@ -24,16 +24,16 @@ from fairdsl.comparing.model import (
     Movement,
     PropertyChange,
 )
-from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
+from fairdsl.diagnostics.style import Paint, Style, display_width
 from fairdsl.report.model import HashedFile, Interval
 from fairdsl.report.numbers import Towards, shown
+from fairdsl.report.text import detail
 from fairdsl.report.words import group_words, number
 from fairdsl.verdict import Judgement
 
 __all__ = ["render"]
 
 _INDENT = "    "
-_HEADING = 11
 #: Groups that a table lists at most.
 _ROWS = 20
 #: Digits of a digest that are shown.
@@ -116,7 +116,7 @@ def _property(item: PropertyChange, tolerance: Fraction | None, style: Style) ->
     yield f"{name}   {_verdicts(item.before, item.after)}   {_course(item.course, style)}"
     for heading, clauses in (("no longer", item.left), ("new", item.joined)):
         for clause in clauses:
-            yield from _detail(heading, clause, style)
+            yield from detail(heading, clause, style)
     tables: list[Sequence[GroupChange]] = []
     for demand in item.demands:
         course = "" if demand.course is Course.SAME else f"   {_course(demand.course, style)}"
@@ -148,18 +148,18 @@ def _numbers(demand: DemandChange, tolerance: Fraction | None, style: Style) -> 
     if demand.spread:
         return
     if demand.value is not None and demand.estimated:
-        yield from _detail("estimate", _estimated(demand, demand.value, tolerance), style)
+        yield from detail("estimate", _estimated(demand, demand.value, tolerance), style)
     elif demand.value is not None:
-        yield from _detail("value", _sentence(demand.value, marks), style)
+        yield from detail("value", _sentence(demand.value, marks), style)
     if demand.sampling is not None:
-        yield from _detail("sampling", _covered(demand.sampling, demand.percent), style)
+        yield from detail("sampling", _covered(demand.sampling, demand.percent), style)
 
 
 def _favoured(demand: DemandChange, style: Style) -> Iterator[str]:
     """The most and the least favoured groups, where they changed."""
     for which, (before, after) in zip(("most", "least"), demand.favoured, strict=False):
         text = f"{before}, as before" if before == after else f"{before} -> {after}"
-        yield from _detail("favoured" if which == "most" else "", f"{which}: {text}", style)
+        yield from detail("favoured" if which == "most" else "", f"{which}: {text}", style)
 
 
 def _number(value: Interval | None, percent: bool) -> str:
@@ -255,19 +255,11 @@ def _table(heading: str, groups: Sequence[GroupChange], marks: _Marks, style: St
     width = max(map(display_width, names))
     for place, (group, name) in enumerate(zip(listed, names, strict=True)):
         text = f"{name}{' ' * (width - display_width(name))}  {_sentence(group.number, marks)}"
-        yield from _detail("" if place else heading, text, style)
+        yield from detail("" if place else heading, text, style)
         if group.sampling is not None:
-            yield from _detail("", f"{' ' * width}  sampling {_covered(group.sampling, marks.percent)}", style)
+            yield from detail("", f"{' ' * width}  sampling {_covered(group.sampling, marks.percent)}", style)
     if len(groups) > _ROWS:
-        yield from _detail("", f"and {len(groups) - _ROWS:,} more in the JSON output", style)
-
-
-def _detail(heading: str, text: str, style: Style) -> Iterator[str]:
-    """A heading and a text that wraps beside it."""
-    indent = len(_INDENT) + _HEADING
-    lines = list(wrap(style.shown(text), style.width - indent, indent="  "))
-    yield _INDENT + style.paint(f"{heading:<{_HEADING}}", Paint.SECONDARY) + lines[0]
-    yield from (" " * indent + line for line in lines[1:])
+        yield from detail("", f"and {len(groups) - _ROWS:,} more in the JSON output", style)
 
 
 def _summary(comparison: Comparison, style: Style) -> Iterator[str]:

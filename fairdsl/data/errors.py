@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.source import Span
 
 __all__ = ["column_not_found", "file_not_read", "not_the_pinned_data", "row_excluded", "value_not_in_domain"]
@@ -14,20 +15,11 @@ __all__ = ["column_not_found", "file_not_read", "not_the_pinned_data", "row_excl
 _LISTED = 12
 
 
-def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
-
-
-def _file_name(path: str) -> str:
-    return path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
-
-
 def file_not_read(path: str, reason: str, span: Span | None, help_text: str) -> Diagnostic:
     """E0530: no table can be had from the file."""
     return Diagnostic(
         code="E0530",
-        title=f"the data file `{_file_name(path)}` cannot be read",
+        title=f"the data file `{short_path(path)}` cannot be read",
         primary=Label(span, reason) if span else None,
         notes=() if span else (reason,),
         why="a count over half a table would look like one over the whole",
@@ -43,8 +35,8 @@ def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *,
     return Diagnostic(
         code="E0531",
         title=f"the data has {'two columns' if twice else 'no column'} `{first[:30]}`{several}",
-        primary=Label(span, f"needed: {_listing(names)}" if not twice else "which one is meant cannot be told"),
-        notes=() if twice else (f"the file's columns: {_listing(header)}",),
+        primary=Label(span, f"needed: {listed(names, _LISTED)}" if not twice else "which one is meant cannot be told"),
+        notes=() if twice else (f"the file's columns: {listed(header, _LISTED)}",),
         why="a column that is guessed or filled in makes every row another individual",
         help="keep one of the two columns"
         if twice
@@ -87,9 +79,9 @@ def not_the_pinned_data(path: str, expected: str, found: str, span: Span) -> Dia
     is_digest = re.fullmatch("[0-9a-fA-F]{64}", expected) is not None
     return Diagnostic(
         code="E0534",
-        title=f"`{_file_name(path)}` is not the data that the spec pins"
+        title=f"`{short_path(path)}` is not the data that the spec pins"
         if is_digest
-        else f"`{_file_name(path)}` is pinned by something that is no SHA-256",
+        else f"`{short_path(path)}` is pinned by something that is no SHA-256",
         primary=Label(span, "another SHA-256" if is_digest else "a SHA-256 is 64 hexadecimal digits"),
         notes=(f"pinned  {expected}", f"found   {found}  (`{path}`)"),
         why="rates among other rows than the ones agreed on are rates among other people",

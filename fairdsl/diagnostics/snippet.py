@@ -55,10 +55,10 @@ class Gutter:
         """Lines left out."""
         return self._paint(f"{'...':>{self.width}}")
 
-    def note(self, key: str, text: str, paint: Paint = Paint.BOLD) -> str:
+    def note(self, key: str, text: str) -> str:
         """``= key: text``."""
         lead = self._paint(" " * self.width + " =") + " "
-        return lead + (self.style.paint(f"{key}:", paint) + " " if key else "") + text
+        return lead + (self.style.paint(f"{key}:", Paint.BOLD) + " " if key else "") + text
 
 
 @dataclass(frozen=True, slots=True)

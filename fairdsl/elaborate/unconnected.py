@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import conjoin
+from fairdsl.ir.expr import conjoin, conjuncts
 from fairdsl.ir.model import Model, read_attributes
 from fairdsl.ir.population import Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.numerics.axes import mentioned
-from fairdsl.semantics.constant import conjuncts
 
 __all__ = ["cannot_tell_apart"]
 

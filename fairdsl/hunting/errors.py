@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
 __all__ = ["no_question", "no_representatives", "nothing_near", "strategy_needs_formula", "unwritable_table"]
@@ -32,7 +33,7 @@ def no_question(path: str, pairs: Sequence[str], asked: str | None) -> Diagnosti
 
 def unwritable_table(path: str, reason: str, instead: str) -> Diagnostic:
     """E0634: a table in a format that is not known, or whose library is not installed."""
-    name = path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
+    name = short_path(path)
     return Diagnostic(
         code="E0634",
         title=f"the table `{name}` cannot be written",
@@ -44,7 +45,7 @@ def unwritable_table(path: str, reason: str, instead: str) -> Diagnostic:
 
 def nothing_near(name: str, reason: str) -> Diagnostic:
     """E0635: no rows that a search could stay near to."""
-    shown = name if len(name) <= 40 else name.replace("\\", "/").rsplit("/", 1)[-1][-40:]
+    shown = short_path(name)
     return Diagnostic(
         code="E0635",
         title=f"there are no rows of `{shown}` to stay near to",

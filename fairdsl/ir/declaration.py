@@ -146,5 +146,4 @@ class ModelDeclaration:
     decision: DecisionClause
     reads: tuple[Form, ...] | None = None
     reads_spans: tuple[Span, ...] = field(compare=False, repr=False, default=())
-    doc: str = ""
     span: Span = field(compare=False, repr=False)

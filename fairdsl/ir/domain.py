@@ -96,7 +96,6 @@ class Attribute:
     column: str | None = None
     bins: tuple[Fraction, ...] = ()
     bins_by: Quantiles | ModelThresholds | None = None
-    doc: str = ""
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
@@ -188,7 +187,6 @@ class Domain:
     name: str
     attributes: tuple[Attribute, ...]
     where: Predicate
-    doc: str = ""
     span: Span | None = field(compare=False, repr=False, default=None)
 
     def index(self, name: str) -> int:

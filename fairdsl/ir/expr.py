@@ -27,8 +27,11 @@ __all__ = [
     "Relation",
     "Variable",
     "Who",
+    "borders",
     "conjoin",
+    "conjuncts",
     "holds",
+    "holds_at",
     "rename",
     "substitute",
     "variables",
@@ -74,6 +77,11 @@ class Relation(Enum):
         """The relation that holds exactly when this one does not."""
         return _NEGATED[self]
 
+    @property
+    def mirrored(self) -> Relation:
+        """The relation read from right to left; also that of -x and -t where x and t have this one."""
+        return _MIRRORED.get(self, self)
+
 
 _NEGATED = {
     Relation.EQ: Relation.NE,
@@ -83,6 +91,7 @@ _NEGATED = {
     Relation.GT: Relation.LE,
     Relation.LE: Relation.GT,
 }
+_MIRRORED = {Relation.LT: Relation.GT, Relation.GT: Relation.LT, Relation.LE: Relation.GE, Relation.GE: Relation.LE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +194,27 @@ def conjoin(*predicates: Predicate) -> Predicate:
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
+def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
+    """The parts that must all hold, none of them a conjunction."""
+    if isinstance(predicate, And):
+        return tuple(conjunct for part in predicate.parts for conjunct in conjuncts(part))
+    return (predicate,)
+
+
+def borders(predicate: Predicate) -> Iterator[Fraction]:
+    """Where a predicate about one attribute may change its truth, with repetitions."""
+    match predicate:
+        case Compare(left=left):
+            yield from (-left.constant / factor for _, factor in left.terms)
+        case Member(values=values):
+            yield from values
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from borders(part)
+        case Not(part):
+            yield from borders(part)
+
+
 def variables(predicate: Predicate) -> Iterator[Variable]:
     """Every variable that occurs, with repetitions."""
     match predicate:
@@ -235,3 +265,8 @@ def holds(predicate: Predicate, of: Callable[[Variable], Fraction]) -> bool:
             return any(holds(part, of) for part in parts)
         case Not(part):
             return not holds(part, of)
+
+
+def holds_at(predicate: Predicate, value: Fraction) -> bool:
+    """Whether a predicate about one attribute is true at a value of it."""
+    return holds(predicate, lambda _: value)

@@ -65,6 +65,12 @@ class Cell:
             return False
         return self.high is None or (value < self.high if self.open else value <= self.high)
 
+    def ends_before(self, other: Cell) -> bool:
+        """Whether all values are less than all of the other cell's."""
+        if self.high is None or other.low is None:
+            return False
+        return self.high < other.low or (self.high == other.low and self.open)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normal:

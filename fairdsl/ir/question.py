@@ -120,7 +120,6 @@ class PairUnder:
     """
 
     pair: Pair
-    population: str
     span: Span | None = field(compare=False, repr=False, default=None)
 
 

@@ -24,7 +24,6 @@ from fairdsl.numerics.truth import single_parts
 __all__ = [
     "Subject",
     "axes_of",
-    "conjuncts",
     "crossing",
     "predicates_of",
     "reading_copy",
@@ -143,13 +142,6 @@ def axes_of(subject: Subject) -> dict[int, Axis]:
         )
         for column in sorted(columns)
     }
-
-
-def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
-    """The predicates that all have to hold."""
-    if not isinstance(predicate, And):
-        return (predicate,)
-    return tuple(part for each in predicate.parts for part in conjuncts(each))
 
 
 def crossing(predicate: Predicate) -> set[int]:

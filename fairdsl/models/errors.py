@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.source import Span
 
 __all__ = [
@@ -31,8 +32,8 @@ __all__ = [
     "width_differs",
 ]
 
-#: How long a path may be in a title before its folders are dropped.
-_PATH_ROOM = 40
+#: So many names are listed at most.
+_LISTED = 24
 #: What is left for a file that cannot be read exactly.
 _ONLY_RUN = '`from black_box "..."` takes any file that runs, to search it for violations; nothing is proved of it'
 
@@ -41,24 +42,19 @@ def _at(span: Span | None, text: str = "") -> Label | None:
     return None if span is None else Label(span, text)
 
 
-def _name(path: str) -> str:
-    """The path, or only the file's name where the path would make a title too long."""
-    return path if len(path) <= _PATH_ROOM else path.replace("\\", "/").rsplit("/", 1)[-1][-_PATH_ROOM:]
-
-
-def _listed(names: Sequence[str], limit: int = 24) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
-
-
-def cannot_open(path: str, reason: str, span: Span | None) -> Diagnostic:
-    """E0501: the file is not there, or may not be read."""
+def cannot_open(path: str, reason: str, span: Span | None, *, replaces: str | None = None) -> Diagnostic:
+    """E0501: the file is not there, or may not be read; ``replaces``: named on the command line for this model."""
+    reason = reason[:1].lower() + reason[1:]
+    remedy = f"check the path `{path}`: paths start from the spec's folder; `--model NAME=PATH` replaces the file"
+    if replaces is not None:
+        remedy = f"check `--model {replaces}={path}`: such a path starts from the folder that the command is run in"
     return Diagnostic(
         code="E0501",
-        title=f"the model file `{_name(path)}` cannot be opened",
-        primary=_at(span, reason[:1].lower() + reason[1:]),
+        title=f"the model file `{short_path(path)}` cannot be opened",
+        primary=_at(span, reason if replaces is None else "another file was named in place of this one"),
+        notes=() if replaces is None else (f"`{short_path(path)}`: {reason}",),
         why="the audit is about this file; without it there is nothing to verify",
-        help=f"check the path `{path}`: paths start from the spec's folder; `--model NAME=PATH` replaces the file",
+        help=remedy,
     )
 
 
@@ -66,7 +62,7 @@ def not_onnx(path: str, reason: str, span: Span | None) -> Diagnostic:
     """E0502: not an ONNX model, or one that contradicts itself."""
     return Diagnostic(
         code="E0502",
-        title=f"`{_name(path)}` is not an ONNX model that can be read",
+        title=f"`{short_path(path)}` is not an ONNX model that can be read",
         primary=_at(span, reason),
         why="a file that is read half right would be a different model, and the verdict about that one",
         help="export the model again and check it with `onnx.checker.check_model`",
@@ -82,7 +78,7 @@ def operator_not_read(
     return Diagnostic(
         code="E0503",
         title=f"the operator `{operator}` is not read",
-        primary=_at(span, f"node {_listed(places, 4)} of `{_name(path)}` uses it"),
+        primary=_at(span, f"node {listed(places, 4)} of `{short_path(path)}` uses it"),
         notes=(f"operators read: {', '.join(known)}",),
         why="every step of the network must have an exact meaning; one that is skipped changes the model",
         help=f"export the network with operators that are read{hint}; {_ONLY_RUN}",
@@ -96,7 +92,7 @@ def node_not_exact(
     return Diagnostic(
         code="E0504",
         title=f"this use of `{operator}` cannot be read exactly",
-        primary=_at(span, f"node `{node}` of `{_name(path)}`: {reason}"),
+        primary=_at(span, f"node `{node}` of `{short_path(path)}`: {reason}"),
         why="verdicts rest on sums, straight pieces, sigmoids and tanhs, taken exactly from the file",
         help=(remedy or "export the network without this step, or put it into `reads` or the decision rule")
         + f"; {_ONLY_RUN}",
@@ -107,7 +103,7 @@ def side_file_missing(path: str, side_file: str, span: Span | None) -> Diagnosti
     """E0505: the weights lie in a file of their own, which is not there."""
     return Diagnostic(
         code="E0505",
-        title=f"`{_name(path)}` keeps its weights in a side file that is missing",
+        title=f"`{short_path(path)}` keeps its weights in a side file that is missing",
         primary=_at(span, f"needs `{side_file}` in the same folder"),
         why="the graph alone says how the network is built, not what it computes",
         help=f"copy `{side_file}` beside the model, or export with the weights inside "
@@ -120,7 +116,7 @@ def not_finite(path: str, tensor: str, span: Span | None) -> Diagnostic:
     ``path``, a number of a formula that is too large.
     """
     if path:
-        label = f"`{tensor}` in `{_name(path)}` is NaN, infinite or beyond float64"
+        label = f"`{tensor}` in `{short_path(path)}` is NaN, infinite or beyond float64"
         why = "such a network decides by the rules of NaN comparison, not by its score; usually the training diverged"
         remedy = "train and export the model again"
     else:
@@ -142,9 +138,9 @@ def digest_differs(path: str, expected: str, found: str, span: Span | None, *, r
     is_digest = re.fullmatch("[0-9a-fA-F]{64}", expected) is not None
     return Diagnostic(
         code="E0507",
-        title=f"`{_name(path)}` is not the file that the spec pins"
+        title=f"`{short_path(path)}` is not the file that the spec pins"
         if is_digest
-        else f"`{_name(path)}` is pinned by something that is no SHA-256",
+        else f"`{short_path(path)}` is pinned by something that is no SHA-256",
         primary=_at(span, "another SHA-256" if is_digest else "a SHA-256 is 64 hexadecimal digits"),
         notes=(f"pinned  {expected}", f"found   {found}  ({how}`{path}`)"),
         why="the audit is signed for one model; a retrained or edited file needs an audit of its own",
@@ -158,8 +154,8 @@ def width_differs(path: str, reads: int, given: int, what: str, names: Sequence[
     return Diagnostic(
         code="E0508",
         title=f"the network reads {reads} {plural}, {what}",
-        primary=_at(span, f"`{_name(path)}` needs {reads}, the spec gives {given}"),
-        notes=(f"in this order: {_listed(names)}",),
+        primary=_at(span, f"`{short_path(path)}` needs {reads}, the spec gives {given}"),
+        notes=(f"in this order: {listed(names, _LISTED)}",),
         why="inputs shifted by one column are accepted by every network, and every verdict is then about another model",
         help="write `reads` with the features in the network's order, e.g. `reads age, one_hot(job)`",
     )
@@ -181,8 +177,8 @@ def input_not_bound(
     return Diagnostic(
         code="E0509",
         title=f"the input `{_short(first)}` of the model cannot be bound",
-        primary=_at(span, f"{_listed(inputs, 6)} of `{_name(path)}`: {reason}"),
-        notes=(f"to choose from: {_listed(names)}",) if names else (),
+        primary=_at(span, f"{listed(inputs, 6)} of `{short_path(path)}`: {reason}"),
+        notes=(f"to choose from: {listed(names, _LISTED)}",) if names else (),
         why="an input that is bound by guess makes the audit one of another model",
         help=did_you_mean + remedy,
     )
@@ -192,7 +188,7 @@ def linear_document(path: str, reason: str, span: Span | None, remedy: str | Non
     """E0510: the JSON document of a linear model is not one."""
     return Diagnostic(
         code="E0510",
-        title=f"`{_name(path)}` does not describe a linear model",
+        title=f"`{short_path(path)}` does not describe a linear model",
         primary=_at(span, reason),
         why="a number that is missing, misread or passed over changes every score",
         help=remedy
@@ -229,7 +225,7 @@ def threshold_trivial(condition: str, always: bool, remedy: str, span: Span | No
 
 def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnostic:
     """E0513: neither the word after `from` nor the extension names a format that is read."""
-    named = f"the format `{wanted}` is not read" if wanted else f"the format of `{_name(path)}` is not known"
+    named = f"the format `{wanted}` is not read" if wanted else f"the format of `{short_path(path)}` is not known"
     return Diagnostic(
         code="E0513",
         title=named,
@@ -244,7 +240,7 @@ def cannot_run(path: str, reason: str, span: Span | None = None) -> Diagnostic:
     """E0514: onnxruntime refuses the file, or it changed while the audit ran."""
     return Diagnostic(
         code="E0514",
-        title=f"`{_name(path)}` cannot be run to replay what was found",
+        title=f"`{short_path(path)}` cannot be run to replay what was found",
         primary=_at(span, "needed to confirm a decision on the original file"),
         notes=(reason,),
         why="no violation is reported that the deployed file does not show as well",
@@ -258,7 +254,7 @@ def rules_document(
     """E0515: the JSON document is none of rules; ``place`` is where, ``named`` where the spec names the file."""
     return Diagnostic(
         code="E0515",
-        title=f"`{_name(path)}` does not describe a list of rules",
+        title=f"`{short_path(path)}` does not describe a list of rules",
         primary=_at(place, reason),
         secondary=(Label(named, "read as rules"),) if named is not None else (),
         why="a rule that is missing, misread or passed over decides about somebody",
@@ -311,7 +307,7 @@ def root_rounded(path: str, nodes: Sequence[str], span: Span | None) -> Diagnost
     return Diagnostic(
         code="W0701",
         title="the square roots in `BatchNormalization` are rounded to float64",
-        primary=_at(span, f"{_listed(nodes, 4)} in `{_name(path)}`"),
+        primary=_at(span, f"{listed(nodes, 4)} in `{short_path(path)}`"),
         why="exact claims are about the network with these roots rounded to 53 bits, closer than the deployed float32",
         help="fold the normalisation into the weights before exporting to have no root in the file",
     )
@@ -325,7 +321,7 @@ def logistic_assumed(path: str, output: str, span: Span | None) -> Diagnostic:
         title=f"`probability` is read as the logistic of the {what}'s raw score",
         primary=_at(
             span,
-            f"the output `{output}` of `{_name(path)}` is not a sigmoid or softmax"
+            f"the output `{output}` of `{short_path(path)}` is not a sigmoid or softmax"
             if output
             else "the sum itself is no probability: it is taken as the logit of one",
         ),

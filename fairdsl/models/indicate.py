@@ -20,6 +20,7 @@ from fairdsl.ir.domain import Attribute, Domain, Real
 from fairdsl.ir.expr import FALSE, TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, conjoin
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.models.basis import Affine, Block, Comparison, Indicators, Pick
+from fairdsl.numerics.leaves import opposite
 
 __all__ = ["Bound", "EntangledError", "bind_indicators", "form_of", "one_hot_groups", "unit_forms"]
 
@@ -27,14 +28,6 @@ __all__ = ["Bound", "EntangledError", "bind_indicators", "form_of", "one_hot_gro
 _MOST_INDICATORS = 8
 
 _Ends = tuple[Fraction | None, Fraction | None]
-_MIRRORED = {
-    Relation.LT: Relation.GT,
-    Relation.LE: Relation.GE,
-    Relation.GT: Relation.LT,
-    Relation.GE: Relation.LE,
-    Relation.EQ: Relation.EQ,
-    Relation.NE: Relation.NE,
-}
 
 
 class EntangledError(ValueError):
@@ -159,7 +152,7 @@ def _descend(
         test = literals[depth][0]
         yes = [unit for unit in units if indicators.units[unit][depth][1]]
         no = [unit for unit in units if not indicators.units[unit][depth][1]]
-        opposites.setdefault(test, _opposite(tests[test]))
+        opposites.setdefault(test, opposite(tests[test]))
         sides = [(yes, tests[test]), (no, opposites[test])]
         truths = [_settled(predicate, ends, attributes) for _, predicate in sides]
         for (below, predicate), truth, other in zip(sides, truths, reversed(truths), strict=True):
@@ -168,16 +161,6 @@ def _descend(
             implied = truth is True or other is False
             following = ends if implied else _narrowed(predicate, ends, attributes)
             stack.append((below, depth + 1, way if implied else (*way, predicate), following))
-
-
-def _opposite(predicate: Predicate) -> Predicate:
-    match predicate:
-        case Compare(left=left, relation=relation):
-            return Compare(left=left, relation=relation.negated)
-        case Not(part):
-            return part
-        case _:
-            return Not(predicate)
 
 
 def _settled(predicate: Predicate, ends: Mapping[int, _Ends], attributes: Sequence[Attribute]) -> bool | None:
@@ -235,8 +218,7 @@ def _tested(of: Indicators, form: Form, test: Comparison, attributes: Sequence[A
         if held == FALSE:
             continue
         literals = [
-            predicate if holds else _opposite(predicate)
-            for holds, (predicate, _) in zip(truth, indicators, strict=True)
+            predicate if holds else opposite(predicate) for holds, (predicate, _) in zip(truth, indicators, strict=True)
         ]
         cases.append(conjoin(*literals, *([] if held == TRUE else [held])))
     if len(cases) == len(truths) and not terms:
@@ -256,7 +238,7 @@ def _compared(
         )
     ((index, factor),) = terms
     limit = -constant / factor
-    relation = relation if factor > 0 else _MIRRORED[relation]
+    relation = relation if factor > 0 else relation.mirrored
     variable = Variable(index)
     if isinstance(attributes[index].type, Real):
         return Compare(left=Linear.of({variable: Fraction(1)}, -limit), relation=relation)

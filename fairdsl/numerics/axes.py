@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Attribute, Category
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, variables
+from fairdsl.ir.expr import Predicate, borders, variables
 from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.bounds import outward
 
@@ -69,7 +69,7 @@ class Axis:
 
 def axis_of(attribute: Attribute, cells: Sequence[Cell], predicates: Iterable[Predicate], weighed: bool) -> Axis:
     """The axis of a column; ``predicates`` are those about it alone, ``weighed`` says if the model reads its number."""
-    cuts = sorted({cut for predicate in predicates for cut in _cuts(predicate)})
+    cuts = sorted({cut for predicate in predicates for cut in borders(predicate)})
     atoms = [atom for place, cell in enumerate(cells) for atom in _atoms(attribute, cell, place, cuts, weighed)]
     atoms.sort(key=lambda atom: (atom.low is not None, atom.low or Fraction(0), atom.cell))
     ends = [outward(atom.low, atom.high) for atom in atoms]
@@ -87,21 +87,6 @@ def axis_of(attribute: Attribute, cells: Sequence[Cell], predicates: Iterable[Pr
 def mentioned(predicate: Predicate) -> tuple[int, ...]:
     """The columns that a predicate mentions, ascending."""
     return tuple(sorted({variable.attribute for variable in variables(predicate)}))
-
-
-def _cuts(predicate: Predicate) -> Iterator[Fraction]:
-    """Where a predicate over one column may change its truth."""
-    match predicate:
-        case Compare(left=left):
-            for _, coefficient in left.terms:
-                yield -left.constant / coefficient
-        case Member(values=values):
-            yield from values
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _cuts(part)
-        case Not(part):
-            yield from _cuts(part)
 
 
 def _atoms(attribute: Attribute, cell: Cell, place: int, cuts: list[Fraction], weighed: bool) -> Iterator[Atom]:

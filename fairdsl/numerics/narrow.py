@@ -7,14 +7,14 @@ still checked point by point. Imports neither numpy nor any engine, so that plan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, prod
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, conjoin, variables
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, conjoin, conjuncts, variables
 
 __all__ = ["Finite", "Interval", "ValueSet", "count_points", "narrow", "possible", "without_not"]
 
@@ -137,7 +137,8 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
     if isinstance(narrowed, Interval) or narrowed.count > _FILTERED:
         return narrowed
     others = list(sets)
-    about = And(tuple(part for part in _conjuncts(predicate) if any(v.attribute == index for v in variables(part))))
+    # Conjuncts that do not mention an attribute say nothing about its values.
+    about = And(tuple(part for part in conjuncts(predicate) if any(v.attribute == index for v in variables(part))))
 
     def possible_at(value: int | Fraction) -> bool:
         others[index] = Finite((value,))
@@ -145,15 +146,6 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
 
     kept = tuple(value for value in narrowed.values if possible_at(value))
     return narrowed if len(kept) == narrowed.count else Finite(kept)
-
-
-def _conjuncts(predicate: Predicate) -> Iterator[Predicate]:
-    """The parts that must all hold: those that do not mention an attribute say nothing about its values."""
-    if isinstance(predicate, And):
-        for part in predicate.parts:
-            yield from _conjuncts(part)
-    else:
-        yield predicate
 
 
 def _plain(value: Fraction) -> int | Fraction:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from fairdsl.backends.contract import Encoding, Procedure
+from fairdsl.backends.contract import Procedure
+from fairdsl.backends.solver_files import Encoding
 
 __all__ = ["BACKENDS", "ENCODINGS", "PARTITIONING", "encodings", "formats_of", "procedures"]
 

@@ -256,10 +256,4 @@ def _fraction(text: str) -> Fraction | None:
 
 def _overlap(one: Cell, other: Cell) -> bool:
     """Whether the two have a value in common."""
-    return not (_ends_before(one, other) or _ends_before(other, one))
-
-
-def _ends_before(one: Cell, other: Cell) -> bool:
-    if one.high is None or other.low is None:
-        return False
-    return one.high < other.low or (one.high == other.low and one.open)
+    return not (one.ends_before(other) or other.ends_before(one))

@@ -30,8 +30,6 @@ __all__ = [
 #: Whole numbers without bins have a cell each up to this many; more are one range, or the values that occur.
 MANY = 256
 
-_MIRRORED = {Relation.LT: Relation.GT, Relation.GT: Relation.LT, Relation.LE: Relation.GE, Relation.GE: Relation.LE}
-
 
 def written_cuts(attribute: Attribute) -> frozenset[Cut]:
     """``bins at 25, 45``."""
@@ -44,7 +42,7 @@ def cuts_in(predicate: Predicate, column: int) -> Iterator[Cut]:
         case Compare(left=left, relation=relation):
             if len(left.terms) == 1 and left.terms[0][0].attribute == column:
                 factor = left.terms[0][1]
-                yield from _sides(-left.constant / factor, relation if factor > 0 else _mirrored(relation))
+                yield from _sides(-left.constant / factor, relation if factor > 0 else relation.mirrored)
         case Member(variable=variable, values=values):
             if variable.attribute == column:
                 for value in values:
@@ -113,8 +111,3 @@ def _sides(at: Fraction, relation: Relation) -> tuple[Cut, ...]:
             return (Cut(at, after=True),)
         case Relation.EQ | Relation.NE:
             return (Cut(at), Cut(at, after=True))
-
-
-def _mirrored(relation: Relation) -> Relation:
-    """The relation of -x and -t where x and t have this one."""
-    return _MIRRORED.get(relation, relation)

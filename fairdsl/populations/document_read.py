@@ -125,15 +125,9 @@ def _check_cells(cells: tuple[Cell, ...], attribute: Attribute) -> None:
             and cell.high is not None
             and (cell.low > cell.high or (cell.low == cell.high and cell.open))
         )
-        joins = following is not None and not _apart(cell, following)
+        joins = following is not None and not cell.ends_before(following)
         if empty or joins:
             raise _UnreadableError(f"the values of `{attribute.name}` are not divided into separate cells")
-
-
-def _apart(cell: Cell, following: Cell) -> bool:
-    if cell.high is None or following.low is None:
-        return False
-    return cell.high < following.low or (cell.high == following.low and cell.open)
 
 
 def _row(row: Any) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.source import Span
 
 __all__ = [
@@ -21,15 +22,6 @@ __all__ = [
 
 #: So many names are listed at most.
 _LISTED = 8
-
-
-def _listing(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:_LISTED])
-    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
-
-
-def _file_name(path: str) -> str:
-    return path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
 
 
 def law_does_not_fit(
@@ -79,7 +71,7 @@ def unknown_search(name: str, known: Sequence[str], span: Span) -> Diagnostic:
         why="another search would find another network, and so another population",
         help=f"did you mean `{guess}`?"
         if guess
-        else f"searches are {_listing(known)}; leave the line out for the first",
+        else f"searches are {listed(known, _LISTED)}; leave the line out for the first",
     )
 
 
@@ -98,7 +90,7 @@ def network_not_read(path: str, reason: str, place: Span | None, help_text: str)
     """E0574: the file of a population is not what its format says."""
     return Diagnostic(
         code="E0574",
-        title=f"the population file `{_file_name(path)}` cannot be read",
+        title=f"the population file `{short_path(path)}` cannot be read",
         primary=Label(place, reason) if place else None,
         notes=() if place else (reason,),
         why="rates among part of a population would look like rates among all of it",
@@ -110,7 +102,7 @@ def network_does_not_fit(path: str, reason: str, place: Span, help_text: str) ->
     """E0575: the network in the file is no law of the columns that the distribution ranges over."""
     return Diagnostic(
         code="E0575",
-        title=f"the network in `{_file_name(path)}` is no law of these attributes",
+        title=f"the network in `{short_path(path)}` is no law of these attributes",
         primary=Label(place, reason),
         why="values or probabilities that are guessed make every rate a rate among somebody else",
         help=help_text,
@@ -133,7 +125,7 @@ def values_without_rows(attribute: str, values: Sequence[str], span: Span, decla
     return Diagnostic(
         code="W0706",
         title=f"no row has these values of `{attribute[:30]}`",
-        primary=Label(span, _listing(values)),
+        primary=Label(span, listed(values, _LISTED)),
         secondary=(Label(declared, "declared here"),) if declared else (),
         why="there is nobody of this group in the data, so its rate is not 0: there is none",
         help="add rows, remove the values from the domain, or write `excluding groups of probability 0`",

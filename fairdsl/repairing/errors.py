@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
 __all__ = ["estimator_not_usable", "not_exported", "not_repairable", "rows_too_few"]
@@ -47,7 +48,7 @@ def not_repairable(reason: str, span: Span | None, help_text: str) -> Diagnostic
 
 def rows_too_few(path: str, reason: str, counts: Sequence[str]) -> Diagnostic:
     """E0593: rows that cannot be divided into those to train on, to choose by and to report on."""
-    name = path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
+    name = short_path(path)
     return Diagnostic(
         code="E0593",
         title=f"`{name}` has too few rows to repair a model with",

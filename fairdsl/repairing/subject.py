@@ -61,7 +61,6 @@ class Subject:
     which outcome a value of the label stands for. ``name`` is the property's.
     """
 
-    spec: CheckedSpec
     name: str
     declaration: ModelDeclaration
     source: FileSource
@@ -146,7 +145,6 @@ def subject_of(spec: CheckedSpec, path: str, asked: str | None) -> Subject:
         raise DiagnosticError(errors.not_repairable(reason, declaration.span, help_text))
     label = label_of(spec)
     return Subject(
-        spec=spec,
         name=name,
         declaration=declaration,
         source=source,

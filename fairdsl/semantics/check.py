@@ -51,10 +51,8 @@ def check_spec(loaded: LoadedSpec, reporter: Reporter) -> CheckedSpec:
     return CheckedSpec(
         source=loaded.source,
         title=audit.title.value if audit else None,
-        doc=audit.doc if audit else (),
         domains={name: domain for name, domain in checker.domains.items() if domain is not None},
         labels={name: label for name, label in checker.labels.items() if label is not None},
-        protected=tuple(checker.protected),
         models={name: model for name, model in checker.models.items() if model is not None},
         distributions={name: law for name, law in checker.distributions.items() if law is not None},
         properties=properties,

@@ -177,10 +177,8 @@ class CheckedSpec:
 
     source: SourceFile
     title: str | None
-    doc: tuple[str, ...]
     domains: Mapping[str, Domain]
     labels: Mapping[str, LabelDeclaration]
-    protected: tuple[str, ...]
     models: Mapping[str, CheckedModel]
     distributions: Mapping[str, CheckedDistribution]
     properties: tuple[CheckedProperty, ...]

@@ -106,7 +106,7 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
     if isinstance(node.left, tree.Call) and node.left.function.text == "abs":
         return _absolute(node, node.left, node.right, relation, scope, reporter)
     if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
-        return _absolute(node, node.right, node.left, _mirrored(relation), scope, reporter)
+        return _absolute(node, node.right, node.left, relation.mirrored, scope, reporter)
     left = _linear(node.left, scope, reporter)
     if left is None and (_is_word(node.right) or _weighs_a_value(node, scope)):
         return None  # perhaps a value of the attribute that is not known: nothing can be said about it
@@ -128,17 +128,6 @@ def _weighs_a_value(node: tree.Comparison, scope: ConditionScope) -> bool:
 
 def _is_word(node: tree.Expression) -> bool:
     return isinstance(node, tree.Text) or (isinstance(node, tree.Reference) and node.owner is None)
-
-
-def _mirrored(relation: Relation) -> Relation:
-    """The relation read from right to left."""
-    swap = {
-        Relation.LT: Relation.GT,
-        Relation.GT: Relation.LT,
-        Relation.LE: Relation.GE,
-        Relation.GE: Relation.LE,
-    }
-    return swap.get(relation, relation)
 
 
 def _absolute(

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, variables
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, conjuncts, variables
 from fairdsl.numerics.narrow import Finite, ValueSet, possible, without_not
 from fairdsl.semantics import errors
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
 
-__all__ = ["conjuncts", "place_of", "report_constant"]
+__all__ = ["place_of", "report_constant"]
 
 #: Longer lists of values are left out of messages.
 _SHOWN = 4
@@ -39,13 +39,6 @@ def report_constant(
         written.setdefault(place_of(part), []).append(part)
     for parts in written.values():
         _report(parts[0] if len(parts) == 1 else And(tuple(parts)), domain, sets, clause, of, reporter)
-
-
-def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:
-    """The parts that all have to hold."""
-    if isinstance(predicate, And):
-        return tuple(conjunct for part in predicate.parts for conjunct in conjuncts(part))
-    return (predicate,)
 
 
 def _report(

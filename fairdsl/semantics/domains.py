@@ -60,21 +60,18 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
             column=member.column.value if member.column else None,
             bins=_bins(name, type_, member.bins, reporter),
             bins_by=_bins_by(member.bins),
-            doc=" ".join(member.doc),
             span=member.name.span,
         )
     bare = Domain(
         name=node.name.text,
         attributes=tuple(attributes.values()),
         where=TRUE,
-        doc=" ".join(node.doc),
         span=node.name.span,
     )
     return Domain(
         name=bare.name,
         attributes=bare.attributes,
         where=_constraints(node, bare, reporter),
-        doc=bare.doc,
         span=bare.span,
     )
 

@@ -16,8 +16,6 @@ from fairdsl.ir.declaration import (
     InlineScore,
     ModelDeclaration,
     ModelSource,
-    WhenClass,
-    WhenProbability,
     WhenScore,
 )
 from fairdsl.ir.domain import Domain
@@ -27,6 +25,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.features import Features
 from fairdsl.semantics.model_sources import file_source, lists_rules, names_outcomes, names_rules
+from fairdsl.semantics.own_number_rules import one_of_two, own_number_rule
 from fairdsl.semantics.own_numbers import OWN_NUMBERS, own_comparison
 from fairdsl.semantics.rules import RuleScope, check_list
 from fairdsl.semantics.scope import ConditionScope
@@ -58,7 +57,6 @@ def check_model(
         decision=decision,
         reads=forms,
         reads_spans=spans,
-        doc=" ".join(node.doc),
         span=node.name.span,
     )
 
@@ -159,7 +157,7 @@ class _ModelChecker:
             )
             return None, None
         if function is not None:
-            decision = self._highest(highest) if highest else self._when(when)
+            decision = self._decision(highest, when)
             return CallableSource(span=function.span), decision
         if file is None and formula is None:
             return self._rule(when) if when is not None else self._no_source(self.node.name.span)
@@ -178,7 +176,7 @@ class _ModelChecker:
             )
             return None, None
         source = file_source(file) if file else self._formula(formula)
-        return source, self._highest(highest) if highest else self._when(when)
+        return source, self._decision(highest, when)
 
     def _one_source(
         self, file: tree.From | None, function: tree.FromCallable | None, formula: tree.ScoreFormula | None
@@ -217,8 +215,11 @@ class _ModelChecker:
         form = Features(self.domain, self.reporter, self.labels).form(clause.formula, codes_are_numbers=False)
         return InlineScore(form=form, span=clause.formula.span) if form else None
 
-    def _highest(self, clause: tree.DecidesByHighest) -> Highest:
-        return Highest(span=clause.span)
+    def _decision(self, highest: tree.DecidesByHighest | None, when: tree.DecidesWhen | None) -> DecisionClause | None:
+        if highest is not None:
+            return Highest(span=highest.span)
+        assert when is not None
+        return own_number_rule(when, self._outcome(when.outcome), self.outcomes, self.reporter)
 
     def _rule(self, when: tree.DecidesWhen) -> tuple[InlineScore | None, DecisionClause | None]:
         """``accept when CONDITION`` over the attributes: its indicator is the score."""
@@ -229,7 +230,7 @@ class _ModelChecker:
         individuals = {self.domain.name: Who.EACH}
         scope = ConditionScope(domain=self.domain, individuals=individuals, labels=self.labels)
         predicate = lower_condition(when.condition, scope, self.reporter)
-        if outcome is None or predicate is None or not self._two_outcomes(when.span):
+        if outcome is None or predicate is None or not one_of_two(self.outcomes, when.span, self.reporter):
             return None, None
         source = InlineScore(form=Form.of(IndicatorInput(predicate)), span=when.condition.span)
         positive = WhenScore(outcome=outcome, relation=Relation.GT, threshold=Fraction(0), span=when.span)
@@ -248,84 +249,3 @@ class _ModelChecker:
                         f"or compare nothing but `{word}` with a number",
                     )
                 )
-
-    def _two_outcomes(self, span: Span) -> bool:
-        if len(self.outcomes) < 3:
-            return len(self.outcomes) == 2  # a single outcome has been reported
-        self.reporter.report(
-            errors.rule_not_understood(
-                span,
-                f"one condition cannot tell {len(self.outcomes)} outcomes apart",
-                "write `decide by highest score`, or list two outcomes",
-            )
-        )
-        return False
-
-    def _when(self, when: tree.DecidesWhen | None) -> DecisionClause | None:
-        assert when is not None
-        outcome = self._outcome(when.outcome)
-        parts = own_comparison(when.condition)
-        if parts is None:
-            self.reporter.report(
-                errors.rule_not_understood(
-                    when.condition.span,
-                    *self._no_comparison(when),
-                )
-            )
-            return None
-        if outcome is None or not self._two_outcomes(when.span):
-            return None
-        subject, relation, threshold = parts
-        if subject == "class":
-            return self._class_rule(when, outcome, relation, threshold)
-        if relation in (Relation.EQ, Relation.NE):
-            self.reporter.report(
-                errors.rule_not_understood(
-                    when.condition.span,
-                    "a rule compares with < <= > or >=",
-                    f"write for instance `{subject} >= ...`",
-                )
-            )
-            return None
-        if subject == "score":
-            return WhenScore(outcome=outcome, relation=relation, threshold=threshold, span=when.condition.span)
-        if not 0 < threshold < 1:
-            condition = when.condition.span
-            what = (
-                f"a probability is never {threshold} itself: the logistic function only comes near it"
-                if threshold in (0, 1)
-                else "outside 0 % .. 100 %"
-            )
-            self.reporter.report(
-                errors.threshold_out_of_range("probability", condition.text, condition, None, what=what)
-            )
-            return None
-        return WhenProbability(outcome=outcome, relation=relation, threshold=threshold, span=when.condition.span)
-
-    def _no_comparison(self, when: tree.DecidesWhen) -> tuple[str, str]:
-        """Why the rule of a model with a score is none, and what to write."""
-        example = f"write for instance `{when.outcome.text} when score > 0`"
-        parts = when.condition.parts if isinstance(when.condition, tree.Conjunction | tree.Disjunction) else ()
-        own = next((part for part in parts if own_comparison(part) is not None), None)
-        if own is None:
-            return "compares neither `score`, `probability` nor `class` with a number", example
-        return (
-            "a rule on the model's own number is one comparison, and this is more than one",
-            f"write `{when.outcome.text} when {own.span.text}`; what concerns attributes belongs in the score, or in "
-            "the `target` of a property",
-        )
-
-    def _class_rule(
-        self, when: tree.DecidesWhen, outcome: int, relation: Relation, index: Fraction
-    ) -> WhenClass | None:
-        # Which classes there are is known once the file is open: some files call their two classes 1 and 2.
-        if relation is Relation.EQ and index.denominator == 1:
-            return WhenClass(outcome=outcome, index=int(index), span=when.condition.span)
-        self.reporter.report(
-            errors.rule_not_understood(
-                when.condition.span,
-                "a class is one whole number",
-                f"write for instance `{when.outcome.text} when class = 1`",
-            )
-        )
-        return None

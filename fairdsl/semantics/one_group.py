@@ -7,15 +7,14 @@ condition says of an attribute with bins has to be true of one whole bin and of 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
 from fairdsl.ir.domain import Attribute, Domain, Integer, show_number
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation, conjoin, holds, variables
-from fairdsl.semantics.constant import conjuncts
+from fairdsl.ir.expr import Compare, Member, Predicate, Relation, borders, conjoin, conjuncts, holds_at, variables
 from fairdsl.semantics.errors.wording import listing
 
 __all__ = ["NoGroup", "one_group"]
@@ -83,7 +82,7 @@ def _in_one_bin(predicate: Predicate, attribute: Attribute) -> Fraction | NoGrou
     """The lower end of the bin that the predicate picks: it is true of all its values, and of no other bin's."""
     numbers = _telling(predicate, attribute)
     places = [bisect_right(attribute.bins, number) for number in numbers]
-    true_of = [_holds(predicate, number) for number in numbers]
+    true_of = [holds_at(predicate, number) for number in numbers]
     picked = {place for place, truth in zip(places, true_of, strict=True) if truth}
     missed = {place for place, truth in zip(places, true_of, strict=True) if not truth}
     if len(picked) == 1 and not picked & missed:
@@ -107,34 +106,13 @@ def _lower_end(place: int, attribute: Attribute) -> Fraction:
     return attribute.bins[0] - 1 if low is None else low
 
 
-def _holds(predicate: Predicate, number: Fraction) -> bool:
-    """Whether a predicate about one attribute is true of a number."""
-    return holds(predicate, lambda _: number)
-
-
 def _telling(predicate: Predicate, attribute: Attribute) -> list[Fraction]:
     """Numbers of the attribute among which every stretch without a bin edge and without a change of truth has one."""
     low, high = attribute.bounds
-    marks = sorted({*_changes(predicate), *attribute.bins, *(end for end in (low, high) if end is not None)})
+    marks = sorted({*borders(predicate), *attribute.bins, *(end for end in (low, high) if end is not None)})
     if isinstance(attribute.type, Integer):
         near = {Fraction(number) for mark in marks for number in range(floor(mark) - 1, ceil(mark) + 2)}
         return sorted(number for number in near if attribute.contains(number))
     between = [(left + right) / 2 for left, right in pairwise(marks)]
     beyond = [marks[0] - 1, marks[-1] + 1]
     return sorted(number for number in {*marks, *between, *beyond} if attribute.contains(number))
-
-
-def _changes(predicate: Predicate) -> Iterator[Fraction]:
-    """Where the truth of a predicate about one attribute can change."""
-    match predicate:
-        case Compare(left=left) if left.terms:
-            yield -left.constant / left.terms[0][1]
-        case Compare():
-            return
-        case Member(values=values):
-            yield from values
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _changes(part)
-        case Not(part):
-            yield from _changes(part)

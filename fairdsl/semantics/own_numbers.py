@@ -14,19 +14,16 @@ __all__ = ["OWN_NUMBERS", "own_comparison"]
 
 #: The words that name them, where no attribute's owner stands before.
 OWN_NUMBERS = ("score", "probability", "class")
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 
 def own_comparison(node: tree.Expression) -> tuple[str, Relation, Fraction] | None:
     """``score > 0``-like conditions as subject, relation and number; None for anything else."""
     if not isinstance(node, tree.Comparison):
         return None
-    for side, other, relation in (
-        (node.left, node.right, node.relation),
-        (node.right, node.left, _MIRRORED[node.relation]),
-    ):
+    relation = Relation(node.relation)
+    for side, other, read in ((node.left, node.right, relation), (node.right, node.left, relation.mirrored)):
         if isinstance(side, tree.Reference) and side.owner is None and side.name.text in OWN_NUMBERS:
             constant = Arithmetic(lambda _: None, lambda number: Form(constant=number), Reporter()).lower(other)
             if constant is not None:
-                return side.name.text, Relation(relation), constant.constant
+                return side.name.text, read, constant.constant
     return None

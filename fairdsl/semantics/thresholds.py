@@ -16,7 +16,6 @@ __all__ = ["check_share", "metric_comparison", "metric_threshold"]
 
 _ALWAYS_MET = {(">=", Fraction(0)), ("<=", Fraction(1))}
 _NEVER_MET = {("<", Fraction(0)), (">", Fraction(1))}
-_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 
 def metric_comparison(
@@ -30,7 +29,7 @@ def metric_comparison(
         return None
     for side, other, relation in (
         (node.left, node.right, node.relation),
-        (node.right, node.left, _MIRRORED[node.relation]),
+        (node.right, node.left, Relation(node.relation).mirrored.value),
     ):
         if isinstance(side, tree.Reference) and side.owner is None and isinstance(other, tree.Number):
             return side.name, metric_threshold(side.name.text, relation, other, reporter, signed=signed), side.span

@@ -20,10 +20,9 @@ from math import ceil, floor
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.declaration import Rule
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, holds, variables
+from fairdsl.ir.expr import And, Predicate, borders, conjuncts, holds_at, variables
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.semantics import errors
-from fairdsl.semantics.constant import conjuncts
 
 __all__ = ["report_unreached"]
 
@@ -55,7 +54,7 @@ def report_unreached(rules: Sequence[Rule], domain: Domain, reporter: Reporter) 
         if about in columns:
             column = columns[about]
             for value in column.samples:
-                if value not in column.met and _true_at(rule.condition, value):
+                if value not in column.met and holds_at(rule.condition, value):
                     column.met[value] = number
 
 
@@ -73,8 +72,8 @@ def _covered(rule: Rule, columns: dict[int | None, _Column]) -> set[int] | None:
         if column is None:
             continue
         alone = And(tuple(part for part in written if _only(part) == attribute))
-        if not any(value not in column.met and _true_at(alone, value) for value in column.samples):
-            return {number for value, number in column.met.items() if _true_at(alone, value)}
+        if not any(value not in column.met and holds_at(alone, value) for value in column.samples):
+            return {number for value, number in column.met.items() if holds_at(alone, value)}
     return None
 
 
@@ -102,22 +101,18 @@ def _only(predicate: Predicate) -> int | None:
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _true_at(predicate: Predicate, value: Fraction) -> bool:
-    return holds(predicate, lambda _: value)
-
-
 def _samples(values: ValueSet, predicates: Sequence[Predicate]) -> Iterator[Fraction]:
     """Values at which the predicates, all about one attribute, take all the truths that they take together."""
-    borders = sorted({border for predicate in predicates for border in _borders(predicate)})
+    changes = sorted({border for predicate in predicates for border in borders(predicate)})
     if isinstance(values, Finite):
         if values.count <= _LISTED or not isinstance(values.values, range):
             yield from (Fraction(value) for value in values.values)
             return
-        near = {number for border in borders for number in range(floor(border) - 1, ceil(border) + 2)}
+        near = {number for border in changes for number in range(floor(border) - 1, ceil(border) + 2)}
         ends = {values.values[0], values.values[-1]}
         yield from (Fraction(number) for number in sorted(near | ends) if number in values.values)
         return
-    inside = {border for border in borders if values.contains(border)}
+    inside = {border for border in changes if values.contains(border)}
     marks = sorted(inside | {end for end in (values.low, values.high) if end is not None}) or [Fraction(0)]
     if values.low is None:
         yield marks[0] - 1
@@ -125,17 +120,3 @@ def _samples(values: ValueSet, predicates: Sequence[Predicate]) -> Iterator[Frac
         yield marks[-1] + 1
     yield from marks
     yield from ((low + high) / 2 for low, high in pairwise(marks))
-
-
-def _borders(predicate: Predicate) -> Iterator[Fraction]:
-    """Where a predicate about one attribute may change its truth."""
-    match predicate:
-        case Compare(left=left):
-            yield from (-left.constant / factor for _, factor in left.terms)
-        case Member(values=values):
-            yield from values
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _borders(part)
-        case Not(part):
-            yield from _borders(part)

@@ -23,6 +23,7 @@ from fairdsl.ir.expr import (
     Variable,
     Who,
     conjoin,
+    conjuncts,
     rename,
     substitute,
     variables,
@@ -30,7 +31,7 @@ from fairdsl.ir.expr import (
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import ValueSet, narrow
 from fairdsl.semantics import errors
-from fairdsl.semantics.constant import conjuncts, place_of, report_constant
+from fairdsl.semantics.constant import place_of, report_constant
 from fairdsl.source import Span
 
 __all__ = ["check_domain_is_inhabited", "check_pair"]

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lark import UnexpectedInput
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from fairdsl.diagnostics.model import Diagnostic, Label
 from fairdsl.source import SourceFile, Span
@@ -20,6 +19,7 @@ from fairdsl.syntax.depth import DEEPEST, nested_too_deep
 from fairdsl.syntax.errors import depth_wording, expected_wording, something_else
 from fairdsl.syntax.expected import expected_words
 from fairdsl.syntax.mistakes import classic_mistake
+from fairdsl.syntax.recover import offset_of
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
@@ -49,7 +49,7 @@ def _diagnosis(text: str, file: SourceFile, stopped: UnexpectedInput) -> Diagnos
     """What is said of the text as if it were a file of its own."""
     lexemes = scan(SourceFile(file.path, text))
     state = stopped.interactive_parser.parser_state
-    here = situate(state, lexemes, lexemes.index_at(_offset(stopped, len(text))), [*range(len(text) + 1)])
+    here = situate(state, lexemes, lexemes.index_at(offset_of(stopped, len(text))), [*range(len(text) + 1)])
     here = replace(here, body="condition", start=0, complete="$END" in here.accepts)
     return classic_mistake(here) or _unexpected(here)
 
@@ -63,13 +63,6 @@ def _unexpected(here: Situation) -> Diagnostic:
         title = f"the condition ends after `{before}`, where more must follow" if before else "this condition is empty"
         wording = replace(wording, title=title)
     return something_else(place, wording)
-
-
-def _offset(stopped: UnexpectedInput, end: int) -> int:
-    if isinstance(stopped, UnexpectedCharacters):
-        return int(stopped.pos_in_stream or 0)
-    assert isinstance(stopped, UnexpectedToken)
-    return end if stopped.token.type == "$END" else int(stopped.token.start_pos or 0)
 
 
 def _placed(diagnostic: Diagnostic, whole: Span, offsets: Sequence[int]) -> Diagnostic:

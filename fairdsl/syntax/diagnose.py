@@ -6,6 +6,7 @@ from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.diagnostics.suggest import nearest
 from fairdsl.syntax import errors
 from fairdsl.syntax.expected import expected_words, known_clauses
+from fairdsl.syntax.first_words import OTHER_WORDS, example_of
 from fairdsl.syntax.mistakes import classic_mistake
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import FIRST_WORDS, Situation
@@ -20,84 +21,6 @@ _GOES_ON = frozenset(("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "->",
 
 #: What a condition has once: where it is read twice, the first one names the condition.
 _COMPARES = frozenset(("=", "!=", "<", "<=", ">", ">=", "in"))
-
-#: What newcomers write for a first word; near misses are found by their letters.
-_OTHER_WORDS = {
-    "favorable": "favourable",
-    "ensure": "require",
-    "assert": "require",
-    "demand": "require",
-    "check": "require",
-    "verify": "require",
-    "constraint": "where",
-    "assume": "where",
-    "invariant": "where",
-    "population": "distribution",
-    "data": "distribution",
-    "dataset": "distribution",
-    "network": "model",
-    "classifier": "model",
-    "features": "domain",
-    "attributes": "domain",
-    "schema": "domain",
-    "sensitive": "protected",
-    "import": "use",
-    "include": "use",
-    "title": "audit",
-    "dag": "graph",
-    "groups": "across",
-    "report": "measure",
-    "tolerance": "relax",
-    "epsilon": "relax",
-    "vary": "differ",
-    "path": "allow",
-    "elif": "then",
-    "forall": "compare",
-    "for": "compare",
-}
-
-#: What to write behind a first word; some of them begin a declaration and a clause alike.
-_DECLARED = {
-    "model": "model approve : Applicant -> { reject, grant }",
-    "target": "target seniors = age >= 60",
-}
-_EXAMPLES = {
-    "require": "require same decision",
-    "measure": "measure fair_share",
-    "target": "target age >= 18",
-    "when": "when confidence(a) >= 0.9",
-    "relax": "relax age by 5",
-    "differ": "differ in sex",
-    "compare": "compare a, b : Applicant",
-    "across": "across sex",
-    "model": "model approve",
-    "under": "under cohort",
-    "given": "given age >= 18",
-    "excluding": "excluding groups below 30 rows",
-    "allow": "allow sex -> department -> admit",
-    "baseline": "baseline sex = male",
-    "privileged": "privileged sex = male",
-    "where": "where age >= 18",
-    "protected": "protected sex, age",
-    "label": "label reoffended : boolean",
-    "domain": "domain Applicant { ... }",
-    "property": "property my_name { ... }",
-    "graph": "graph influence { ... }",
-    "distribution": "distribution cohort over Applicant",
-    "use": 'use "german.fair"',
-    "audit": 'audit "Small loans, 2024"',
-    "from": 'from "models/approve.onnx"',
-    "favourable": "favourable grant",
-    "reads": "reads age, income",
-    "learn": "learn bayesian_network",
-    "set": "set seed = 7",
-    "score": "score = 2 * income - 3",
-    "empirical": 'empirical from "people.csv"',
-    "decide": "decide by highest score",
-    "first": "first reject when age < 18",
-    "then": "then grant when income > 30",
-    "otherwise": "otherwise reject",
-}
 
 
 def diagnose(situation: Situation) -> Diagnostic:
@@ -138,14 +61,17 @@ def _breaks_off(situation: Situation) -> Diagnostic | None:
         last, following = lexemes[stop - 1], lexemes[stop]
         ends = following.text == "}" or following.kind is Kind.END or _begins_line(situation, following)
         if stop > situation.start + 1 and ends and last.text in _GOES_ON:
-            return errors.nothing_follows(last.span, last.text, _example(situation), following.span)
+            return errors.nothing_follows(
+                last.span,
+                last.text,
+                _example(situation),
+                following.span,
+            )
     return None
 
 
 def _example(situation: Situation) -> str:
-    word = situation.lexemes[situation.start].text
-    declared = _DECLARED.get(word) if situation.body == "file" else None
-    return declared or _EXAMPLES.get(word, "")
+    return example_of(situation.lexemes[situation.start].text, situation.body)
 
 
 def _begins_line(situation: Situation, lexeme: Lexeme) -> bool:
@@ -291,7 +217,7 @@ def _unknown_word(situation: Situation) -> Diagnostic | None:
     if elsewhere is not None:
         return elsewhere
     known = situation.first_words()
-    meant = _OTHER_WORDS.get(word.text.casefold())
+    meant = OTHER_WORDS.get(word.text.casefold())
     # In the middle of a line only a near miss is taken for the first word of another clause.
     leads = situation.start == situation.at
     meant = meant if meant in known else nearest(word.text, known, cutoff=0.72 if leads else 0.84)

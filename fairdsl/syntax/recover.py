@@ -24,7 +24,7 @@ from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
 from fairdsl.syntax.words import Branch
 
-__all__ = ["Recovered", "recover"]
+__all__ = ["Recovered", "offset_of", "recover"]
 
 _MOST_REPORTED = 20
 _MOST_ROUNDS = 60
@@ -81,7 +81,7 @@ class _Recovery:
         try:
             return patched, grammar().parse(patched.text, start="start")
         except UnexpectedInput as stopped:
-            offset = patched.original[_offset(stopped, len(patched.text))]
+            offset = patched.original[offset_of(stopped, len(patched.text))]
             state = stopped.interactive_parser.parser_state
             return patched, situate(state, self._lexemes, self._lexemes.index_at(offset), patched.original)
 
@@ -124,7 +124,8 @@ class _Recovery:
         return Span(self._file, self._lexemes[start].start, self._lexemes[end - 1].span.end)
 
 
-def _offset(stopped: UnexpectedInput, end: int) -> int:
+def offset_of(stopped: UnexpectedInput, end: int) -> int:
+    """Where the parser stopped, in characters; ``end`` where the text ended too early."""
     if isinstance(stopped, UnexpectedCharacters):
         return int(stopped.pos_in_stream or 0)
     assert isinstance(stopped, UnexpectedToken)

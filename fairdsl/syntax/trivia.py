@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fairdsl.source import SourceFile, Span
 from fairdsl.syntax import tree
 
-__all__ = ["Trivia", "blank_comments", "read_trivia"]
+__all__ = ["Trivia", "read_trivia"]
 
 _CHUNK = re.compile(r'"[^"\n]*"|#[^\n]*|[^\s"#\ufeff]+|"')
 _DOC = re.compile(r"##(?!#)")
@@ -64,12 +64,3 @@ def read_trivia(file: SourceFile) -> Trivia:
 def _stands_alone(text: str, offset: int) -> bool:
     line_start = text.rfind("\n", 0, offset) + 1
     return not text[line_start:offset].strip(" \t\r\f\v\ufeff")
-
-
-def blank_comments(text: str) -> str:
-    """The text with every comment replaced by spaces, so that offsets stay what they are."""
-    return _CHUNK.sub(lambda match: _blank(match.group()), text)
-
-
-def _blank(chunk: str) -> str:
-    return " " * len(chunk) if chunk.startswith("#") else chunk

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import fairdsl
-from fairdsl.source import SourceFile
-from fairdsl.syntax.format import format_spec
-from fairdsl.syntax.parse import parse
+from tests.examples.example_folders import assert_in_order, exact_value, script_of
 
 FOLDER = Path(__file__).parents[2] / "examples" / "admissions"
 SPEC = FOLDER / "admissions.fair"
 DEPARTMENTS = ("arts", "law", "science", "engineering")
-
-
-def script(name: str, folder: Path) -> ModuleType:
-    """A script of the example that writes to another folder."""
-    specification = importlib.util.spec_from_file_location(f"admissions_{name}", FOLDER / f"{name}.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    module.HERE = folder  # type: ignore[attr-defined]
-    return module
 
 
 def rows() -> list[dict[str, str]]:
@@ -57,19 +42,10 @@ def report() -> fairdsl.Report:
     return fairdsl.check(SPEC, timeout=60)
 
 
-def value(report: fairdsl.Report, name: str) -> Fraction:
-    """The exact value of a property's first demand."""
-    (found,) = [checked for checked in report.properties if checked.name == name]
-    interval = found.demands[0].value
-    assert interval is not None
-    assert interval.exact is not None
-    return interval.exact
-
-
 def test_the_scripts_write_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script("make_data", tmp_path).main()
+    script_of(FOLDER, "make_data", tmp_path).main()
     assert (tmp_path / "applicants.csv").read_bytes() == (FOLDER / "applicants.csv").read_bytes()
-    script("train", tmp_path).main()
+    script_of(FOLDER, "train", tmp_path).main()
     written, kept = (json.loads((folder / "admit.json").read_text(encoding="utf-8")) for folder in (tmp_path, FOLDER))
     # The last bits of another machine's arithmetic may move a weight to the next multiple of 1/64.
     assert written["coefficients"] == pytest.approx(kept["coefficients"], abs=1 / 64)
@@ -78,11 +54,7 @@ def test_the_scripts_write_the_files(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_the_spec_is_laid_out_and_free_of_findings() -> None:
-    text = SPEC.read_text(encoding="utf-8")
-    read = parse(SourceFile(str(SPEC), text))
-    assert read.spec is not None
-    assert format_spec(read.spec) == text
-    assert fairdsl.lint(SPEC) == ()
+    assert_in_order(SPEC)
 
 
 def test_verdicts(report: fairdsl.Report) -> None:
@@ -106,7 +78,7 @@ def test_equal_opportunity_is_counted_in_the_rows(report: fairdsl.Report) -> Non
             if row["sex"] == sex and row["admitted"] == "yes"
         ]
         chances[sex] = Fraction(sum(decisions), len(decisions))
-    assert value(report, "deserving") == chances["male"] - chances["female"]
+    assert exact_value(report, "deserving") == chances["male"] - chances["female"]
 
 
 def test_what_is_left_without_the_choice_is_summed_over_the_graph(report: fairdsl.Report) -> None:
@@ -128,10 +100,10 @@ def test_what_is_left_without_the_choice_is_summed_over_the_graph(report: fairds
             if model.admits(sex, department, grade, year)
         )
         rates[sex] = Fraction(admitted, size * len(men) * len(own))
-    assert value(report, "by_choice") == rates["male"] - rates["female"]
+    assert exact_value(report, "by_choice") == rates["male"] - rates["female"]
 
 
 def test_the_page_shows_the_figures(report: fairdsl.Report) -> None:
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name in ("four_fifths", "same_rates", "city_and_country", "deserving", "in_each_department", "by_choice"):
-        assert f"{float(value(report, name)) * 100:.2f}" in page, name
+        assert f"{float(exact_value(report, name)) * 100:.2f}" in page, name

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import fairdsl
-from fairdsl.source import SourceFile
-from fairdsl.syntax.format import format_spec
-from fairdsl.syntax.parse import parse
+from tests.examples.example_folders import assert_in_order, exact_value, script_of
 
 FOLDER = Path(__file__).parents[2] / "examples" / "recidivism"
 SPEC = FOLDER / "recidivism.fair"
@@ -32,17 +28,6 @@ ENOUGH = 30
 #: juvenile, age, priors, charge: what models read.
 Person = tuple[str, bool, int, str]
 Decides = Callable[[Person], bool]
-
-
-def script(name: str, folder: Path) -> ModuleType:
-    """A script of the example that writes to another folder."""
-    specification = importlib.util.spec_from_file_location(f"recidivism_{name}", FOLDER / f"{name}.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    module.HERE = folder  # type: ignore[attr-defined]
-    return module
 
 
 def rows() -> list[dict[str, str]]:
@@ -95,29 +80,16 @@ def report() -> fairdsl.Report:
     return fairdsl.check(SPEC, timeout=120)
 
 
-def value(report: fairdsl.Report, name: str) -> Fraction:
-    """The exact value of a property's first demand."""
-    (found,) = [checked for checked in report.properties if checked.name == name]
-    interval = found.demands[0].value
-    assert interval is not None
-    assert interval.exact is not None
-    return interval.exact
-
-
 def test_the_scripts_write_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script("make_data", tmp_path).main()
+    script_of(FOLDER, "make_data", tmp_path).main()
     assert (tmp_path / "defendants.csv").read_bytes() == (FOLDER / "defendants.csv").read_bytes()
-    script("train", tmp_path).main()
+    script_of(FOLDER, "train", tmp_path).main()
     assert (tmp_path / "recidivism.onnx").read_bytes() == (FOLDER / "recidivism.onnx").read_bytes()
     assert "detained" in capsys.readouterr().out
 
 
 def test_the_spec_is_laid_out_and_free_of_findings() -> None:
-    text = SPEC.read_text(encoding="utf-8")
-    read = parse(SourceFile(str(SPEC), text))
-    assert read.spec is not None
-    assert format_spec(read.spec) == text
-    assert fairdsl.lint(SPEC) == ()
+    assert_in_order(SPEC)
 
 
 def test_the_list_decides_like_the_deployed_tree() -> None:
@@ -149,7 +121,7 @@ def test_verdicts(report: fairdsl.Report) -> None:
 def test_compound_groups_are_counted(report: fairdsl.Report, name: str, releases: Decides) -> None:
     rates = in_groups(releases)
     assert len(rates) == 9
-    assert value(report, name) == min(rates.values()) / max(rates.values())
+    assert exact_value(report, name) == min(rates.values()) / max(rates.values())
 
 
 def test_error_rates_are_summed_over_the_graph(report: fairdsl.Report) -> None:
@@ -190,7 +162,7 @@ def test_error_rates_are_summed_over_the_graph(report: fairdsl.Report) -> None:
     for label in ("no", "yes"):
         rates = [released[race, label] / whole[race, label] for race in RACES]
         gaps.append(max(rates) - min(rates))
-    assert value(report, "equal_errors") == max(gaps)
+    assert exact_value(report, "equal_errors") == max(gaps)
 
 
 def test_trees_and_lists_go_to_satisfiability(report: fairdsl.Report) -> None:
@@ -202,9 +174,9 @@ def test_trees_and_lists_go_to_satisfiability(report: fairdsl.Report) -> None:
 def test_the_page_shows_the_figures_and_the_tree(report: fairdsl.Report) -> None:
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name in ("four_fifths", "races", "equal_errors", "listed_four_fifths", "short_four_fifths"):
-        assert f"{float(value(report, name)) * 100:.2f}" in page, name
+        assert f"{float(exact_value(report, name)) * 100:.2f}" in page, name
     assert f"sha256 {sha256(SPEC.read_bytes()).hexdigest()[:12]}" in page
-    train = script("train", FOLDER)
+    train = script_of(FOLDER, "train", FOLDER)
     for line in train.written(train.grow(*train.read())).splitlines():
         assert line.rstrip() in page
 
@@ -225,5 +197,5 @@ def test_instances_whose_solver_chooses_the_group(report: fairdsl.Report, tmp_pa
     # Some probabilities are rounded in the files, and the interval is as wide as that may matter.
     interval = recovered.properties[0].demands[0].value
     assert interval is not None
-    assert interval.low <= value(report, "four_fifths") <= interval.high
+    assert interval.low <= exact_value(report, "four_fifths") <= interval.high
     assert interval.high - interval.low < Fraction(1, 10**12)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from fractions import Fraction
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -13,37 +11,20 @@ import fairdsl
 from fairdsl.data.table import read_table
 from fairdsl.repairing.subject import subject_of
 from fairdsl.semantics import front_end
-from fairdsl.source import SourceFile
-from fairdsl.syntax.format import format_spec
-from fairdsl.syntax.parse import parse
+from tests.examples.example_folders import assert_in_order, script_of
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples" / "repair"
 SPEC = FOLDER / "census.fair"
 
 
-def script(folder: Path) -> ModuleType:
-    """The script that makes the data, writing to another folder."""
-    specification = importlib.util.spec_from_file_location("repair_make_data", FOLDER / "make_data.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    module.HERE = folder  # type: ignore[attr-defined]
-    return module
-
-
 def test_the_script_writes_the_table(tmp_path: Path) -> None:
-    script(tmp_path).main()
+    script_of(FOLDER, "make_data", tmp_path).main()
     assert (tmp_path / "census.csv").read_bytes() == (FOLDER / "census.csv").read_bytes()
 
 
 def test_the_spec_is_laid_out_and_clean() -> None:
-    text = SPEC.read_text(encoding="utf-8")
-    parsed = parse(SourceFile("census.fair", text)).spec
-    assert parsed is not None
-    assert format_spec(parsed) == text
-    assert fairdsl.lint(SPEC) == ()
+    assert_in_order(SPEC)
 
 
 def test_every_row_lies_in_the_domain() -> None:

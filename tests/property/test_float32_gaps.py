@@ -5,42 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Facts, Procedure
-from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import Deployed, Readout
-from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import ScoreGap
 from fairdsl.replay import witness
 from fairdsl.verdict import Holds, Reason, Unknown, Violated
 from tests.agreement.engines import ENGINES, ask
 from tests.builders import BOOLEAN, domain, integer, linear, point, problem, score
+from tests.deployed_stand_in import StandIn, deployed
 
 engines = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
-
-
-class StandIn:
-    """A deployed file whose float32 decides as the test says."""
-
-    def __init__(self, decide_one: Callable[[Sequence[float]], int]) -> None:
-        self._decide = decide_one
-
-    def decide(self, points: Sequence[Point]) -> list[int]:
-        return [self._decide([float(value) for value in row]) for row in points]
-
-    def decide_array(self, points: np.ndarray) -> np.ndarray:
-        return np.array([self._decide(row) for row in points.tolist()], dtype=np.int64)
-
-    def scores(self, points: Sequence[Point]) -> np.ndarray:
-        return np.array([[float(self._decide([float(value) for value in row]))] for row in points])
-
-
-def deployed(asked: Problem) -> Problem:
-    file = Deployed(path="m.onnx", sha256="0", features=(), feeds=(), output="score", readout=Readout.SCORE)
-    return replace(asked, model=replace(asked.model, deployed=file))
 
 
 @pytest.fixture

@@ -17,12 +17,12 @@ from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.hunt import Ending
 from fairdsl.backends.search.judge import Judge, Status
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import Deployed, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Relaxation, ScoreGap
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.replay import admissible, witness
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, real, score
+from tests.deployed_stand_in import StandIn, deployed
 from tests.oracle import truth, values_of
 from tests.search.hunting_tools import caught_by
 from tests.strategies import confident_problems, problems
@@ -77,33 +77,12 @@ def test_all_pairs_of_a_small_domain(asked: Problem) -> None:
     assert found == {pair for pair in truth(asked).violations if set(pair) <= set(individuals)}
 
 
-class StandIn:
-    """A deployed file whose float32 decides as the test says, and whose score is the decision."""
-
-    def __init__(self, decide_one: Callable[[Sequence[float]], int]) -> None:
-        self._decide = decide_one
-
-    def decide_array(self, points: np.ndarray) -> np.ndarray:
-        return np.array([self._decide(row) for row in points.tolist()], dtype=np.int64)
-
-    def decide(self, points: Sequence[Sequence[Fraction]]) -> list[int]:
-        return [self._decide([float(value) for value in row]) for row in points]
-
-    def scores_array(self, points: np.ndarray) -> np.ndarray:
-        return self.decide_array(points)[:, None].astype(np.float64)
-
-
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Sequence[float]], int]], None]:
     def install(decide_one: Callable[[Sequence[float]], int]) -> None:
         monkeypatch.setattr("fairdsl.backends.search.judge.runtime_of", lambda _: StandIn(decide_one))
 
     return install
-
-
-def deployed(asked: Problem) -> Problem:
-    file = Deployed(path="m.onnx", sha256="0", features=(), feeds=(), output="score", readout=Readout.SCORE)
-    return replace(asked, model=replace(asked.model, deployed=file))
 
 
 PEOPLE = domain(sex=BOOLEAN, age=integer(0, 9))

@@ -51,10 +51,10 @@ def test_ranges_include_both_ends_and_are_exact(tmp_path: Path) -> None:
     ]
 
 
-def test_an_attribute_keeps_its_column_bins_and_text(tmp_path: Path) -> None:
-    text = domain('  ## Years since birth.\n  age : integer 18 .. 90 column "Age in years" bins at 25, 45')
+def test_an_attribute_keeps_its_column_and_bins(tmp_path: Path) -> None:
+    text = domain('  age : integer 18 .. 90 column "Age in years" bins at 25, 45')
     (age,) = checked(text, tmp_path).domains["Applicant"].attributes
-    assert (age.column, age.bins, age.doc) == ("Age in years", (25, 45), "Years since birth.")
+    assert (age.column, age.bins) == ("Age in years", (25, 45))
 
 
 @pytest.mark.parametrize("written", ["0.8", "80%", "80.0%"])

@@ -19,7 +19,8 @@ from rule_populations import rule_problems
 from test_ssat_small_populations import NOBODY, answered, labelled
 
 import fairdsl
-from fairdsl.backends.contract import Answer, Asked, Lowered, Offer
+from fairdsl.backends.contract import Offer
+from fairdsl.backends.solver_files import Answer, Asked, Lowered
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.files import Dimacs, Mcc, Sdimacs
 from fairdsl.backends.ssat.files import encoding as encoding_module

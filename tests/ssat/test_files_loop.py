@@ -199,3 +199,38 @@ def test_what_is_settled_needs_no_file(tmp_path: Path) -> None:
     assert not [file for file in compiled.files if file.name.startswith("compound")]
     found = demands(json.loads(run("recover", tmp_path / "out", "--json").stdout))
     assert found[0]["value"]["low"] == found[0]["value"]["high"] == 1
+
+
+FEW_ROWS = """
+domain Applicant {
+  sex    : category { female, male }
+  income : integer 0 .. 9
+}
+
+protected sex
+
+model approve : Applicant -> { reject, grant }
+  first     grant  when income > 4
+  otherwise reject
+  favourable grant
+
+distribution people over Applicant
+  independent given sex
+  from "people.csv"
+
+property parity {
+  across   sex
+  under    people
+  require  statistical_parity <= 80%
+}
+"""
+
+
+def test_what_is_doubtful_about_groups_is_recovered_too(tmp_path: Path) -> None:
+    """The warnings that come with a metric were dropped where its numbers were answers in files."""
+    (tmp_path / "few.fair").write_text(FEW_ROWS, encoding="utf-8")
+    (tmp_path / "people.csv").write_text("sex,income\nfemale,2\nfemale,9\nmale,6\nmale,9\n", encoding="utf-8")
+    fairdsl.compile(tmp_path / "few.fair", to="sdimacs", directory=tmp_path / "out")
+    answered(tmp_path / "out")
+    found, expected = fairdsl.recover(tmp_path / "out"), fairdsl.check(tmp_path / "few.fair", backend="ssat")
+    assert [each.code for each in found.diagnostics] == ["W0808"] == [each.code for each in expected.diagnostics]

@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.columns import among
+from fairdsl.backends.ssat.columns import in_places
 from fairdsl.backends.ssat.encode.law import lay_law
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.formulas import Formulas
@@ -49,8 +49,8 @@ def test_every_place_has_its_probability_given_the_keys(law: Network, data: st.D
         laid = lay_law(gates, made)
         for column, cell in enumerate(cells):
             wanted = law.cells[column][cell].low
-            places = [place for place, each in enumerate(laid.columns[column].values) if each == wanted]
-            gates.require(among(gates, laid.columns[column], places))
+            places = sum(1 << place for place, each in enumerate(laid.columns[column].values) if each == wanted)
+            gates.require(in_places(gates, laid.columns[column].below, places))
         found = Engine(gates.instance()).solve(laid.keys[0].at(cells[key]))
         assert mass * found.low == truth[cells] == mass * found.high
 
@@ -70,7 +70,7 @@ def test_trap_14_values_exclude_each_other_exactly() -> None:
     """Two ages at once, or none, have probability 0; by the definition of the value, without the engine."""
     gates = Gates()
     laid = lay_law(gates, Law(reading(three_ages(), 0)))
-    one_each = [among(gates, laid.columns[1], [place]) for place in range(3)]
+    one_each = [in_places(gates, laid.columns[1].below, 1 << place) for place in range(3)]
     for first, second in ((0, 1), (0, 2), (1, 2)):
         both = gates.copy()
         both.require(one_each[first])

@@ -94,12 +94,8 @@ class Clock:
             self.checkpoint(time.monotonic())
         if self.up:
             return True
-        self.tell(self._refinement.nodes, self._undecided)
+        self.tell(self._refinement.nodes, lambda: self._refinement.bounds().undecided)
         return self.up
-
-    def _undecided(self) -> float:
-        bounds = self._refinement.bounds()
-        return float(bounds.violating - bounds.falsified)
 
     def tell(self, nodes: int, undecided: Callable[[], float]) -> None:
         """Progress to the observer, not too often."""

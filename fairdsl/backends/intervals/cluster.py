@@ -39,6 +39,8 @@ _FIXED = 4 * NODES_AT_ONCE
 _SLICE, _BYTES = 2.0, 20e6
 #: So often a slice is tried before its part is left as it is.
 _TRIES = 5
+#: Seconds between two looks at what is done.
+_MOMENT = 0.02
 
 
 @dataclass(slots=True)
@@ -198,7 +200,7 @@ class _Run:
         """Slices until the clock is up, all parts have ended, or the cluster is gone."""
         while not self.lost and not clock.up and not all(part.ended for part in self._parts):
             self._work(clock.deadline - time.monotonic())
-            clock.tell(self._before + self.evaluated, self._undecided)
+            clock.tell(self._before + self.evaluated, lambda: self._refinement.bounds().undecided)
             if clock.due:
                 self._join(clock)
                 if self._grown():
@@ -213,7 +215,7 @@ class _Run:
         try:
             with self._cluster.reached():
                 self._begin(left)
-                self._collect(0.02)
+                self._collect()
         except OSError:
             self.lost = True  # and the parts keep the states that arrived
 
@@ -224,9 +226,9 @@ class _Run:
                 limit = min(_FIXED, self._nodes - part.nodes) if self._nodes is not None else part.before(left)
                 part.running = self._submit(refined_slice, self._task, dict(part.state), limit, self._memory)
 
-    def _collect(self, seconds: float) -> None:
-        """Take what is done; a failed slice is tried again with the same input."""
-        time.sleep(seconds)
+    def _collect(self) -> None:
+        """After a moment, take what is done; a failed slice is tried again with the same input."""
+        time.sleep(_MOMENT)
         for part in self._parts:
             if part.running is None or not part.running.done():
                 continue
@@ -270,7 +272,7 @@ class _Run:
         while not self.lost and any(part.running for part in self._parts) and time.monotonic() < until:
             try:
                 with self._cluster.reached():
-                    self._collect(0.02)
+                    self._collect()
             except OSError:
                 self.lost = True
         for part in self._parts:
@@ -283,10 +285,6 @@ class _Run:
         began = time.monotonic()
         self._refinement.join([part.state for part in self._parts])
         clock.checkpoint(began)
-
-    def _undecided(self) -> float:
-        bounds = self._refinement.bounds()
-        return float(bounds.violating - bounds.falsified)
 
     def _submit(self, function: Any, *arguments: Any) -> Future:
         with warnings.catch_warnings():

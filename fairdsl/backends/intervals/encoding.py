@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.intervals.axes import Axis
 from fairdsl.backends.intervals.job import SharedAttribute, pack_job
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.roles import roles_of
+from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
@@ -26,7 +27,6 @@ class IntervalJob:
 
     name = "interval-job"
     format = INTERVAL_JOB
-    partitions = False
     meaning: Mapping[str, str] = MappingProxyType(
         {
             "solved by": "fairdsl solve FILE, or in shards: fairdsl solve FILE --shard 1/2 and --shard 2/2",

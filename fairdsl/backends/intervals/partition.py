@@ -1,36 +1,29 @@
 """Boxes on which predicates are constant: best-first splitting by three-valued evaluation.
 
-A predicate is false, mixed or true on a box (0, 1, 2): linear forms by interval arithmetic in integers,
-sets by counting, connectives by their minimum and maximum (Kleene). Boxes on which something is mixed are
-split, the largest first, where a constraint changes. Boundaries of reals have no volume: a strict bound
-that only a box's face touches counts as kept on the whole box.
+A predicate is false, mixed or true on a box (0, 1, 2): atoms by ``atom_tests``, connectives by their minimum and
+maximum (Kleene). Boxes on which something is mixed are split, the largest first, where a constraint changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.axes import Axis, Numerators
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable
+from fairdsl.backends.intervals.atom_tests import FALSE, MIXED, TRUE, States, atom_test
+from fairdsl.backends.intervals.axes import Axis
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate
 from fairdsl.numerics.narrow import without_not
 
 __all__ = ["FALSE", "MIXED", "TRUE", "Boxes", "partition"]
 
-FALSE, MIXED, TRUE = 0, 1, 2
-
 Integers = NDArray[np.int64]
-States = NDArray[np.int8]
 
 #: Boxes that are split at once.
 _BATCH = 1024
-_FITS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +85,7 @@ class _Judge:
         for predicate in self._predicates:
             self._collect(predicate)
         place = {axis.attribute: position for position, axis in enumerate(axes)}
-        self._tests = [_test(atom, axes, place) for atom in self._atoms]
+        self._tests = [atom_test(atom, axes, place) for atom in self._atoms]
         self._axes = len(axes)
 
     def states(self, low: Integers, high: Integers) -> States:
@@ -195,129 +188,3 @@ class _Judge:
                     self._mark(part, atoms, where & (self._state(part, atoms) == MIXED), wanted)
             case Not(part):
                 self._mark(part, atoms, where, wanted)
-
-
-class _LinearTest:
-    """``form RELATION 0`` on boxes, in integers over one denominator."""
-
-    def __init__(self, left: Linear, relation: Relation, axes: Sequence[Axis], place: dict[int | None, int]) -> None:
-        self._relation = relation
-        terms = [(place[variable.attribute], coefficient) for variable, coefficient in left.terms]
-        values = lcm(*(axes[axis].denominator for axis, _ in terms))
-        factors = lcm(left.constant.denominator, *(coefficient.denominator for _, coefficient in terms))
-        self._constant = int(left.constant * factors) * values
-        self._terms: list[tuple[int, int, Numerators]] = [
-            (axis, int(coefficient * factors), axes[axis].numerators(values)) for axis, coefficient in terms
-        ]
-        reach = abs(self._constant)
-        for axis, factor, numerators in self._terms:
-            reach += abs(factor) * numerators.reach(axes[axis].size)
-        self._kind: type = np.int64 if reach < _FITS else object
-        self._real = any(axes[axis].real for axis, _, _ in self._terms)
-        self._axes = len(axes)
-
-    def states(self, low: Integers, high: Integers) -> States:
-        least: NDArray[Any] = np.full(len(low), self._constant, dtype=self._kind)
-        most = least.copy()
-        for axis, factor, numerators in self._terms:
-            first, last = numerators.ends(low[:, axis], high[:, axis], self._kind)
-            least = least + factor * (first if factor > 0 else last)
-            most = most + factor * (last if factor > 0 else first)
-        always, never = _settled(self._relation, least, most, self._real)
-        return np.where(always, TRUE, np.where(never, FALSE, MIXED)).astype(np.int8)
-
-    def influence(self, low: Integers, high: Integers) -> NDArray[np.float64]:
-        """[boxes, axes]: each axis's part of the form's range."""
-        out = np.zeros((len(low), self._axes))
-        for axis, factor, numerators in self._terms:
-            first, last = numerators.ends(low[:, axis], high[:, axis], object)
-            width = (last - first).astype(np.float64)
-            out[:, axis] = np.where(low[:, axis] < high[:, axis], abs(float(factor)) * width, 0.0)
-        total = out.sum(axis=1, keepdims=True)
-        return np.asarray(np.divide(out, total, out=np.zeros_like(out), where=total > 0), dtype=np.float64)
-
-
-def _settled(
-    relation: Relation, least: NDArray[Any], most: NDArray[Any], real: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Where ``form RELATION 0`` always and where it never holds, given the form's range.
-
-    On reals a strict bound that is only touched holds almost everywhere: it is called kept. ``never`` is
-    always exact, so nobody is left out.
-    """
-    match relation:
-        case Relation.LT:
-            return (most <= 0) & (least < 0) if real else most < 0, least >= 0
-        case Relation.LE:
-            return most <= 0, least > 0
-        case Relation.GT:
-            return (least >= 0) & (most > 0) if real else least > 0, most <= 0
-        case Relation.GE:
-            return least >= 0, most < 0
-        case Relation.EQ:
-            return (least == 0) & (most == 0), (least > 0) | (most < 0)
-        case Relation.NE:
-            always = (least > 0) | (most < 0)
-            if real:
-                always |= (least < most) & ((least == 0) | (most == 0))
-            return always, (least == 0) & (most == 0)
-
-
-class _MemberTest:
-    """Whether an axis's values lie in a set, given the positions of those that do."""
-
-    def __init__(self, axis: int, inside: Integers, axes: int) -> None:
-        self._axis, self._inside, self._axes = axis, inside, axes
-
-    def states(self, low: Integers, high: Integers) -> States:
-        first, last = low[:, self._axis], high[:, self._axis]
-        found = np.searchsorted(self._inside, last, side="right") - np.searchsorted(self._inside, first)
-        return np.where(found == last - first + 1, TRUE, np.where(found == 0, FALSE, MIXED)).astype(np.int8)
-
-    def influence(self, low: Integers, high: Integers) -> NDArray[np.float64]:
-        out = np.zeros((len(low), self._axes))
-        out[:, self._axis] = 1.0
-        return out
-
-
-class _RealMemberTest:
-    """Whether a real attribute takes one of finitely many values: never on a whole cell."""
-
-    def __init__(self, axis: int, values: frozenset[Fraction], axes: Sequence[Axis]) -> None:
-        equal = Relation.EQ
-        self._axis, self._axes = axis, len(axes)
-        place: dict[int | None, int] = {axes[axis].attribute: axis}
-        attribute = axes[axis].attribute
-        assert attribute is not None, "a real axis is an attribute"
-        self._tests = [_LinearTest(_offset(attribute, value), equal, axes, place) for value in values]
-
-    def states(self, low: Integers, high: Integers) -> States:
-        found = np.zeros(len(low), dtype=np.int8)
-        for test in self._tests:
-            found = np.maximum(found, test.states(low, high))
-        return found
-
-    def influence(self, low: Integers, high: Integers) -> NDArray[np.float64]:
-        out = np.zeros((len(low), self._axes))
-        out[:, self._axis] = 1.0
-        return out
-
-
-def _offset(attribute: int, value: Fraction) -> Linear:
-    return Linear.of({Variable(attribute): Fraction(1)}, -value)
-
-
-def _test(
-    atom: Predicate, axes: Sequence[Axis], place: dict[int | None, int]
-) -> _LinearTest | _MemberTest | _RealMemberTest:
-    match atom:
-        case Compare(left=left, relation=relation):
-            return _LinearTest(left, relation, axes, place)
-        case Member(variable=variable, values=values):
-            position = place[variable.attribute]
-            axis = axes[position]
-            if axis.real:
-                return _RealMemberTest(position, values, axes)
-            return _MemberTest(position, axis.among(values), len(axes))
-        case _:
-            raise TypeError("connectives are no atoms")

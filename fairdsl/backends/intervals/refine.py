@@ -47,6 +47,11 @@ class Bounds:
     falsified: Fraction
     violating_float32: Fraction | None
 
+    @property
+    def undecided(self) -> float:
+        """How many units may be treated unfairly and are not known to be, to the nearest float64."""
+        return float(self.violating - self.falsified)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBox:

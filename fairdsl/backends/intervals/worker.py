@@ -125,7 +125,7 @@ class _Listener:
         now = time.monotonic()
         if now >= self._told + _TELL:
             self._told = now
-            self._connection.send(Progress(self._refinement.nodes - self._before, _undecided(self._refinement)))
+            self._connection.send(Progress(self._refinement.nodes - self._before, self._refinement.bounds().undecided))
         self.stopped = self.stopped or now >= self._until
         return self.stopped
 
@@ -134,7 +134,7 @@ class _Listener:
         return Yielded(
             state=self._refinement.state(),
             nodes=self._refinement.nodes - self._before,
-            undecided=_undecided(self._refinement),
+            undecided=self._refinement.bounds().undecided,
             ended=ended,
             exhausted=exhausted,
         )
@@ -147,8 +147,3 @@ def _refine(connection: Connection[object, Order], kind: type[Refinement], task:
     evaluated = advance_until(refinement, listener.stop, part.nodes)
     exhausted = not listener.stopped and (part.nodes is None or evaluated < part.nodes)
     connection.send(listener.yielded(ended=True, exhausted=exhausted))
-
-
-def _undecided(refinement: Refinement) -> float:
-    bounds = refinement.bounds()
-    return float(bounds.violating - bounds.falsified)

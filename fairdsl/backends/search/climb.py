@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import Evaluator
 from fairdsl.backends.search.sampling import Sampler
+from fairdsl.numerics.exchange import exchanged
 
 __all__ = ["climb"]
 
@@ -29,6 +30,8 @@ _POPULATION = 512
 _FRESH = 1024
 #: Rounds without progress after which a centre is replaced.
 _PATIENCE = 40
+#: Halvings of a number at most.
+_HALVINGS = 24
 
 
 def climb(
@@ -109,20 +112,10 @@ def bisect(
     one: FloatArray, other: FloatArray, like_one: Callable[[FloatArray], NDArray[np.bool_]], sampler: Sampler
 ) -> FloatArray:
     """Both sides of the boundary between rows of ``one`` and of ``other``; only individuals are kept."""
-    count, width = one.shape
-    rows = np.arange(count)
-    order = np.argsort(sampler.rng.random((count, width)), axis=1)
-    rank = np.argsort(order, axis=1)
-    # The first `low` attributes of the order exchanged: still decided like `one`; `high`: no longer.
-    low, high = np.zeros(count, dtype=np.int64), np.full(count, width, dtype=np.int64)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        alike = like_one(np.where(rank < middle[:, None], other, one))
-        low, high = np.where(alike, middle, low), np.where(alike, high, middle)
-    near, far = np.where(rank < low[:, None], other, one), np.where(rank < high[:, None], other, one)
-    last = order[rows, low]
+    near, far, last = exchanged(one, other, like_one, sampler.rng)
+    rows = np.arange(len(one))
     ordered = np.array([column.ordered for column in sampler.columns])[last]
-    for _ in range(24):
+    for _ in range(_HALVINGS):
         middle_values = (near[rows, last] + far[rows, last]) / 2
         point = near.copy()
         for attribute in np.unique(last[ordered]).tolist():

@@ -13,13 +13,13 @@ Sets of places are whole numbers, bit k for place k.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
 
-__all__ = ["Column", "NotSingleError", "among", "in_places", "runs"]
+__all__ = ["Column", "NotSingleError", "in_places", "runs"]
 
 
 class NotSingleError(Exception):
@@ -54,18 +54,8 @@ class Column:
         return (1 << len(self.values)) - 1
 
 
-def among(gates: Gates, column: Column, places: Collection[int]) -> Literal:
-    """The literal that is true iff the value is in one of the places."""
-    wanted = 0
-    for place in places:
-        if not 0 <= place < len(column.values):
-            raise ValueError("there is no such place")
-        wanted |= 1 << place
-    return in_places(gates, column.below, wanted)
-
-
 def in_places(gates: Gates, below: Sequence[Literal], wanted: int) -> Literal:
-    """The same for a set of places, given the order literals of the column."""
+    """The literal that is true iff the value is in one of the places, given the order literals of the column."""
     inside = list(runs(wanted))
     outside = list(runs(wanted ^ ((1 << (len(below) + 1)) - 1)))
     here, there = _cost(inside, len(below)), _cost(outside, len(below))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.source import Span
 
@@ -66,13 +64,12 @@ def not_counted(variable: int, variables: int, place: Span, header: Span) -> Dia
     )
 
 
-def clauses_miscounted(announced: int, found: int, place: Span, notes: Sequence[str] = ()) -> Diagnostic:
+def clauses_miscounted(announced: int, found: int, place: Span) -> Diagnostic:
     """More or fewer clauses than the header says."""
     return Diagnostic(
         code="E0644",
         title=f"the header announces {announced:,} clauses, and there are {found:,}",
         primary=Label(place, "announced here" if found < announced else "the first that is not counted"),
-        notes=tuple(notes),
         why="a file that was cut off, or has clauses that some solvers pass over, is another instance",
         help=f"complete the file, or write the number of its clauses into the header: `p cnf VARIABLES {found}`",
     )

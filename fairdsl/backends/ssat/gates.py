@@ -93,10 +93,6 @@ class Gates:
         """The literal that is true iff one of these is."""
         return -self.conjunction(-literal for literal in literals)
 
-    def implies(self, premise: Literal, conclusion: Literal) -> Literal:
-        """The literal that is true iff the premise is false or the conclusion true."""
-        return self.disjunction((-premise, conclusion))
-
     def equivalent(self, left: Literal, right: Literal) -> Literal:
         """The literal that is true iff both have the same truth."""
         left, right = sorted((left, right), key=abs)
@@ -172,11 +168,6 @@ class Gates:
         clause = _simplified(literals)
         if clause is not None:
             self._required[clause] = None
-
-    def named(self, literal: Literal, name: str) -> None:
-        """Say what a literal stands for; the first name of a variable stays."""
-        if abs(literal) != TRUE:
-            self._names.setdefault(abs(literal), name if literal > 0 else f"not ({name})")
 
     def instance(self, prefix: Sequence[Literal] = (), comments: Iterable[str] = ()) -> Instance:
         """The required clauses and the definitions that they rest on.

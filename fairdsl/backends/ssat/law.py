@@ -22,8 +22,8 @@ import numpy as np
 from fairdsl.backends.ssat.conditioning import Conditioned, conditioned
 from fairdsl.backends.ssat.divisions import Division, Part, division_of
 from fairdsl.backends.ssat.elimination import Order, Scope, order_of
-from fairdsl.ir.expr import Predicate, holds
-from fairdsl.metrics.subject import Subject, axes_of, conjuncts, crossing, predicates_of, weighed_by
+from fairdsl.ir.expr import Predicate, conjuncts, holds
+from fairdsl.metrics.subject import Subject, axes_of, crossing, predicates_of, weighed_by
 from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.tables import Table, whole_table
 from fairdsl.numerics.truth import single_parts

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance
 from fairdsl.backends.subset_sum.offer import offer
@@ -23,7 +24,6 @@ class SubsetSumInstance:
 
     name = "subset-sum"
     format = SUBSET_SUM
-    partitions = False
     meaning: Mapping[str, str] = MappingProxyType({"solved by": "fairdsl solve FILE, which prints the value's report"})
 
     def offer(self, problem: Problem) -> Offer | Refusal:

@@ -16,10 +16,9 @@ from itertools import product
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
-from fairdsl.backends.subset_sum.pieces import holds_at
 from fairdsl.backends.subset_sum.subject import Subject
 from fairdsl.backends.subset_sum.task import ONE, Chances, State, Task
-from fairdsl.ir.expr import TRUE, Predicate, holds
+from fairdsl.ir.expr import TRUE, Predicate, holds, holds_at
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.population import Cell, Factor, Network, Normal
 from fairdsl.metrics.joint import Key, key_of

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.contract import Asked
+from fairdsl.backends.solver_files import Asked
 from fairdsl.backends.subset_sum import errors
 from fairdsl.backends.subset_sum.document import MalformedError, Node, document_of, exact
 from fairdsl.backends.subset_sum.instance import PATHS, Instance
@@ -109,7 +109,7 @@ def _instance(members: Mapping[str, Node]) -> Instance:
         event=event,
         laws=tuple(law_from(law, names, keys, population, free=question.metric == PATHS) for law in laws),
         counts=_counts(members.get("rows"), question, population),
-        asked=_asked(members.get("asked"), question, threshold_from(members.get("threshold"))),
+        asked=_asked(members.get("asked"), threshold_from(members.get("threshold"))),
     )
 
 
@@ -164,7 +164,7 @@ _WORDS = ("spec", "spec_sha256", "model", "property", "sentence", "formula", "de
 _PERHAPS = ("title", "model_path", "model_sha256")
 
 
-def _asked(node: Node | None, question: GroupMetric, threshold: Threshold | None) -> Asked | None:
+def _asked(node: Node | None, threshold: Threshold | None) -> Asked | None:
     if node is None:
         return None
     found = node.fields((*_WORDS, "clauses", "required"), _PERHAPS)

@@ -14,12 +14,12 @@ from math import prod
 from fairdsl.backends.subset_sum.clauses import clauses_of, condition_of
 from fairdsl.backends.subset_sum.leftover import Leftover, choose_remainder
 from fairdsl.backends.subset_sum.normal_axis import NormalAxis, normal_axis
-from fairdsl.backends.subset_sum.pieces import Piece, Reading, holds_at, pieces_of, subdivided
+from fairdsl.backends.subset_sum.pieces import Piece, Reading, pieces_of, subdivided
 from fairdsl.backends.subset_sum.refine import LISTED, Looks, Refined, looks_of, refined
 from fairdsl.backends.subset_sum.subject import Subject
 from fairdsl.backends.subset_sum.task import ONE, Chances, Clause, State, Task
 from fairdsl.ir.domain import Attribute, Integer
-from fairdsl.ir.expr import Predicate, holds
+from fairdsl.ir.expr import Predicate, holds, holds_at
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
 from fairdsl.metrics.joint import key_of

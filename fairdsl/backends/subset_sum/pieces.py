@@ -13,10 +13,10 @@ from itertools import pairwise
 from math import ceil, floor
 
 from fairdsl.ir.domain import Attribute, Category, Real
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, holds
+from fairdsl.ir.expr import Predicate, borders, holds_at
 from fairdsl.ir.population import Cell
 
-__all__ = ["Piece", "Reading", "cuts_of", "holds_at", "pieces_of", "subdivided"]
+__all__ = ["Piece", "Reading", "pieces_of", "subdivided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Reading:
     def cuts(self) -> list[Fraction]:
         """Where a predicate may change its truth, ascending."""
         predicates = (*(predicate for predicate, _ in self.indicators), *self.conditions)
-        return sorted({cut for predicate in predicates for cut in cuts_of(predicate)})
+        return sorted({cut for predicate in predicates for cut in borders(predicate)})
 
     def offset(self, piece: Piece) -> Fraction:
         """What the indicators add anywhere on a piece."""
@@ -80,26 +80,6 @@ class Reading:
         low = None if piece.low is None else offset + self.slope * piece.low
         high = None if piece.high is None else offset + self.slope * piece.high
         return (low, high) if self.slope > 0 else (high, low)
-
-
-def holds_at(predicate: Predicate, value: Fraction) -> bool:
-    """Whether a predicate over one column holds at a value of it."""
-    return holds(predicate, lambda _: value)
-
-
-def cuts_of(predicate: Predicate) -> Iterator[Fraction]:
-    """Where a predicate over one column may change its truth."""
-    match predicate:
-        case Compare(left=left):
-            for _, coefficient in left.terms:
-                yield -left.constant / coefficient
-        case Member(values=values):
-            yield from values
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from cuts_of(part)
-        case Not(part):
-            yield from cuts_of(part)
 
 
 def pieces_of(attribute: Attribute, cell: Cell, cuts: Iterable[Fraction]) -> list[Piece]:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fairdsl.backends.subset_sum.pieces import Piece, cuts_of, holds_at, pieces_of, subdivided
+from fairdsl.backends.subset_sum.pieces import Piece, pieces_of, subdivided
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, variables
+from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, borders, holds_at, variables
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
 
 __all__ = ["LISTED", "Looks", "Refined", "looks_of", "refined"]
@@ -36,7 +36,7 @@ class Looks:
     @property
     def cuts(self) -> list[Fraction]:
         """Where an atom may change its truth, ascending."""
-        return sorted({cut for atom in self.atoms for cut in cuts_of(atom)})
+        return sorted({cut for atom in self.atoms for cut in borders(atom)})
 
     def speaker(self, attribute: Attribute, cell: Cell) -> Fraction | None:
         """A value that speaks for the whole cell, except for single values of no mass; None: there is none."""

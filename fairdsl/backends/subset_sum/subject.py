@@ -15,14 +15,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fairdsl.ir.expr import Predicate, Relation, conjoin
+from fairdsl.ir.expr import Predicate, Relation, conjoin, conjuncts
 from fairdsl.ir.feature import Input
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.population import Cell, Factor, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
-from fairdsl.metrics.subject import conjuncts, reading_copy, uniform_on
+from fairdsl.metrics.subject import reading_copy, uniform_on
 from fairdsl.numerics.cells import place_of
 
 __all__ = ["Event", "Subject", "subject_of", "with_baseline", "without_influence"]

@@ -43,8 +43,8 @@ class Choice(Protocol):
         """Hear what the step came to."""
 
 
-def walk(name: str, ground: Ground, choice: Choice, drawn: int = _GLOBAL, steps: int = _LOCAL) -> Proposing:
-    """Global phases of so many draws, and local ones of so many steps a start, in turn."""
+def walk(name: str, ground: Ground, choice: Choice, drawn: int = _GLOBAL) -> Proposing:
+    """Global phases of so many draws, and local ones of a fixed number of steps a start, in turn."""
     free = ground.free
     while True:
         starts = []
@@ -54,7 +54,7 @@ def walk(name: str, ground: Ground, choice: Choice, drawn: int = _GLOBAL, steps:
             if tried.violating.any():
                 starts.append(row)
         for row in starts if free else []:
-            for _ in range(steps):
+            for _ in range(_LOCAL):
                 place = choice.attribute(ground.rng)
                 down = choice.down(place, ground.rng)
                 row = _step(ground, row, free[place], down)

@@ -16,7 +16,7 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.strategy import Proposal, Proposing
 from fairdsl.numerics.evaluate import Around
 
-__all__ = ["around", "neighbours"]
+__all__ = ["neighbours"]
 
 FloatArray = NDArray[np.float64]
 
@@ -31,11 +31,6 @@ def neighbours(ground: Ground) -> Proposing:
         centres = ground.finds.take(max(1, ground.batch // steps))
         rows, owners = _owned(ground, centres)
         yield Proposal("neighbours", rows, Around(centres, owners))
-
-
-def around(ground: Ground, rows: FloatArray) -> FloatArray:
-    """All neighbours of the rows, [m, w]."""
-    return _owned(ground, rows)[0]
 
 
 def _owned(ground: Ground, rows: FloatArray) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -81,13 +81,12 @@ class _Block:
     """Parts that are taken together: the class of their states as a parent, and the alternatives within."""
 
     parent: int
-    kinds: tuple[int, ...]
     parts: tuple[int, ...]
     values: tuple[Fraction, ...]
     single: tuple[bool, ...]
 
 
-_NOBODY = _Block(0, (0,), (), (Fraction(0),), (True,))
+_NOBODY = _Block(0, (), (Fraction(0),), (True,))
 
 
 def lay_law(gates: Gates, law: Law) -> Laid:
@@ -267,7 +266,7 @@ def _block(parent: int, parts: Sequence[Part], members: Sequence[int]) -> _Block
     """The alternatives of one of the parts speak for those of all."""
     first = parts[min(members, key=lambda member: parts[member].values)]
     single = first.single if len(members) == 1 else (False,) * len(first.single)
-    return _Block(parent, first.kinds, tuple(members), first.values, single)
+    return _Block(parent, tuple(members), first.values, single)
 
 
 def _by_block(law: Law, conditional: Conditional, blocks: Sequence[_Block]) -> Numbers:

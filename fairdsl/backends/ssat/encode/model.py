@@ -85,10 +85,9 @@ def require_favourable(
     columns: Mapping[int, Column],
     favourable: bool,
     end: End = End.LOW,
-    method: Method = Method.DIAGRAM,
 ) -> None:
     """Demand that the model decides favourably, or that it does not; errors as of :func:`favourable_literal`."""
-    writer = _Writer(gates, model, columns, end, method)
+    writer = _Writer(gates, model, columns, end, Method.DIAGRAM)
     makeup = writer.makeup
     if makeup.tree is not None:
         writer.exclude(leaf for leaf, good in writer.leaves(makeup.tree) if good != favourable)

@@ -14,7 +14,8 @@ from math import prod
 from types import MappingProxyType
 from typing import Any
 
-from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
@@ -41,7 +42,6 @@ class _Files:
 
     name: str
     format: Format
-    partitions = False
     meaning: Mapping[str, str] = MappingProxyType(
         {
             "value": "each answer is a number; `quantities` says which, and `combined` how they become the metric",

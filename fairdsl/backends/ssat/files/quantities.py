@@ -25,7 +25,6 @@ from fairdsl.backends.ssat.solvers.plain import Plain, plain
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.counts import counts_of
-from fairdsl.metrics.joint import Key
 from fairdsl.metrics.subject import Subject, subject_of, without_influence
 
 __all__ = ["Asking", "Quantity", "asked_of", "digest_of", "question_of", "subjects_of"]
@@ -53,8 +52,8 @@ class Quantity:
 class Asking:
     """What is asked about one subject.
 
-    ``learned``: the extreme groups. ``masses`` are Pr[key, conditions in the law] by the cells of the keys, ``keys``
-    what stands for these cells. ``quantity_at`` has the place among ``quantities`` by formula and the cells of all
+    ``learned``: the extreme groups. ``masses`` are Pr[key, conditions in the law] by the cells of the keys.
+    ``quantity_at`` has the place among ``quantities`` by formula and the cells of all
     keys, where every group is asked by itself. ``open``: the law leaves something open, so that the two formulas
     do not add up to 1; ``asked``: some condition is part of the formulas.
     """
@@ -62,7 +61,6 @@ class Asking:
     learned: bool
     quantities: tuple[Quantity, ...]
     masses: Mapping[Cells, Fraction]
-    keys: Mapping[Cells, Key]
     quantity_at: Mapping[tuple[str, Cells], int]
     open: bool
     asked: bool
@@ -118,7 +116,6 @@ class _Recorded(Inquiry):
             learned=learned,
             quantities=tuple(self._recorded),
             masses=masses,
-            keys={cells: self.key(cells) for cells in masses},
             quantity_at=dict(self._by_cells(masses)),
             open=self._formulas is not None and self._formulas.open,
             asked=bool(self.law.asked),

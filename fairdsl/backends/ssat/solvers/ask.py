@@ -25,17 +25,19 @@ from fairdsl.verdict import Reason
 __all__ = ["answered", "external_value", "outermost_choice"]
 
 
-def external_value(instance: Instance, command: str, seconds: float, assumptions: Iterable[int] = ()) -> Found:
+def external_value(instance: Instance, command: str, seconds: float) -> Found:
     """The value of the instance by the solver that ``command`` names (:func:`solver_of`), in at most so long.
 
-    ``assumptions`` are literals of the outermost existential block that hold. Raises DiagnosticError where there
-    is no such solver, or where it is known to get such instances wrong; ValueError for other assumptions.
+    Raises DiagnosticError where there is no such solver, or where it is known to get such instances wrong.
     """
-    return answered(instance, solver_of(command), seconds, assumptions)
+    return answered(instance, solver_of(command), seconds)
 
 
 def answered(instance: Instance, solver: Solver, seconds: float, assumptions: Iterable[int] = ()) -> Found:
-    """The value by a solver that was found before; as :func:`external_value`."""
+    """The value by a solver that was found before; as :func:`external_value`.
+
+    ``assumptions`` are literals of the outermost existential block that hold; ValueError for others.
+    """
     adapter, moved = solver.adapter, Fraction(0)
     left = plain(instance, assumptions)
     if left.settled is None and adapter.digits is not None:
