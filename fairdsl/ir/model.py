@@ -19,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
 from math import lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
 from fairdsl.source import Span
+
+if TYPE_CHECKING:
+    from fairdsl.ir.declaration import ModelDeclaration
 
 __all__ = [
     "ByHighest",
@@ -85,6 +88,12 @@ class ExactArray:
     def is_float(self) -> bool:
         """Whether every element is exactly its float64 value."""
         return self.fractions is None
+
+    @cached_property
+    def nonzero(self) -> NDArray[np.bool_]:
+        """Which elements are not zero: the nearest float of a tiny one may be."""
+        source = self.floats if self.fractions is None else self.fractions
+        return np.asarray(source != 0, dtype=np.bool_)
 
     @cached_property
     def exact(self) -> ObjectArray:
@@ -269,6 +278,9 @@ class Model:
 
     ``opaque``: the model is no chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores; a
     black box has no layers.
+
+    ``declaration`` is how the spec reads the model's file, so that another file can be read in the same way; None where
+    the model is from no file.
     """
 
     name: str
@@ -282,6 +294,7 @@ class Model:
     logits: Logits | None = None
     one_of: tuple[tuple[int, ...], ...] = ()
     opaque: Opaque | None = None
+    declaration: ModelDeclaration | None = field(compare=False, repr=False, default=None)
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
@@ -328,5 +341,7 @@ def _weighed(model: Model) -> list[bool]:
         case BlackBox():
             return [True] * len(model.inputs)
         case KernelMachine(features=first):
-            return [any(column) for column in first.weight.floats.T.tolist()]
-    return [any(column) for column in model.layers[0].weight.floats.T.tolist()]
+            weight = first.weight
+        case None:
+            weight = model.layers[0].weight
+    return [any(column) for column in weight.nonzero.T.tolist()]

@@ -5,26 +5,25 @@ that its ``z = weight @ h + bias`` takes for a real input in the box. Two method
 arithmetic, and backward substitution through linear relaxations of the units (Singh et al., DeepPoly,
 POPL 2019; Zhang et al., CROWN, NeurIPS 2018).
 
-Relaxation. A leaky unit ``h(z) = max(z, slope * z)`` with 0 <= slope <= 1 is convex. So for z in [l, u]
-every line through the origin with a gradient in [slope, 1] lies below it, and every line that lies above
-it at l and at u lies above it in between.
+Relaxation. A leaky unit ``h(z) = max(z, slope * z)`` with 0 <= slope <= 1 is convex. So for z in [l, u] every line
+through the origin with a gradient in [slope, 1] lies below it, and every line above it at l and u is above it between.
 
 Error analysis. Everything is computed in float64 with the default rounding; nothing relies on rounding
 modes. With r = 2^-53, a sum of n products in any order (also with fused operations) errs by at most
 gamma_n * (the sum of the absolute values of the products), gamma_n = n r / (1 - n r) (Higham, *Accuracy
 and Stability of Numerical Algorithms*, section 3.1). A stored weight differs from the exact one by at
-most a factor 1 + r. Coefficients of a line that are wrong by d_i move the line by at most sum |d_i| |x_i|
-over the box. All such terms are added to the constant of the line, outwards, with ``_rounding(n)`` =
-2 (n + 8) r: the 8 covers the few operations beside the sum, the factor 2 the rounding of the error terms
-themselves. ``_TINY`` covers underflow. A bound that is not finite says nothing and becomes infinite.
+most a factor 1 + r, or by 2^-1074 where it is subnormal. Coefficients of a line that are wrong by d_i move
+the line by at most sum |d_i| |x_i| over the box. All such terms are added to the constant of the line,
+outwards, with ``summation_error(n)`` = 2 (n + 8) r: the 8 covers the few operations beside the sum, the factor 2
+the rounding of the error terms themselves. ``TINY`` covers underflow and subnormal weights, of at most
+2^-1074 times the size of what they multiply; zeros stay exact. A bound that is not finite becomes infinite.
 
 Inputs of which exactly one is 1 (``choices``) contribute the greatest of their coefficients, not the sum of the
 positive ones: :mod:`fairdsl.numerics.choices`. A point of a box that is not such a choice is nobody, and bounds need
 not hold there.
 
-Curved units (sigmoid, tanh) have no such relaxation here, and models with them are refused.
-
-An input that is unbounded makes every unit that reads it unbounded; the others keep their bounds.
+Curved units (sigmoid, tanh) have no such relaxation here, and models with them are refused. An input that is
+unbounded makes every unit that reads it unbounded; the others keep their bounds.
 """
 
 from __future__ import annotations
@@ -38,9 +37,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.model import ExactArray, Layer, Model
-from fairdsl.numerics.choices import Choice, choices_of, most
+from fairdsl.numerics.choices import Choice, most
 
 __all__ = [
+    "TINY",
     "FloatLayer",
     "LayerBounds",
     "Lines",
@@ -48,18 +48,18 @@ __all__ = [
     "greatest",
     "outward",
     "preactivation_bounds",
-    "score_bounds",
+    "summation_error",
     "upper_lines",
 ]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: Covers underflow: n products below 2^-1022, times magnitudes that stay finite in any useful network.
-_TINY = 2.0**-1000
+#: Covers 2^74 underflows or subnormal numbers, times the sizes that they are multiplied with.
+TINY = 2.0**-1000
 
 
-def _rounding(count: int) -> float:
+def summation_error(count: int) -> float:
     """The relative error allowed for a sum of ``count`` products; see the error analysis above."""
     return 2.0 * (count + 8) * 2.0**-53
 
@@ -105,11 +105,11 @@ def _float_layer(layer: Layer) -> FloatLayer:
 
 
 def _nearest(array: ExactArray) -> FloatArray:
-    """The nearest floats, except that no number other than zero becomes zero."""
+    """The nearest floats, except that no number other than zero becomes zero; all keep their signs."""
     if array.fractions is None:
         return array.floats
-    lost = (array.floats == 0) & np.array(array.exact != 0, dtype=np.bool_)
-    return np.where(lost, 5e-324, array.floats)
+    sign = (array.exact > 0).astype(np.float64) - (array.exact < 0).astype(np.float64)
+    return np.where((array.floats == 0) & (sign != 0), 5e-324 * sign, array.floats)
 
 
 def outward(low: Fraction | None, high: Fraction | None) -> tuple[float, float]:
@@ -172,11 +172,6 @@ def preactivation_bounds(
     return tuple(found)
 
 
-def score_bounds(model: Model, lower: FloatArray, upper: FloatArray) -> LayerBounds:
-    """Enclosures of the model's scores for the inputs in each box."""
-    return preactivation_bounds(float_layers(model), lower, upper, choices_of(model))[-1]
-
-
 def upper_lines(
     layers: Sequence[FloatLayer],
     bounds: Sequence[LayerBounds],
@@ -218,9 +213,8 @@ def _interval(layer: FloatLayer, box: _Box, choices: Sequence[Choice]) -> LayerB
     def end(up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
         value = up @ positive + down @ negative + layer.bias
         size = np.abs(up) @ positive - np.abs(down) @ negative + np.abs(layer.bias)
-        # Only products of two non-zero numbers can underflow; a sum of zeros stays exactly zero.
-        touched = (up != 0).astype(np.float64) @ (positive > 0) + (down != 0).astype(np.float64) @ (negative < 0)
-        return value, _rounding(len(weight)) * size + _TINY * touched
+        touched = _touched(up) @ (positive > 0) + _touched(down) @ (negative < 0) + (layer.bias != 0)
+        return value, summation_error(len(weight)) * size + TINY * touched
 
     low, low_error = end(box.low, box.high)
     high, high_error = end(box.high, box.low)
@@ -230,11 +224,21 @@ def _interval(layer: FloatLayer, box: _Box, choices: Sequence[Choice]) -> LayerB
 def _chosen(layer: FloatLayer, box: _Box, choices: Sequence[Choice]) -> LayerBounds:
     """The same with choices: the layer's rows and their negations are lines over the inputs."""
     rows, bias = np.vstack([layer.weight, -layer.weight]), np.concatenate([layer.bias, -layer.bias])
-    # The weights and the bias are rounded: a relative error of 2^-53 each, on what they multiply.
-    slack = _rounding(0) * (box.magnitude @ np.abs(rows).T + np.abs(bias))
-    lines = Lines(np.broadcast_to(rows, (len(box.low), *rows.shape)), bias + slack)
+    lines = Lines(np.broadcast_to(rows, (len(box.low), *rows.shape)), bias + _stored(rows, bias, box))
     value, width = _concretised(lines, box, choices), len(layer.bias)
     return LayerBounds(-value[:, width:], value[:, :width])
+
+
+def _touched(reach: FloatArray) -> FloatArray:
+    """How often ``TINY`` counts for a product with a number up to ``reach``: never for a product with zero."""
+    return np.where(reach == 0, 0.0, 1.0 + np.abs(reach))
+
+
+def _stored(rows: FloatArray, bias: FloatArray, box: _Box) -> FloatArray:
+    """How far the rounding of the stored weights and bias moves ``rows @ x + bias`` in the boxes at most."""
+    slack: FloatArray = summation_error(0) * (box.magnitude @ np.abs(rows).T + np.abs(bias))
+    slack += TINY * (_touched(box.magnitude) @ (rows != 0).T + (bias != 0))
+    return slack
 
 
 def _meet(first: LayerBounds, second: LayerBounds) -> LayerBounds:
@@ -248,7 +252,8 @@ def _outputs(layer: FloatLayer, bounds: LayerBounds) -> _Box:
 
     def activated(z: FloatArray, away: float) -> FloatArray:
         scaled = layer.slope * z  # the slope and the product are rounded: two units in the last place
-        scaled = np.where((layer.slope == 0) | (layer.slope == 1), scaled, scaled + away * 2.0**-50 * np.abs(z))
+        moved = scaled + away * (2.0**-50 * np.abs(z) + TINY * (z != 0))
+        scaled = np.where((layer.slope == 0) | (layer.slope == 1), scaled, moved)
         return np.where(z >= 0, z, scaled)
 
     return _Box(activated(box.low, -1.0), activated(box.high, 1.0), box.magnitude, box.unbounded)
@@ -259,13 +264,9 @@ def _substituted(
 ) -> LayerBounds:
     """Bounds of the last layer's pre-activations by backward substitution down to the inputs."""
     last = layers[-1]
-    width = len(last.bias)
-    rows = np.vstack([last.weight, -last.weight])
-    bias = np.concatenate([last.bias, -last.bias])
-    count = boxes[0].low.shape[0]
-    # The weights and the bias are rounded: a relative error of 2^-53 each, on what they multiply.
-    slack = _rounding(0) * (np.abs(rows) @ boxes[-1].magnitude[:, :, None] + np.abs(bias)[:, None])[..., 0]
-    start = Lines(np.broadcast_to(rows, (count, *rows.shape)), bias + slack)
+    width, count = len(last.bias), boxes[0].low.shape[0]
+    rows, bias = np.vstack([last.weight, -last.weight]), np.concatenate([last.bias, -last.bias])
+    start = Lines(np.broadcast_to(rows, (count, *rows.shape)), bias + _stored(rows, bias, boxes[-1]))
     lines = _backward_outputs(layers[:-1], found, boxes, start)
     value = _concretised(lines, boxes[0], choices)
     return LayerBounds(-value[:, width:], value[:, :width])
@@ -306,11 +307,11 @@ def _through_units(layer: FloatLayer, bounds: LayerBounds, lines: Lines) -> Line
     positive, negative = np.maximum(lines.coefficients, 0.0), np.minimum(lines.coefficients, 0.0)
     coefficients = positive * above[:, None, :] + negative * below[:, None, :]
     touched = (lines.coefficients != 0).astype(np.float64)
-    error = _rounding(0) * (np.abs(coefficients) @ box.magnitude[:, :, None])[..., 0]
-    error += _TINY * (touched @ (1.0 + box.magnitude)[:, :, None])[..., 0]
+    error = summation_error(0) * (np.abs(coefficients) @ box.magnitude[:, :, None])[..., 0]
+    error += TINY * (touched @ (1.0 + box.magnitude)[:, :, None])[..., 0]
     lift = (positive @ intercept[:, :, None])[..., 0]
     constants = lines.constants + lift
-    error += _rounding(len(slope)) * (lift + np.abs(lines.constants))
+    error += summation_error(len(slope)) * (lift + np.abs(lines.constants))
     return Lines(coefficients, constants + error)
 
 
@@ -320,9 +321,9 @@ def _through_weights(layer: FloatLayer, box: _Box, lines: Lines) -> Lines:
     constants = lines.constants + lines.coefficients @ layer.bias
     sizes = np.abs(lines.coefficients)
     reach = box.magnitude @ np.abs(layer.weight).T + np.abs(layer.bias)
-    error = _rounding(len(layer.bias)) * ((sizes @ reach[:, :, None])[..., 0] + np.abs(lines.constants))
-    touched = (sizes > 0).any(axis=-1)
-    error += _TINY * touched * (1.0 + box.magnitude.sum(axis=-1))[:, None] * len(layer.bias)
+    error = summation_error(len(layer.bias)) * ((sizes @ reach[:, :, None])[..., 0] + np.abs(lines.constants))
+    touched = np.where(sizes > 0, 1.0 + sizes, 0.0).sum(axis=-1)
+    error += TINY * touched * (1.0 + box.magnitude.sum(axis=-1))[:, None]
     return Lines(coefficients, constants + error)
 
 
@@ -340,5 +341,5 @@ def _concretised(lines: Lines, box: _Box, choices: Sequence[Choice]) -> FloatArr
         chosen, sizes = most(coefficients, box.high > 0, choices)
         value, size = value + chosen, size + sizes
     touched = (coefficients != 0).sum(axis=-1)
-    bound: FloatArray = value + _rounding(coefficients.shape[-1]) * size + _TINY * touched
+    bound: FloatArray = value + summation_error(coefficients.shape[-1]) * size + TINY * touched
     return bound

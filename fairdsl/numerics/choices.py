@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.expr import variables
 from fairdsl.ir.model import Model
-from fairdsl.numerics.leaves import Leaves
+from fairdsl.numerics.leaves import Border, Leaves
 
 __all__ = ["Choice", "choices_of", "most", "pair_choices"]
 
@@ -112,10 +112,11 @@ def _pairs(leaves: Leaves, root: int, alike: BoolArray) -> list[tuple[int, int]]
     """The leaves that a and b can reach together, as positions; None where there are too many pairs.
 
     Both go down the tree at once. A test of a column that they share comes out the same for both; what the tests so
-    far leave of such a column, ``low < value <= high``, decides later tests of it.
+    far leave of such a column, what lies beyond one border and up to another, decides later tests of it: exactly, for
+    a real number may lie between two borders where no float does.
     """
     found: list[tuple[int, int]] = []
-    stack: list[tuple[int, int, Mapping[int, tuple[float, float]]]] = [(root, root, {})]
+    stack: list[tuple[int, int, Mapping[int, tuple[Border, Border]]]] = [(root, root, {})]
     while stack:
         first, second, left = stack.pop()
         node = first if leaves.predicates[first] is not None else second
@@ -131,9 +132,9 @@ def _pairs(leaves: Leaves, root: int, alike: BoolArray) -> list[tuple[int, int]]
             theirs = (below, above) if second == node else (second,)
             stack += [(x, y, left) for x in ours for y in theirs]
             continue
-        low, high = left.get(column, (-inf, inf))
-        limit = float(leaves.limits[node])
-        for child, ends in ((below, (low, min(high, limit))), (above, (max(low, limit), high))):
+        low, high = left.get(column, ((-inf, False), (inf, True)))
+        border = leaves.borders[node]
+        for child, ends in ((below, (low, min(high, border))), (above, (max(low, border), high))):
             if ends[0] < ends[1]:
                 pair = (child if first == node else first, child if second == node else second)
                 stack.append((*pair, {**left, column: ends}))

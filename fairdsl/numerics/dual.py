@@ -21,10 +21,12 @@ come from a linear program that was solved with tolerances.
 Error analysis (the notation of ``numerics/bounds.py``). The multipliers are floats and count as exact: the
 error lies in the coefficients ``y = g @ weight`` alone. A coefficient that is wrong by d moves the bound by at
 most d times the size of what it multiplies, and |f(z)| <= |z| <= max(|l|, |u|). So each layer adds
-``_rounding(n)`` times the sum of |g| |weight| max(|l|, |u|), and each sum of terms its ``_rounding(n)`` times
-the sum of their sizes. Stored numbers differ from the exact ones by a relative error of at most 2^-53, which
-``_rounding`` covers; constants and limits are rounded upwards by the caller. ``_TINY`` covers underflow. A
-bound that is not finite says nothing and becomes infinite.
+``summation_error(n)`` times the sum of |g| |weight| max(|l|, |u|), and each sum of terms its
+``summation_error(n)`` times the sum of their sizes. Stored numbers differ from the exact ones by a relative error
+of at most 2^-53, which ``summation_error`` covers, or by 2^-1074 where they are subnormal; constants and limits
+are rounded upwards by the caller. ``TINY``, times the sizes of what is multiplied, covers underflow and subnormal
+numbers. Sums of sizes may overflow: they stay infinite or undefined, and so does the bound, which then says
+nothing and becomes infinite.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.numerics.bounds import FloatLayer, LayerBounds
+from fairdsl.numerics.bounds import TINY, FloatLayer, LayerBounds, summation_error
 
 __all__ = ["Chain", "Multipliers", "Space", "Table", "Targets", "upper_bounds"]
 
@@ -43,16 +45,9 @@ FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 
-#: Covers underflow, as in ``numerics/bounds.py``.
-_TINY = 2.0**-1000
 #: Multipliers below this count as zero, stored numbers other than zero at least as that: so no product of
 #: the two vanishes, and a variable with the coefficient zero is one that nothing reads.
 _SMALLEST, _SMALLEST_STORED = 2.0**-400, 2.0**-600
-
-
-def _rounding(count: int) -> float:
-    """The relative error allowed for a sum of ``count`` products; see ``numerics/bounds.py``."""
-    return 2.0 * (count + 8) * 2.0**-53
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ class _Total:
     def add(self, terms: FloatArray) -> None:
         """Add terms [leaves, n], each of which may be too small by a few units in its last place."""
         sizes = np.abs(terms).sum(axis=1)
-        self.enlarge(_rounding(terms.shape[1]) * sizes + _TINY * (terms.shape[1] + 1) * (sizes > 0))
+        self.enlarge(summation_error(terms.shape[1]) * sizes + TINY * (terms.shape[1] + 1) * (sizes > 0))
         self._plus(terms.sum(axis=1))
 
     def enlarge(self, error: FloatArray) -> None:
@@ -175,21 +170,24 @@ class _Affine:
 
     def plus(self, other: _Affine, columns: IntArray) -> _Affine:
         """The sum, the other's coefficients being those of the given columns."""
-        places = np.zeros((len(columns), self.coefficients.shape[1]))
-        places[np.arange(len(columns)), columns] = 1.0
+        coefficients, sizes = self.coefficients.copy(), self.sizes.copy()
+        # No product with a matrix of zeros and ones: there an infinite size would make all others undefined.
+        for place, column in enumerate(columns.tolist()):
+            coefficients[:, column] += other.coefficients[:, place]
+            sizes[:, column] += other.sizes[:, place]
         return _Affine(
-            self.coefficients + other.coefficients @ places,
-            self.sizes + other.sizes @ places,
+            coefficients,
+            sizes,
             self.scale + other.scale,
             self.summands + other.summands * len(columns),
         )
 
     def error(self, reach: FloatArray) -> FloatArray:
         """How far the rounded coefficients move the sum where each is multiplied by at most ``reach``."""
-        products = np.where(self.sizes > 0, self.sizes * reach, 0.0).sum(axis=1)
+        products = np.where(self.sizes == 0, 0.0, self.sizes * reach).sum(axis=1)
         known = np.where(np.isfinite(reach), reach, 0.0).sum(axis=1)
-        underflow = _TINY * (1.0 + self.scale) * (1.0 + known) * (self.summands + 1)
-        error: FloatArray = _rounding(self.summands + reach.shape[1]) * products
+        underflow = TINY * (1.0 + self.scale) * (1.0 + known) * (self.summands + 1)
+        error: FloatArray = summation_error(self.summands + reach.shape[1]) * products
         return error + np.where(self.scale > 0, underflow, 0.0)
 
 
@@ -215,6 +213,7 @@ def _to_inputs(chain: Chain, scores: _Affine, proposed: Sequence[FloatArray], to
         gradients = units.gradients(current.coefficients, wanted)
         total.add(units.gap(current.coefficients, gradients))
         total.add(gradients * layer.bias)
+        total.enlarge(TINY * (np.abs(gradients) @ (layer.bias != 0)))  # a bias may be subnormal
         current = _Affine.of(gradients, layer.weight)
     return current
 
@@ -266,7 +265,7 @@ class _Units:
         rounded = negative & (self.slope != 0) & (self.slope != 1)
         size = np.abs(factor) + np.where(rounded, np.abs(bent), 0.0)
         touched = (size > 0) | (rounded & (coefficients != 0))
-        error = 2.0**-50 * size * np.abs(z) + _TINY * (1.0 + np.abs(z))
+        error = 2.0**-50 * size * np.abs(z) + TINY * (1.0 + np.abs(z))
         value: FloatArray = factor * z + np.where(touched, error, 0.0)
         return value
 
@@ -279,14 +278,14 @@ def _concretise(space: Space, affine: _Affine, total: _Total) -> None:
         boxed[table.columns] = False
         total.add(_best(table, affine.coefficients[:, table.columns]))
     terms = np.maximum(affine.coefficients * space.low, affine.coefficients * space.high)
-    total.add(np.where((affine.sizes > 0) & boxed, terms, 0.0))
+    total.add(np.where((affine.sizes == 0) | ~boxed, 0.0, terms))
 
 
 def _best(table: Table, coefficients: FloatArray) -> FloatArray:
     """The greatest value of a table's allowed rows, rounded upwards, [leaves, 1]."""
     value = coefficients @ table.values.T
     size = np.abs(coefficients) @ np.abs(table.values.T)
-    value = value + _rounding(coefficients.shape[1]) * size + _TINY * (size > 0)
+    value = value + summation_error(coefficients.shape[1]) * size + TINY * (size > 0)
     best: FloatArray = np.where(table.allowed, value, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
     return best
 

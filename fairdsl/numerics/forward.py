@@ -9,7 +9,8 @@ its float, as float32 weights are), therefore
 
     ``|computed z - z| <= |W| e + local``,  ``local = c (|W| |h| + |b|) + tiny``,  c = gamma(n + 2) + 3 u
 
-(the 3 u cover the weights' representation and second-order terms), and a leaky unit, being 1-Lipschitz
+(the 3 u cover the weights' representation and second-order terms; where a weight that is no float is too small
+to be represented so, nothing is known), and a leaky unit, being 1-Lipschitz
 for slopes in [0, 1], passes that error on and adds the rounding of one product. A curved unit scales it by
 its greatest derivative (1/4 of sigmoid, 1 of tanh) and adds its own rounding: :mod:`fairdsl.numerics.curves`.
 The bound consists of sums of non-negative terms, so its own rounding is a relative gamma(n + 16): the
@@ -34,7 +35,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import Curve, Layer
+from fairdsl.ir.model import Curve, ExactArray, Layer
 from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.leaves import Leaves
@@ -50,6 +51,8 @@ _UNIT_ROUNDOFF = 2.0**-53
 _TINY = 1e-300
 #: Beyond this a partial sum might overflow, which the analysis excludes.
 _OVERFLOWS = 1e300
+#: Floats below it are subnormal: as far apart as 2**-1074, however small they are.
+_NORMAL = 2.0**-1022
 #: Numbers in the widest activation of a chunk: about 2 MB, so that chunks stay in the cache; but of very wide
 #: layers so many rows at least, for each chunk moves all weights through the cache.
 _CHUNK, _LEAST_ROWS = 2**18, 640
@@ -68,7 +71,8 @@ class _PlainLayer:
         self.linear = bool(np.all(layer.linear))
         self.rectifying = not slope.any() and layer.rational
         gamma = (terms + 2) * _UNIT_ROUNDOFF / (1 - (terms + 2) * _UNIT_ROUNDOFF)
-        self.relative = gamma + 3 * _UNIT_ROUNDOFF
+        constants = (layer.weight, layer.bias, layer.slope)
+        self.relative = np.inf if any(map(_vanishes, constants)) else gamma + 3 * _UNIT_ROUNDOFF
         self.outward = 1 + 4 * (terms + 16) * _UNIT_ROUNDOFF
         plain_slopes = layer.slope.is_float and bool(np.all((slope == 0) | (slope == 1)))
         #: Of one product with a slope that is neither 0 nor 1, and of that slope's float.
@@ -209,6 +213,13 @@ class Forward:
 
 
 _PREPARED: dict[int, _PlainLayer] = {}
+
+
+def _vanishes(constants: ExactArray) -> bool:
+    """Whether some number is so small that its float is not within a relative rounding error of it."""
+    if constants.is_float:
+        return False
+    return bool(((np.abs(constants.floats) < _NORMAL) & (constants.exact != 0)).any())
 
 
 def _largest(hidden: FloatArray) -> FloatArray:

@@ -5,6 +5,8 @@ the tests in order). Read together they are the tree again, and going down a tre
 evaluating all of its leaves takes hundreds. A test of one attribute is the comparison ``x <= limit`` with a float:
 for a float x, ``x <= t`` holds iff x is at most the greatest float that is at most t, and ``x < t`` iff x is at
 most the greatest float below t, whatever the rational t is. Every other test is evaluated once and compared as 0 or 1.
+Between two borders that have one limit there are numbers, none of them a float: what must hold of every real x goes by
+the borders themselves (``Leaves.borders``).
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ from fairdsl.numerics.derived import derived
 from fairdsl.numerics.predicates import holds_for, mask
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Leaves", "opposite"]
+__all__ = ["Border", "Leaves", "opposite"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+#: All numbers below the first one, and that one too where the second one says so. Pairs compare as these sets do.
+Border = tuple[Fraction | float, bool]
 
 
 @dataclass(slots=True)
@@ -42,6 +46,7 @@ class _Growing:
 
     columns: list[int] = field(default_factory=list)
     limits: list[float] = field(default_factory=list)
+    borders: list[Border] = field(default_factory=list)
     below: list[list[int]] = field(default_factory=list)  # where the comparison holds, where it does not
     positions: list[int] = field(default_factory=list)
     predicates: list[Predicate | None] = field(default_factory=list)
@@ -52,9 +57,10 @@ class _Growing:
     def add(self, predicate: Predicate | None, position: int, depth: int) -> int:
         """A node without its children (a leaf: no predicate); the result is its number."""
         number = len(self.columns)
-        column, limit, turned = (0, inf, False) if predicate is None else self._compared(predicate)
+        column, border, turned = (0, (inf, True), False) if predicate is None else self._compared(predicate)
         self.columns.append(column)
-        self.limits.append(limit)
+        self.limits.append(_limit(border))
+        self.borders.append(border)
         self.turned.append(turned)
         self.below.append([number, number])
         self.positions.append(position)
@@ -66,13 +72,13 @@ class _Growing:
         """Put the child where the parent's predicate comes out so."""
         self.below[parent][int(holds == self.turned[parent])] = child
 
-    def _compared(self, predicate: Predicate) -> tuple[int, float, bool]:
-        """A column, a limit, and whether ``column <= limit`` is the predicate's negation."""
-        found = _limit(predicate)
+    def _compared(self, predicate: Predicate) -> tuple[int, Border, bool]:
+        """A column, a border, and whether being up to the border is the predicate's negation."""
+        found = _border(predicate)
         if found is not None:
             return found
         number = self.tests.setdefault(predicate, len(self.tests))
-        return number, 0.5, True
+        return number, (Fraction(1, 2), True), True
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +88,8 @@ class Leaves:
     Nodes of all trees are numbered together: node i compares ``columns[i] <= limits[i]``, and ``below[2 i]`` comes
     next where that holds, ``below[2 i + 1]`` where not; a leaf comes after itself. ``positions[i]`` is a leaf's
     position among the inputs. The columns are the truth values of ``tests`` and then the attributes. ``predicates``
-    are the nodes' own tests and ``turned`` says where a comparison is the negation of its test.
+    are the nodes' own tests and ``turned`` says where a comparison is the negation of its test. ``borders`` are what
+    the limits stand for, of every number and not of floats alone.
     """
 
     others: IntArray
@@ -90,6 +97,7 @@ class Leaves:
     roots: IntArray
     columns: IntArray
     limits: FloatArray
+    borders: tuple[Border, ...]
     below: IntArray
     positions: IntArray
     depths: IntArray
@@ -197,6 +205,7 @@ def _read(model: Model) -> Leaves:
         roots=np.array(roots, dtype=np.int64),
         columns=np.where(columns < 0, len(growing.tests) - 1 - columns, columns),
         limits=np.array(growing.limits, dtype=np.float64),
+        borders=tuple(growing.borders),
         below=np.array(growing.below, dtype=np.int64).reshape(-1),
         positions=np.array(growing.positions, dtype=np.int64),
         depths=np.array(growing.depths, dtype=np.int64),
@@ -258,8 +267,8 @@ def _same(left: Predicate, right: Predicate) -> bool:
     return left is right or left == right
 
 
-def _limit(predicate: Predicate) -> tuple[int, float, bool] | None:
-    """Column, limit and sense of a comparison of one attribute with a number; None for any other predicate."""
+def _border(predicate: Predicate) -> tuple[int, Border, bool] | None:
+    """Column, border and sense of a comparison of one attribute with a number; None for any other predicate."""
     match predicate:
         case Compare(left=Linear(terms=((variable, factor),), constant=constant), relation=relation):
             if variable.who is not Who.EACH or relation in (Relation.EQ, Relation.NE):
@@ -267,10 +276,14 @@ def _limit(predicate: Predicate) -> tuple[int, float, bool] | None:
             below = (relation in (Relation.LE, Relation.LT)) == (factor > 0)
             inclusive = relation in (Relation.LE, Relation.GE)
             # Up to the border, with it or without: what lies above it is the negation of the other one.
-            with_border = inclusive == below
-            border: Fraction = -constant / factor
-            limit = float_below(border)
-            if not with_border and limit == border:
-                limit = nextafter(limit, -inf)
-            return -1 - variable.attribute, limit, not below
+            return -1 - variable.attribute, (-constant / factor, inclusive == below), not below
     return None
+
+
+def _limit(border: Border) -> float:
+    """The greatest float up to the border."""
+    number, inclusive = border
+    if not isinstance(number, Fraction):
+        return number
+    limit = float_below(number)
+    return nextafter(limit, -inf) if limit == number and not inclusive else limit

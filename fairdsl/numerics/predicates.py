@@ -27,6 +27,8 @@ Columns = Mapping[Who, NDArray[Any]]
 
 _FITS = 2**62
 _LARGEST_FACTOR = Fraction(10) ** 300
+#: Smaller factors might be no multiple of their float that rounding explains.
+_SMALLEST_FACTOR = Fraction(1, 10**290)
 _UNIT_ROUNDOFF = 2.0**-53
 
 
@@ -125,7 +127,8 @@ def _compare_exactly(left: Linear, relation: Relation, arrays: list[NDArray[Any]
 
 def _compare_floats(left: Linear, relation: Relation, arrays: list[NDArray[Any]]) -> BoolArray:
     coefficients = [coefficient for _, coefficient in left.terms]
-    if any(abs(number) > _LARGEST_FACTOR for number in (*coefficients, left.constant)):
+    numbers = (*coefficients, left.constant)
+    if any(abs(number) > _LARGEST_FACTOR or 0 < abs(number) < _SMALLEST_FACTOR for number in numbers):
         return _compare_exactly(left, relation, arrays)
     with np.errstate(all="ignore"):
         total = np.full(len(arrays[0]), float(left.constant))

@@ -6,10 +6,16 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.ir.model import ExactArray
 
-__all__ = ["float_above", "float_below", "quantum_exponent"]
+__all__ = ["float_above", "float_below", "kept", "nearest_floats", "quantum_exponent"]
+
+FloatArray = NDArray[np.float64]
+
+#: The least positive float64.
+_LEAST = 2.0**-1074
 
 
 def float_below(value: Fraction) -> float:
@@ -21,6 +27,21 @@ def float_below(value: Fraction) -> float:
 def float_above(value: Fraction) -> float:
     """The least float64 that is at least ``value``."""
     return -float_below(-value)
+
+
+def kept(nearest: float, value: Fraction | int) -> float:
+    """The nearest float of a number, but of a number that is not zero never zero: then the least one of its sign."""
+    if nearest or not value:
+        return nearest
+    return _LEAST if value > 0 else -_LEAST
+
+
+def nearest_floats(array: ExactArray) -> FloatArray:
+    """The nearest floats of an array, of which none is zero unless the number is."""
+    if array.fractions is None or array.floats.all():
+        return array.floats
+    listed = zip(array.floats.ravel().tolist(), array.fractions.ravel().tolist(), strict=True)
+    return np.array([kept(near, value) for near, value in listed], dtype=np.float64).reshape(array.shape)
 
 
 def _nearest(value: Fraction) -> float:

@@ -61,3 +61,12 @@ def test_a_rational_that_no_float_equals_is_no_member() -> None:
 
 def test_no_rows() -> None:
     assert mask(linear({0: 1}, ">", 0), {Who.EACH: np.empty((0, 1))}).tolist() == []
+
+
+def test_factors_that_vanish_as_floats_still_count() -> None:
+    """``1e-400 x > 1e-150`` holds for x = 1e300; as a float the factor is 0."""
+    rows = np.array([[1e300], [0.5]])  # the second one makes the column one of reals
+    assert mask(linear({0: Fraction(1, 10**400)}, ">", Fraction(1, 10**150)), {Who.EACH: rows}).tolist() == [
+        True,
+        False,
+    ]

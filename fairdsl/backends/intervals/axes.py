@@ -25,6 +25,8 @@ ObjectArray = NDArray[Any]
 
 #: Tables up to this size are sorted by what they contribute; longer ones keep the order of their values.
 _SORTED = 256
+#: Numbers up to it are squared and added without overflow.
+_LARGE = 2**500
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -163,7 +165,9 @@ def table(attribute: int, values: Sequence[int | Fraction], columns: ObjectArray
 
 def _by_contribution(columns: ObjectArray) -> list[int]:
     """Positions along the direction in which the contributions vary most; any order is sound."""
-    rows = columns.astype(np.float64)
+    # The numerators may be longer than any float; only their proportions count.
+    unit = max((abs(Fraction(number)) for number in columns.ravel().tolist()), default=Fraction(0))
+    rows = (columns / unit).astype(np.float64) if unit > _LARGE else columns.astype(np.float64)
     rows = rows - rows.mean(axis=0)
     largest = np.abs(rows).max(initial=0.0)
     if not np.isfinite(largest) or largest == 0.0:

@@ -10,13 +10,16 @@ from fairdsl.diagnostics import Diagnostic
 _EVIDENCE = "job and result files are evidence: what was altered or cut off would vouch for something else"
 
 
-def not_of_its_kind(path: str, wanted: str, found: str) -> Diagnostic:
-    """A file that is no job, or no result, at all."""
+_WRITE_JOBS = "write jobs with `fairdsl compile SPEC --to interval-job -o DIR` and solve them with `fairdsl solve`"
+
+
+def not_of_its_kind(path: str, wanted: str, found: str, instead: str = _WRITE_JOBS) -> Diagnostic:
+    """A file that is no job, or no result, or nothing to solve, at all."""
     return Diagnostic(
         code="E0607",
         title=f"`{path}` is no {wanted}",
         notes=(found,),
-        help="write jobs with `fairdsl compile SPEC --to interval-job -o DIR` and solve them with `fairdsl solve`",
+        help=instead,
     )
 
 

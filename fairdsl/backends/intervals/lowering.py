@@ -28,6 +28,7 @@ from fairdsl.ir.model import Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.narrow import Finite, ValueSet
+from fairdsl.numerics.rounding import nearest_floats
 
 __all__ = ["Lowered", "clipped", "drawn", "lower"]
 
@@ -221,9 +222,12 @@ class _Lowering:
             kinds=np.array([axis.kind for axis in axes], dtype=np.int64),
             sizes=np.array([axis.size for axis in axes], dtype=np.int64),
             first_coordinate=np.concatenate([[0], np.cumsum([len(axis.columns) for axis in axes])]).astype(np.int64),
-            weights=(np.ascontiguousarray(first.floats(columns).T), *(layer.weight.floats for layer in layers[1:])),
+            weights=(
+                np.ascontiguousarray(first.floats(columns).T),
+                *(nearest_floats(layer.weight) for layer in layers[1:]),
+            ),
             biases=tuple(layer.bias.floats for layer in layers[1:]),
-            slopes=tuple(layer.slope.floats for layer in hidden),
+            slopes=tuple(nearest_floats(layer.slope) for layer in hidden),
             curves=tuple(layer.curve_codes.astype(np.int64) for layer in hidden),
             rivals=self.decision.rivals,
             margin=self.decision.margin,

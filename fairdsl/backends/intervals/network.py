@@ -16,7 +16,7 @@ from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.predicates import holds_for
-from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.numerics.rounding import float_above, float_below, kept
 
 __all__ = ["Decision", "FirstLayer", "decision_of", "indicated"]
 
@@ -128,7 +128,7 @@ class FirstLayer:
         return out
 
     def floats(self, numerators: ObjectArray) -> Floats:
-        """The nearest float64 of each number."""
+        """The nearest float64 of each number; of none but zero it is zero, so that what moves a unit can be seen."""
         # Dividing Python integers rounds correctly, as does converting a Fraction.
         listed = numerators.ravel().tolist()
         flat = [self._nearest(value) for value in listed]
@@ -138,7 +138,8 @@ class FirstLayer:
         return np.array(flat, dtype=np.float64).reshape(numerators.shape)
 
     def _nearest(self, value: int | Fraction) -> float:
-        return value / self._denominator if isinstance(value, int) else float(value / self._denominator)
+        found = value / self._denominator if isinstance(value, int) else float(value / self._denominator)
+        return kept(found, value)
 
     def _is(self, value: int | Fraction, found: float) -> bool:
         """Whether the float is the number itself."""

@@ -10,7 +10,7 @@ from math import floor, prod
 import numpy as np
 
 from fairdsl.backends.contract import Refusal
-from fairdsl.backends.intervals.network import indicated
+from fairdsl.backends.intervals.network import decision_of, indicated
 from fairdsl.backends.intervals.restrict import restrict, settle
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.expr import TRUE, Predicate, Relation, conjoin, variables
@@ -34,6 +34,10 @@ _MOST_VALUES = 2**31 - 1
 _LARGEST = 1e140
 #: Smaller numbers lose digits in float64.
 _SMALLEST = 1e-250
+#: Units at most: what a single one is of them must be a float64 number, with room for what it is multiplied with.
+_MOST_UNITS = 2**960
+#: At most so many positions of a real attribute are told apart.
+_CELLS = 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +178,7 @@ def _ways(
         if index not in read:
             continue
         whole = isinstance(sets[index], Finite)
-        reach = by if by is None or not whole else Fraction(floor(by))
+        reach = None if by is None else _within(sets[index], Fraction(floor(by)) if whole else by)
         if reach == 0:
             continue
         if reach is None or index in bent or isinstance(attributes[index].type, Category):
@@ -182,6 +186,11 @@ def _ways(
         else:
             shifts[index] = reach
     return shifts, tuple(roaming)
+
+
+def _within(values: ValueSet, by: Fraction) -> Fraction:
+    """No two values are further apart than the ends are."""
+    return by if values.low is None or values.high is None else min(by, values.high - values.low)
 
 
 def _refusal(problem: Problem, roles: Roles) -> Refusal | None:
@@ -221,6 +230,8 @@ def _too_many(problem: Problem, roles: Roles) -> Refusal | None:
         return Refusal(why=f"{prod(counts) ** 2 // 2:,} pairs each have their own condition", span=pair.span)
     if not roles.sparse and prod(counts) * _units(problem.model) > _MOST_ENTRIES:
         return Refusal(why=f"{prod(counts):,} assignments of a network this wide are too many", span=pair.span)
+    if (units := prod(_CELLS if (n := roles.sets[i].count) is None else n for i in roles.shared)) > _MOST_UNITS:
+        return Refusal(why=f"one of 2^{units.bit_length() - 1} units is too small a part for float64", span=pair.span)
     return None
 
 
@@ -231,15 +242,23 @@ def _units(model: Model) -> int:
 
 
 def _too_large(model: Model, roles: Roles) -> Refusal | None:
-    """Why float64 could overflow: magnitudes through all layers."""
+    """Why float64 could overflow, or lose numbers: magnitudes through all layers."""
+    vanishing = any(_vanishes(array) for layer in model.layers for array in (layer.weight, layer.bias))
+    if vanishing or not _bounded(model, roles) or _vanishes(decision_of(model).layer.weight):
+        return Refusal(why="numbers this large or small do not fit its floating-point bounds", span=model.span)
+    return None
+
+
+def _bounded(model: Model, roles: Roles) -> bool:
+    """Whether all numbers are so small that their products stay finite, the threshold included."""
+    if isinstance(model.rule, ByThreshold) and max(abs(model.rule.low), abs(model.rule.high)) > _LARGEST:
+        return False
     ends = [abs(end) for values in roles.sets for end in (values.low, values.high) if end is not None]
     reach = max((float(min(end, Fraction(_LARGEST) ** 2)) for end in ends), default=1.0) + 1.0
     with np.errstate(over="ignore"):
         for layer in model.layers:
             reach = float((np.abs(layer.weight.floats).sum(axis=1) * reach + np.abs(layer.bias.floats)).max()) + 1.0
-    if not reach < _LARGEST or any(_vanishes(array) for layer in model.layers for array in (layer.weight, layer.bias)):
-        return Refusal(why="numbers this large or small do not fit its floating-point bounds", span=model.span)
-    return None
+    return reach < _LARGEST
 
 
 def _vanishes(array: ExactArray) -> bool:

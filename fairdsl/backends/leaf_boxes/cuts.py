@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import inf, isinf
+from math import inf
 
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
+from fairdsl.numerics.rounding import float_below
 
 __all__ = ["Border", "Cut", "Part", "Test", "test_of"]
 
@@ -82,7 +83,7 @@ class Part:
             others = (Fraction(value) for value in self.values if value != self.speaker)
             yield from (value for value, _ in zip(others, range(count - 1), strict=False))
         elif self.several:
-            end = self.high[0] if not isinf(self.high[0]) else self.speaker + 1
+            end = self.high[0] if not _endless(self.high[0]) else self.speaker + 1
             step = (Fraction(end) - self.speaker) / (count + 1)
             yield from (self.speaker + step * number for number in range(1, count))
 
@@ -127,21 +128,26 @@ def _real(values: Interval, wanted: Iterable[Border]) -> Iterator[Part]:
         yield Part(None, low, high, _length(low, high), _speaker(low, high))
 
 
+def _endless(number: Number | float) -> bool:
+    """Whether a border lies at an open end: only there it is a float, and others may be too large for one."""
+    return isinstance(number, float)
+
+
 def _length(low: Border, high: Border) -> Fraction:
     """The length of a part; of an unbounded one 1, since nobody asks for it."""
     (start, _), (end, _) = low, high
-    return Fraction(1) if isinf(start) or isinf(end) else Fraction(end) - Fraction(start)
+    return Fraction(1) if _endless(start) or _endless(end) else Fraction(end) - Fraction(start)
 
 
 def _speaker(low: Border, high: Border) -> Fraction:
     """A value between two borders: a float where one lies there, so that a deployed file reads it as it is."""
     (start, _), (end, _) = low, high
-    if isinf(start) and isinf(end):
+    if _endless(start) and _endless(end):
         return Fraction(0)
-    if isinf(start):
+    if _endless(start):
         return Fraction(end) - 1
-    if isinf(end):
+    if _endless(end):
         return Fraction(start) + 1
     middle = (Fraction(start) + Fraction(end)) / 2
-    near = Fraction(float(middle))
-    return near if start < near < end else middle
+    near = float_below(middle)
+    return Fraction(near) if start < near < end else middle

@@ -83,7 +83,7 @@ def _of_question(problem: Problem, pair: Pair) -> Refusal | None:
 
 def _of_model(model: Model, quantity: Quantity) -> Refusal | None:
     leaves = Leaves.of(model)
-    weighed = model.layers[0].weight.floats
+    weighed = model.layers[0].weight.nonzero
     for position in leaves.others.tolist():
         if not isinstance(model.inputs[position], IndicatorInput) and weighed[:, position].any():
             return Refusal(why="the model weighs numbers, it is no tree", span=model.span)
@@ -146,7 +146,7 @@ def _atoms(predicate: Predicate) -> Iterator[Predicate]:
 
 def _indicators(model: Model, leaves: Leaves) -> list[int]:
     """Positions of the indicators that are leaves of no tree and count: each is a tree of two leaves."""
-    weighed = model.layers[0].weight.floats
+    weighed = model.layers[0].weight.nonzero
     return [
         position
         for position in leaves.others.tolist()

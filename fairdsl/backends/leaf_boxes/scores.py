@@ -20,6 +20,7 @@ from fairdsl.backends.leaf_boxes.graph import Graph
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByThreshold, DecisionRule, Layer, Model
 from fairdsl.numerics.exact import UNDECIDED, decide
+from fairdsl.numerics.rounding import float_below
 
 __all__ = ["MIXED", "Decides", "Reading", "decides_of"]
 
@@ -139,16 +140,14 @@ class _Sum:
         largest = max(abs(number) for ends in (low, high) for row in ends for number in row)
         fits = self._trees * largest + max(map(abs, self._bias)) < _FITS
         kind = np.int64 if fits else object
-        apart = [
-            max(b - a for a, b in zip(*ends, strict=True)) / self._denominator for ends in zip(low, high, strict=True)
-        ]
+        apart = [max(b - a for a, b in zip(*ends, strict=True)) for ends in zip(low, high, strict=True)]
         return _Sums(
             low=np.array(low, dtype=kind),
             high=np.array(high, dtype=kind),
             bias=np.array(self._bias, dtype=kind),
             rule=self._rule,
             denominator=self._denominator,
-            span=np.array(apart, dtype=np.float64),
+            span=np.array([float_below(Fraction(wide, self._denominator)) for wide in apart], dtype=np.float64),
         )
 
 

@@ -20,6 +20,8 @@ __all__ = ["Shown", "look_for", "pairs"]
 
 #: Values of one attribute that pairs of the same box differ in at most; pairs that are spread, and replayed.
 _VALUES, _SPREAD, _REPLAYS = 64, 500, 100
+#: Values of unbounded attributes may be larger than any float.
+_FAR = Fraction(10) ** 150
 
 
 @dataclass(slots=True)
@@ -34,7 +36,7 @@ def look_for(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes, most: 
     """Up to ``most`` witnesses, far apart from each other."""
     shown = Shown()
     found = list(islice(pairs(lowered, axes, boxes), _SPREAD))
-    points = np.array([[float(value) for value in a] for a, _ in found], dtype=np.float64)
+    points = np.array([[_roughly(value) for value in a] for a, _ in found], dtype=np.float64)
     for index in spread(points.reshape(len(found), -1), lowered.problem.domain, _REPLAYS):
         replayed = witness(lowered.problem, *found[index])
         if replayed is not None:
@@ -43,6 +45,11 @@ def look_for(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes, most: 
             break
     del shown.gaps[most:]
     return shown
+
+
+def _roughly(value: Fraction) -> float:
+    """Where a value lies, for being far apart: one that is beyond floats lies at their end."""
+    return float(max(-_FAR, min(_FAR, value)))
 
 
 def pairs(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes) -> Iterator[tuple[Point, Point]]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, isfinite
+from math import ceil, inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ IntArray = NDArray[np.int64]
 
 #: Steps of the grid.
 _GRID = 512
+_LEAST_STEP = 1e-290
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,11 @@ class HalfSpace:
         if spread <= 0 or needed > spread * (1 + 1e-9):
             # A sum of contributions is at most their spread above the least, up to the rounding counted above.
             return Fraction(0)
-        return self._above(columns, chances, needed, spread / _GRID)
+        step = spread / _GRID
+        if not _LEAST_STEP < step < inf:
+            # Quotients by it could overflow, or be none of what they stand for.
+            return Fraction(1)
+        return self._above(columns, chances, needed, step)
 
     def _above(self, columns: Mapping[int, FloatArray], chances: Chances, needed: float, step: float) -> Fraction:
         """Pr[sum of the contributions >= needed] at most; contributions are not negative here."""

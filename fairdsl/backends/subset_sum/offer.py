@@ -8,14 +8,13 @@ from math import prod
 from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.subset_sum.order import elimination_order
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.expr import Predicate, conjoin
+from fairdsl.ir.expr import Predicate, conjoin, conjuncts
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.joint import columns_of
-from fairdsl.metrics.subject import conjuncts
 from fairdsl.numerics.axes import mentioned
 
 __all__ = ["offer"]
@@ -92,7 +91,7 @@ def _predicates(problem: Problem, question: GroupMetric) -> Iterator[Predicate]:
 
 def _unbounded(problem: Problem, network: Network) -> Refusal | None:
     """A cell of which nothing but its mass is known has to be bounded where the score reads it."""
-    weights = problem.model.layers[0].weight.floats[0].tolist()
+    weights = problem.model.layers[0].weight.nonzero[0].tolist()
     factors = {factor.column: factor for factor in network.factors}
     for item, weight in zip(problem.model.inputs, weights, strict=True):
         if not weight or not isinstance(item, AttributeInput):

@@ -55,7 +55,8 @@ def masses_of(
         window = Window(target=0, whole=span, accepts=False, refuses=False, meter=meter)
     else:
         window = Window(
-            target=goal.target(task.constant, scale),
+            # A threshold that no sum comes near may be far beyond 64 bits; at the ends it asks the same.
+            target=min(max(goal.target(task.constant, scale), span.low), span.high + 1),
             whole=span,
             accepts=run.bounded_below,
             refuses=run.bounded_above,

@@ -26,6 +26,8 @@ from fairdsl.backends.intervals.kernels.vectors import add_interval
 
 __all__ = ["choose_fibres", "slopes_of_row"]
 
+_LEAST_LENGTH = 1e-200
+
 
 @exact
 def slopes_of_row(
@@ -168,7 +170,8 @@ def choose_fibres(shape: Shape, law: Law, box: Box, row: Row, shared: int, count
         if slope > 0.0:
             apart = path / slope * (1.0 + 1e-9)
             if apart < width:
-                zeros = math.floor(apart) + 1.0 if shape.kinds[attribute] == LATTICE else apart
+                # Where the quotient underflows there is still a point of the reals left.
+                zeros = math.floor(apart) + 1.0 if shape.kinds[attribute] == LATTICE else max(apart, _LEAST_LENGTH)
             if zeros / width < least_share:
                 least_share = zeros / width
                 sparsest = attribute

@@ -1,7 +1,8 @@
 """The law of a weighted sum over a box, and how much of the box can lie in a strip of it.
 
 Every attribute but one is convolved on a grid (non-negative masses, so relative errors only); placing a
-value on the grid is off by at most ``spread`` in all, which every reading adds outward. The one left out,
+value on the grid is off by at most ``spread`` in all, which every reading adds outward. Masses that would
+underflow are raised, and prove nothing about somebody (``_LEAST_MASS``). The one left out,
 a contiguous number, is counted in closed form: at most so many of its values lie in a strip, and at most
 ``per_fibre`` of them where the score is strictly monotone in it.
 """
@@ -18,6 +19,11 @@ from fairdsl.backends.intervals.kernels.vectors import add_multiple
 __all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "width_of"]
 
 _SPARE_CELLS = 24
+#: Steps below it are lost in what is added for underflow anyway, and as quotients might be off by a cell.
+_LEAST_STEP = 1e-290
+#: Masses above zero are raised to the first one, for what underflows must not be mistaken for nobody. Those below the
+#: second may be made of it, and prove nothing about somebody. The third is a share that somebody has at least.
+_LEAST_MASS, _SURE_MASS, _LEAST_SHARE = 1e-200, 1e-180, 1e-270
 
 
 @exact
@@ -120,7 +126,7 @@ def law_without(
     varying, total = _order(law, left_out)
     # Rounding adds at most half a cell an attribute, and at most doubles: the last cell stays within ``cells``.
     step = total / max(cells // 2, min(cells - _SPARE_CELLS, cells - varying // 2))
-    if step <= 0.0:
+    if not step > _LEAST_STEP:
         step = 1.0
     lowest = 0.0
     for attribute in range(len(shape.kinds)):
@@ -155,6 +161,9 @@ def law_without(
             add_multiple(law.mass[other, law.shift[k] :], law.mass[side], law.weight[k], top + 1)
         side = other
         top += last
+        for j in range(top + 1):
+            if 0.0 < law.mass[side, j] < _LEAST_MASS:
+                law.mass[side, j] = _LEAST_MASS
     return side, top, step, spread, lowest
 
 
@@ -216,8 +225,8 @@ def mass_touching(
             count = reached - _values_below((low - at) / slope * (1.0 - 1e-12) - 1e-12, width, real)
         else:
             count = width if low <= at <= high else 0.0
-        if count > 0.0:
-            mass += masses[j] * min(count, per_fibre)
+        if count > 0.0 and masses[j] > 0.0:
+            mass += max(masses[j] * min(count, per_fibre), _LEAST_SHARE)
     return min(1.0, mass / width * (1.0 + 1e-9))
 
 
@@ -231,6 +240,8 @@ def mass_inside(
     mass = 0.0
     start, stop = _cells_between((low - slope * width) / step, high / step, top)
     for j in range(start, stop):
+        if masses[j] < _SURE_MASS:
+            continue
         at = j * step
         if slope > 0.0:
             reached = _values_below((high - at) / slope * (1.0 - 1e-12) - 1e-12, width, real)

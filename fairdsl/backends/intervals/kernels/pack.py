@@ -94,20 +94,23 @@ def _errors(task: Task, first: Floats, origin: Floats) -> tuple[Floats, Floats]:
     A coefficient is a sum of products along the network's paths (slopes of relaxations lie in [0, 1]), an
     intercept at most doubles a unit's magnitude: so the error is below gamma_N times the same sums over
     absolute values, N the number of operations along a path, in any order of summation. The constants
-    leave room for the concretisation, for weights that are nearest floats and for the multipliers. Tables are
+    leave room for the concretisation, for weights that are nearest floats and for the multipliers. What
+    underflows, or is a float only because it must not be 0, is off by 2^-1074 at most before it is multiplied
+    with the weights above: the constants that every layer adds are scaled by the same weights. Tables are
     measured as they were, too: near values far from zero lose digits when one is taken to the origin.
     """
     reach = np.where(task.kinds == TABLE, 1.0, task.sizes)[_owners(task)]
     moved = np.abs(task.moves).sum(axis=0) if len(task.moves) else np.zeros(first.shape[0])
     largest = np.abs(first) + np.abs(task.weights[0])
     magnitude = largest @ reach + np.abs(origin).max(axis=0) + np.abs(task.origin).max(axis=0) + moved
-    columns = np.hstack([largest, np.abs(task.moves).T])
+    # In every layer the constant covers products that underflow, as the 1 that is added to magnitudes does.
+    columns = np.hstack([largest, np.abs(task.moves).T]) + _TINY
     operations = first.shape[1] + task.moves.shape[0] + 64 + sum(matrix.shape[1] + 8 for matrix in task.weights)
     gamma = 16.0 * operations * _UNIT_ROUNDOFF
     errors = [0.0, gamma * float(magnitude.max(initial=0.0))]
     for matrix, bias in zip(task.weights[1:], task.biases, strict=True):
         magnitude = np.abs(matrix) @ (2.0 * magnitude + 1.0) + np.abs(bias)
-        columns = np.abs(matrix) @ columns
+        columns = np.abs(matrix) @ columns + _TINY
         errors.append(gamma * float(magnitude.max()))
     # The floor covers what underflows.
     return np.maximum.accumulate(errors) + _TINY, gamma * columns.max(axis=0) + _TINY

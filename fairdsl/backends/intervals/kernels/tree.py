@@ -32,6 +32,9 @@ from fairdsl.backends.intervals.kernels.vectors import copy_into
 
 __all__ = ["expand", "totals"]
 
+#: Less than any unit's part of all of them, see roles.py.
+_LEAST = 1e-300
+
 
 @inlined
 def _push(tree: Tree, node: int, key: float) -> None:
@@ -107,12 +110,18 @@ def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None
 
 
 @inlined
+def _part(mass: float, share: float) -> float:
+    """At most this share of a mass: never nothing of something, even where the product underflows."""
+    return max(mass * share, _LEAST) if share > 0.0 else 0.0
+
+
+@inlined
 def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
     """Take over the shares in ``work.result``; queue the node, or give its slot back where all is decided."""
     mass = tree.mass[slot]
-    tree.violating[node] = mass * work.result[VIOLATING]
+    tree.violating[node] = _part(mass, work.result[VIOLATING])
     tree.falsified[node] = mass * work.result[FALSIFIED] * (1.0 - 1e-9)
-    tree.violating32[node] = mass * work.result[VIOLATING32]
+    tree.violating32[node] = _part(mass, work.result[VIOLATING32])
     tree.slot[node] = slot
     undecided = tree.violating[node] - tree.falsified[node]
     if tree.split[slot] != NOTHING and undecided > 0.0:
