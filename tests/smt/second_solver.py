@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import cvc5
 
-from fairdsl.backends.contract import Answer
 from fairdsl.backends.smt.recover import parse_answer
+from fairdsl.backends.solver_files import Answer
 
 
 def ask_cvc5(text: str, seconds: float = 20.0) -> Answer:
     """What cvc5 prints for the script, read as any external solver's output is."""
+    return parse_answer(print_by_cvc5(text, seconds))
+
+
+def print_by_cvc5(text: str, seconds: float = 20.0) -> str:
+    """What cvc5 prints for the script."""
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(int(1000 * seconds)))
     parser = cvc5.InputParser(solver)
@@ -20,4 +25,4 @@ def ask_cvc5(text: str, seconds: float = 20.0) -> Answer:
         printed.append(str(command.invoke(solver, symbols)))
         if printed[-1].strip() in ("unsat", "unknown"):
             break
-    return parse_answer("\n".join(printed))
+    return "\n".join(text.strip() for text in printed if text.strip())

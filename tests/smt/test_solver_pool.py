@@ -26,6 +26,8 @@ connection.send(Ready())
 DEAF = _BEGIN + "import time\nwhile True: time.sleep(1)"
 DYING = _BEGIN + "connection.recv()\nsys.exit(3)"
 STILLBORN = "raise SystemExit(1)"
+#: As z3 ends where it finds no memory.
+DRAINED = _BEGIN + "connection.recv()\nsys.exit(101)"
 
 
 def answer_of(pool: SolverPool, seconds: float):
@@ -61,8 +63,24 @@ def test_a_solver_that_dies_leaves_the_partition_unknown(program: str) -> None:
     assert (verdict.status, verdict.reason) == (Status.UNKNOWN, Reason.ENGINE_CRASHED)
 
 
-def test_a_limit_on_memory_is_kept() -> None:
-    # Less than the program itself needs: whatever happens, it is a verdict.
-    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 64 << 20), 20.0)
-    assert verdict.status is Status.UNKNOWN
-    assert verdict.reason in (Reason.MEMORY_OUT, Reason.ENGINE_CRASHED)
+@pytest.mark.parametrize("memory", [64 << 20, 120 << 20])
+def test_a_limit_on_memory_is_kept(memory: int) -> None:
+    """Less than the program itself needs: whatever happens, it is a verdict, and the next question gets one, too."""
+    pool = SolverPool(UNFAIR, 1, memory)
+    found = []
+    until = time.monotonic() + 60
+    try:
+        for key in range(2):
+            pool.start(key, Task(UNFAIR.question, Limits(seconds=20.0, seed=0)))
+            while len(found) <= key and time.monotonic() < until:
+                found += pool.finished(until)
+    finally:
+        pool.close()
+    assert [(key, verdict.status, verdict.reason) for key, verdict, _ in found] == [
+        (key, Status.UNKNOWN, Reason.MEMORY_OUT) for key in range(2)
+    ]
+
+
+def test_a_solver_that_ends_for_want_of_memory_says_so() -> None:
+    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 0, DRAINED), 20.0)
+    assert (verdict.status, verdict.reason) == (Status.UNKNOWN, Reason.MEMORY_OUT)

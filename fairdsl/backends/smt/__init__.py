@@ -1,8 +1,7 @@
 """Satisfiability modulo linear arithmetic: bounds first, then z3 on what they leave; SMT-LIB and VNN-LIB files."""
 
 from fairdsl.backends.smt.encoding import SmtLib
-from fairdsl.backends.smt.engine import Z3
 from fairdsl.backends.smt.procedure import Smt
 from fairdsl.backends.smt.vnnlib.encoding import VnnLib
 
-__all__ = ["Z3", "Smt", "SmtLib", "VnnLib"]
+__all__ = ["Smt", "SmtLib", "VnnLib"]

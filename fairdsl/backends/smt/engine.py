@@ -16,20 +16,24 @@ from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-from fairdsl.backends.contract import Answer, Budget, Format
+from fairdsl.backends.contract import Budget
+from fairdsl.backends.solver_files import Answer, Format
 from fairdsl.verdict import Reason
 
-__all__ = ["SMTLIB", "Z3", "Job", "Pool", "Workers", "reason_of", "solver_name"]
+__all__ = ["OUT_OF_MEMORY", "SMTLIB", "Job", "Pool", "Workers", "answer_of_z3", "reason_of", "solver_name"]
 
 SMTLIB = Format(name="smtlib", extension="smt2", comment=";")
 
 #: `-P`: the worker's own folder is no place to import from.
 _COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("worker.py")))
 _STATUSES = frozenset({"sat", "unsat", "unknown", "crashed"})
+#: What a z3 process may use where nothing is said.
+_MEMORY = 4 << 30
+#: Codes of processes that ran out of memory: z3's own, and that of one which the operating system killed.
+OUT_OF_MEMORY = (101, -9)
 
 
 def solver_name() -> str:
@@ -85,11 +89,11 @@ class _Worker:
 
 
 class Workers:
-    """A pool of up to ``places`` z3 processes, started when they are needed."""
+    """A pool of up to ``places`` z3 processes of ``memory`` bytes each, started when they are needed."""
 
-    def __init__(self, places: int, command: Sequence[str] = _COMMAND) -> None:
+    def __init__(self, places: int, command: Sequence[str] = _COMMAND, *, memory: int = _MEMORY) -> None:
         self._places = max(1, places)
-        self._command = list(command)
+        self._command = [*command, str(memory)]
         self._workers: list[_Worker] = []
         self._ready: list[tuple[Hashable, Answer]] = []
 
@@ -151,7 +155,8 @@ class Workers:
         chunk = os.read(worker.process.stdout.fileno(), 1 << 20)
         if not chunk:
             code = worker.process.wait()
-            self._end(worker, Answer(status="crashed", detail=f"the solver process ended with code {code}"))
+            why = ", out of memory" if code in OUT_OF_MEMORY else ""
+            self._end(worker, Answer(status="crashed", detail=f"the solver process ended with code {code}{why}"))
             return
         worker.received += chunk
         if worker.received.endswith(b"\n"):
@@ -186,23 +191,13 @@ def read_answer(line: bytes) -> Answer:
     return Answer(status="malformed", detail="the solver's answer was not understood")
 
 
-class Z3:
-    """The engine for SMT-LIB files."""
-
-    name = "z3"
-    reads = SMTLIB
-
-    def available(self) -> str | None:
-        """None when z3 is installed."""
-        return None if find_spec("z3") is not None else "z3-solver is not installed"
-
-    def solve(self, text: str, budget: Budget) -> Answer:
-        """One script, in a process of its own, until the deadline."""
-        workers = Workers(1)
-        try:
-            workers.start(Job(key=0, text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
-            while not (found := workers.finished(budget.deadline)):
-                pass
-            return found[0][1]
-        finally:
-            workers.close()
+def answer_of_z3(text: str, budget: Budget) -> Answer:
+    """z3's answer to one script, in a process of its own, until the deadline."""
+    workers = Workers(1)
+    try:
+        workers.start(Job(key=0, text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
+        while not (found := workers.finished(budget.deadline)):
+            pass
+        return found[0][1]
+    finally:
+        workers.close()

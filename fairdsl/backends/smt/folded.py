@@ -53,7 +53,6 @@ class Folded:
 
     lines: tuple[str, ...]
     scores: tuple[Term, ...]
-    units: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def fold(
             needed |= unit.reads
     lines = [line for name, its in forest.lines.items() if name in needed for line in its]
     lines += [line for unit in reversed(live) for line in _definition(unit)]
-    return Folded(tuple(lines), scores, len(live))
+    return Folded(tuple(lines), scores)
 
 
 def _inputs(inputs: Sequence[Input], people: Individuals, who: str, sets: Sequence[ValueSet]) -> _Affine:

@@ -53,7 +53,7 @@ class Smt:
         models=("piecewise-linear networks, trees, linear models and rules, real attributes too",),
     )
 
-    def __init__(self, pool: Callable[[int], Pool] = Workers, solvers: PoolOf = SolverPool) -> None:
+    def __init__(self, pool: Callable[[int], Pool] | None = None, solvers: PoolOf = SolverPool) -> None:
         self._pool, self._solvers = pool, solvers
 
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -68,7 +68,8 @@ class Smt:
         if known:
             method = "a pair that an earlier stage found"
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method=method))
-        pool = self._pool(budget.jobs)
+        memory = budget.tactics.query_memory
+        pool = Workers(budget.jobs, memory=memory) if self._pool is None else self._pool(budget.jobs)
         try:
             left, programmed = self._by_programs(problem, budget, observer)
             outcome = WorkList(problem, pool, facts, budget, observer, only=left).run()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable
 
-from fairdsl.backends.contract import Answer, Budget
+from fairdsl.backends.contract import Budget
 from fairdsl.backends.smt.engine import Job, Pool, Workers
 from fairdsl.backends.smt.script import admissible_script
+from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.problem import Problem
 
 __all__ = ["compares_nobody"]

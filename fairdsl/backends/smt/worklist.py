@@ -17,12 +17,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from fairdsl.backends.contract import Answer, Budget, Facts, Observer
+from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.smt.cases import Case, cases, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
 from fairdsl.backends.smt.settle import Bounded, Bounder
+from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
+from fairdsl.backends.smt.engine import OUT_OF_MEMORY
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.backends.smt.solvers.worker import Failed, Ready, Task
 from fairdsl.ir.problem import Problem
@@ -142,7 +143,7 @@ class SolverPool:
             message = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
             code = worker.process.wait()
-            reason = Reason.MEMORY_OUT if code == -9 else Reason.ENGINE_CRASHED
+            reason = Reason.MEMORY_OUT if code in OUT_OF_MEMORY else Reason.ENGINE_CRASHED
             return self._ended(worker, reason, f"the solver's process ended with code {code}")
         match message:
             case Ready():
@@ -155,6 +156,8 @@ class SolverPool:
                 assert isinstance(message, Chained)
                 assert worker.key is not None
                 key, worker.key = worker.key, None
+                if not worker.ready:  # it could not load the program, and ends
+                    self._end(worker)
                 return key, message, time.monotonic() - worker.started
 
     def _ended(self, worker: _Worker, reason: Reason, detail: str) -> tuple[Hashable, Chained, float]:

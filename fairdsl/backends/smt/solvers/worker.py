@@ -46,6 +46,11 @@ class Failed:
     trace: str
 
 
+_NO_ROOM = Chained(
+    status=Status.UNKNOWN, by="memory", reason=Reason.MEMORY_OUT, detail="the memory for a query was not enough"
+)
+
+
 def serve(handle: int, memory: int) -> None:
     """Take the problem, then answer tasks until the parent hangs up; ``memory`` in bytes, 0 for no limit."""
     connection: Connection[object, bytes] = Connection(handle)
@@ -54,9 +59,9 @@ def serve(handle: int, memory: int) -> None:
     with suppress(EOFError, OSError):
         # Everything that is unpickled here was pickled by the parent a moment ago.
         problem: Problem = pickle.loads(connection.recv())
-        preload()
-        connection.send(Ready())
-        while True:
+        loaded = _loaded()
+        connection.send(loaded)
+        while isinstance(loaded, Ready):
             task: Task = pickle.loads(connection.recv())
             connection.send(decided(problem, task))
 
@@ -67,10 +72,21 @@ def decided(problem: Problem, task: Task) -> Chained | Failed:
         model = problem.model if task.model is None else task.model
         return decide(replace(problem, question=task.question, model=model), task.limits)
     except MemoryError:
-        detail = "the memory for a query was not enough"
-        return Chained(status=Status.UNKNOWN, by="memory", reason=Reason.MEMORY_OUT, detail=detail)
+        return _NO_ROOM
     except Exception:
         return Failed(traceback.format_exc())
+
+
+def _loaded() -> Ready | Failed | Chained:
+    """Load the program; what it says where that fails, be it that the limit on memory leaves it no room."""
+    try:
+        preload()
+    except MemoryError:
+        return _NO_ROOM
+    except ImportError as error:
+        # The loader's word for a library that finds no room.
+        return _NO_ROOM if "failed to map segment" in str(error) else Failed(traceback.format_exc())
+    return Ready()
 
 
 def _end_with_parent(handle: int) -> None:
