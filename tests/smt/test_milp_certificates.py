@@ -93,7 +93,7 @@ def test_arbitrary_certificates_prove_nothing_false(asked: Problem, seed: int) -
         query, pairs = pair_query(asked, case), meeting(asked, violations, case, case.region)
         for _ in range(8):
             tree = arbitrary_tree(query, case.region, rng, 3)
-            assert not (certified(query, case.region, tree).proven and pairs)
+            assert not (certified(query, case.region, tree) and pairs)
 
 
 @settings(max_examples=30)
@@ -108,7 +108,7 @@ def test_mutated_certificates_prove_nothing_false(asked: Problem, seed: int) -> 
         for half in [half for way in case.region.halves() for half in way][:4]:
             tree = Search(query, None, None, time.monotonic() + 5, 50).run(half).tree
             for _ in range(4 if tree is not None else 0):
-                assert not certified(query, case.region, tree).proven
+                assert not certified(query, case.region, tree)
                 tree = mutated(tree, rng)
 
 
@@ -124,7 +124,7 @@ def proof() -> Iterator[tuple]:
     for case in cases(asked):
         (bounded,) = Bounder(asked.model, case).bound([case.region])
         query = pair_query(asked, case)
-        tree = Search(query, (bounded.a, bounded.b), None, time.monotonic() + 20, 5000).run(case.region).tree
+        tree = Search(query, (bounded.a, bounded.b), None, time.monotonic() + 600, 5000).run(case.region).tree
         assert tree is not None
         if not isinstance(tree, Leaf):
             yield query, case.region, tree
@@ -133,19 +133,21 @@ def proof() -> Iterator[tuple]:
 
 
 def test_a_proof_is_checked(proof: tuple) -> None:
-    checked = certified(*proof)
-    assert checked.proven
-    assert checked.leaves > 1
-    assert checked.worst < 0
+    query, region, tree = proof
+    assert certified(query, region, tree)
+    assert leaves(tree) > 1
 
 
 def test_every_leaf_is_needed(proof: tuple) -> None:
     """Without its multipliers, any leaf leaves the certificate without proof."""
     query, region, tree = proof
-    count = certified(query, region, tree).leaves
     nothing = Leaf(0 * query.targets.constants, 0 * query.limits, (), np.zeros(0))
-    for number in range(count):
-        assert not certified(query, region, _with_leaf(tree, number, nothing)[0]).proven
+    for number in range(leaves(tree)):
+        assert not certified(query, region, _with_leaf(tree, number, nothing)[0])
+
+
+def leaves(tree: Tree) -> int:
+    return 1 if isinstance(tree, Leaf) else leaves(tree.below) + leaves(tree.above)
 
 
 def _with_leaf(tree: Tree, number: int, leaf: Leaf) -> tuple[Tree, int]:
@@ -160,7 +162,7 @@ def _with_leaf(tree: Tree, number: int, leaf: Leaf) -> tuple[Tree, int]:
 def test_the_whole_of_a_side_is_not_the_side(proof: tuple) -> None:
     """A proof of one side proves nothing about both."""
     query, region, tree = proof
-    assert not all(certified(query, region, part).proven for part in (tree.below, tree.above))
+    assert not all(certified(query, region, part) for part in (tree.below, tree.above))
 
 
 def test_nonsense_is_no_proof(proof: tuple) -> None:
@@ -178,13 +180,13 @@ def test_nonsense_is_no_proof(proof: tuple) -> None:
         replace(leaf, units=(Unit(0, 0, -1),), gradients=np.ones(1)),
     ]
     for certificate in nonsense:
-        assert not certified(query, region, certificate).proven
+        assert not certified(query, region, certificate)
 
 
 def test_only_empty_sides_need_no_proof(proof: tuple) -> None:
     query, region, tree = proof
     nothing = Leaf(0 * query.targets.constants, 0 * query.limits, (), np.zeros(0))
-    assert certified(query, region, ValueSplit("a", 0, Fraction(-10), nothing, tree)).proven
-    assert certified(query, region, ValueSplit("a", 0, Fraction(9), tree, nothing)).proven
-    assert not certified(query, region, ValueSplit("a", 0, Fraction(-9), nothing, tree)).proven
-    assert not certified(query, region, ValueSplit("a", 0, Fraction(8), tree, nothing)).proven
+    assert certified(query, region, ValueSplit("a", 0, Fraction(-10), nothing, tree))
+    assert certified(query, region, ValueSplit("a", 0, Fraction(9), tree, nothing))
+    assert not certified(query, region, ValueSplit("a", 0, Fraction(-9), nothing, tree))
+    assert not certified(query, region, ValueSplit("a", 0, Fraction(8), tree, nothing))

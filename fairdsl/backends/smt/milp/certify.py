@@ -19,31 +19,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.milp.place import CopyBounds, Place, places
+from fairdsl.backends.smt.milp.place import CopyBounds, Enclosures, Place, places
 from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query
-from fairdsl.backends.smt.milp.tree import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
+from fairdsl.backends.smt.milp.tree import NOTHING, Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.backends.smt.region import Region
 from fairdsl.numerics.bounds import LayerBounds
 from fairdsl.numerics.dual import Chain, Multipliers, Space, Table, upper_bounds
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 
-__all__ = ["Checked", "certified", "leaf_bounds", "split_values"]
+__all__ = ["certified", "leaf_bounds", "refutes", "split_values"]
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 #: Leaves that are checked at a time.
 _BATCH = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """Whether the certificate proves it, its number of leaves, and the worst bound of a leaf."""
-
-    proven: bool
-    leaves: int
-    worst: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,20 +51,28 @@ class _MalformedError(Exception):
     """The certificate speaks of something that the query does not have."""
 
 
-def certified(query: Query, region: Region, tree: Tree, known: CopyBounds | None = None) -> Checked:
-    """Check a certificate for the region; ``known`` bounds of pre-activations hold on all of it."""
+def certified(
+    query: Query,
+    region: Region,
+    tree: Tree,
+    known: CopyBounds | None = None,
+    enclosures: Enclosures | None = None,
+) -> bool:
+    """Whether the certificate proves it of the region; ``known`` bounds of pre-activations hold on all of it.
+
+    ``enclosures`` are those of the query's network, which were computed on the same value sets.
+    """
     regions = [region]
     try:
         found = list(_leaves(query, tree, regions))
     except _MalformedError:
-        return Checked(False, 0, np.inf)
-    worst, proven = -np.inf, True
-    at = places(query, regions, known)
-    for start in range(0, len(found), _BATCH):
-        part = found[start : start + _BATCH]
-        tops, refuted = _refuted(query, at, part)
-        worst, proven = max(worst, float(tops.max())), proven and bool(refuted.all())
-    return Checked(proven, len(found), worst)
+        return False
+    # Only regions with leaves of their own need bounds; those of parts are computed with the parts.
+    needed = sorted({item.region for item in found})
+    found = [replace(item, region=needed.index(item.region)) for item in found]
+    at = places(query, [regions[number] for number in needed], known, enclosures)
+    parts = (found[start : start + _BATCH] for start in range(0, len(found), _BATCH))
+    return all(bool(_refuted(query, at, part)[1].all()) for part in parts)
 
 
 def leaf_bounds(query: Query, place: Place, leaves: Sequence[Leaf]) -> FloatArray:
@@ -81,9 +80,16 @@ def leaf_bounds(query: Query, place: Place, leaves: Sequence[Leaf]) -> FloatArra
     return _refuted(query, [place], [_Found(0, (), (), leaf) for leaf in leaves])[0]
 
 
+def refutes(
+    query: Query, place: Place, signs: tuple[tuple[Unit, bool], ...], rows: tuple[int, ...], leaf: Leaf
+) -> bool:
+    """Whether the leaf's bound refutes the place with these signs and rows; what :func:`certified` asks of each."""
+    return bool(_refuted(query, [place], [_Found(0, signs, rows, leaf)])[1][0])
+
+
 def _leaves(query: Query, tree: Tree, regions: list[Region]) -> Iterator[_Found]:
     """Every leaf that somebody may be on; regions below value splits are appended to the list."""
-    stack: list[tuple[Tree, _Found]] = [(tree, _Found(0, (), (), _NO_LEAF))]
+    stack: list[tuple[Tree, _Found]] = [(tree, _Found(0, (), (), NOTHING))]
     while stack:
         node, above = stack.pop()
         match node:
@@ -103,9 +109,6 @@ def _leaves(query: Query, tree: Tree, regions: list[Region]) -> Iterator[_Found]
                     raise _MalformedError
                 for child, row in zip((low, high), query.orders[attribute], strict=True):
                     stack.append((child, replace(above, rows=(*above.rows, row))))
-
-
-_NO_LEAF = Leaf(np.zeros(0), np.zeros(0), (), np.zeros(0))
 
 
 def _fitting(query: Query, leaf: Leaf) -> Leaf:

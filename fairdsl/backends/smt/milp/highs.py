@@ -6,6 +6,7 @@ tolerances only; what must be certain is recomputed by ``certify.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt.milp.program import Program
 
-__all__ = ["Mixed", "Relaxation", "Solved", "mixed_optimum"]
+__all__ = ["Mixed", "Relaxation", "Solved", "mixed_point"]
 
 FloatArray = NDArray[np.float64]
 
@@ -34,14 +35,10 @@ class Solved:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixed:
-    """What came of a mixed-integer program: ``status`` is optimal, infeasible or stopped.
+    """What came of a mixed-integer program: that it has no point, a point, or neither."""
 
-    ``columns`` is the best point, None where there is none; no point has t above ``bound``.
-    """
-
-    status: str
-    columns: FloatArray | None
-    bound: float
+    infeasible: bool
+    columns: FloatArray | None = None
 
 
 class Relaxation:
@@ -82,40 +79,45 @@ class Relaxation:
             solved = self._solved()
         return solved
 
+    def anew(self, seconds: float) -> Solved:
+        """The same without the last basis: a ray that came from a bad one may prove nothing."""
+        self._highs.clearSolver()
+        return self.solve(seconds)
+
     def _solved(self) -> Solved:
         status = self._highs.getModelStatus()
         if status == self._statuses.kOptimal:
-            found = self._highs.getSolution()
-            return Solved(
-                self._highs.getObjectiveValue(),
-                np.array(found.col_value, dtype=np.float64),
-                np.array(found.row_dual, dtype=np.float64),
-            )
+            found, value = self._highs.getSolution(), self._highs.getObjectiveValue()
+            columns, duals = _numbers(found.col_value), _numbers(found.row_dual)
+            if isfinite(value) and columns is not None and duals is not None:
+                return Solved(value, columns, duals)
         if status == self._statuses.kInfeasible:
             _, exists, ray = self._highs.getDualRay()
             # HiGHS's ray is that of the minimised problem; the duals above are those of the maximised one.
-            return Solved(-np.inf, np.zeros(self._width), -np.array(ray, dtype=np.float64) if exists else None)
+            duals = _numbers(ray) if exists else None
+            return Solved(-np.inf, np.zeros(self._width), None if duals is None else -duals)
         return Solved(np.inf, np.zeros(self._width), None)
 
 
-def mixed_optimum(mixed: Program, *, seconds: float, seed: int = 0, any_point: bool = False) -> Mixed:
-    """Solve the program with its whole columns whole, within the seconds; ``any_point``: until it has one."""
+def mixed_point(mixed: Program, *, seconds: float) -> Mixed:
+    """Look for a point of the program with its whole columns whole, within the seconds."""
     import highspy
 
-    statuses = highspy.HighsModelStatus
     highs = _loaded(mixed, integer=True)
-    highs.setOptionValue("random_seed", seed)
     highs.setOptionValue("mip_feasibility_tolerance", 1e-9)
     highs.setOptionValue("time_limit", max(seconds, 0.001))
-    if any_point:
-        highs.setOptionValue("mip_max_improving_sols", 1)
+    highs.setOptionValue("mip_max_improving_sols", 1)
     highs.run()
-    status, info = highs.getModelStatus(), highs.getInfo()
-    if status == statuses.kInfeasible:
-        return Mixed("infeasible", None, -np.inf)
-    has_point = info.primal_solution_status == 2
-    columns = np.array(highs.getSolution().col_value, dtype=np.float64) if has_point else None
-    return Mixed("optimal" if status == statuses.kOptimal else "stopped", columns, float(info.mip_dual_bound))
+    if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+        return Mixed(infeasible=True)
+    has_point = highs.getInfo().primal_solution_status == 2
+    return Mixed(infeasible=False, columns=_numbers(highs.getSolution().col_value) if has_point else None)
+
+
+def _numbers(found: Sequence[float]) -> FloatArray | None:
+    """The solver's numbers; None where one of them is none, for then it has failed."""
+    numbers = np.array(found, dtype=np.float64)
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _loaded(linear: Program, *, integer: bool) -> Any:

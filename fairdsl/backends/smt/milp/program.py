@@ -75,11 +75,6 @@ class Program:
     scores: tuple[FloatArray, ...]
 
     @property
-    def goal(self) -> int:
-        """The column of t."""
-        return self.first_unit + 2 * len(self.units)
-
-    @property
     def first_target(self) -> int:
         """The row of the first target; the domain's rows follow the targets'."""
         return 2 * len(self.units)

@@ -30,7 +30,7 @@ from fairdsl.numerics.bounds import FloatLayer, float_layers
 from fairdsl.numerics.dual import Targets
 from fairdsl.numerics.narrow import ValueSet
 
-__all__ = ["Tightened", "tightened"]
+__all__ = ["tightened"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
@@ -38,17 +38,7 @@ IntArray = NDArray[np.intp]
 LayerEnds = tuple[tuple[FloatArray, FloatArray], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Tightened:
-    """The new bounds, how many linear programs they took, and how many open units they decided."""
-
-    bounds: LayerEnds
-    queries: int
-    dead: int
-    active: int
-
-
-def tightened(model: Model, sets: Sequence[ValueSet], bounds: LayerEnds, *, seconds: float) -> Tightened:
+def tightened(model: Model, sets: Sequence[ValueSet], bounds: LayerEnds, *, seconds: float) -> LayerEnds:
     """Tighter bounds of one copy of the model on the product of the sets, as far as the seconds reach.
 
     ``bounds`` hold there, one pair a layer; the result does so too, and is nowhere wider.
@@ -57,7 +47,6 @@ def tightened(model: Model, sets: Sequence[ValueSet], bounds: LayerEnds, *, seco
     layers = float_layers(model)
     everywhere = Region(tuple(sets), tuple(sets), (True,) * len(sets))
     found = list(bounds)
-    queries = dead = active = 0
     # The bounds of the first layer are the exact ends of linear functions over a box.
     for depth in range(1, len(layers) - 1):
         low, high = found[depth]
@@ -65,14 +54,11 @@ def tightened(model: Model, sets: Sequence[ValueSet], bounds: LayerEnds, *, seco
         if not len(open_units) or time.monotonic() >= deadline:
             continue
         tops = _tops(layers[: depth + 1], model.inputs, everywhere, tuple(found[: depth + 1]), open_units, deadline)
-        queries += tops.solved
         low, high = low.copy(), high.copy()
         high[open_units] = np.minimum(high[open_units], tops.greatest)
         low[open_units] = np.maximum(low[open_units], -tops.of_negated)
         found[depth] = (low, high)
-        dead += int((high[open_units] <= 0).sum())
-        active += int((low[open_units] >= 0).sum())
-    return Tightened(tuple(found), queries, dead, active)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +67,6 @@ class _Tops:
 
     greatest: FloatArray
     of_negated: FloatArray
-    solved: int
 
 
 def _tops(
@@ -98,7 +83,7 @@ def _tops(
     place = places(query, [region], (known,))[0]
     tops = np.full(2 * len(units), np.inf)
     if not place.bounded:
-        return _Tops(tops[: len(units)], tops[len(units) :], 0)
+        return _Tops(tops[: len(units)], tops[len(units) :])
     linear = program(query, place)
     relaxation = Relaxation(linear)
     rows = np.vstack([np.eye(len(last.bias))[units], -np.eye(len(last.bias))[units]])
@@ -112,7 +97,7 @@ def _tops(
         leaves.append(Leaf(np.eye(len(rows))[number], np.zeros(0), linear.units, gradients))
     if leaves:
         tops[: len(leaves)] = leaf_bounds(_asking(query, rows), place, leaves)
-    return _Tops(tops[: len(units)], tops[len(units) :], len(leaves))
+    return _Tops(tops[: len(units)], tops[len(units) :])
 
 
 def _asking(query: Query, rows: FloatArray) -> Query:

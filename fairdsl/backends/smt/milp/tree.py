@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt.milp.program import Unit
 
-__all__ = ["Leaf", "OrderSplit", "PhaseSplit", "Tree", "ValueSplit"]
+__all__ = ["NOTHING", "Leaf", "OrderSplit", "PhaseSplit", "Tree", "ValueSplit"]
 
 FloatArray = NDArray[np.float64]
 
@@ -26,6 +26,10 @@ class Leaf:
     rows: FloatArray
     units: tuple[Unit, ...]
     gradients: FloatArray
+
+
+#: Proves nothing; stands where a certificate is still to come.
+NOTHING = Leaf(np.zeros(0), np.zeros(0), (), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

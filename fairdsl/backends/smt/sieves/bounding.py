@@ -39,7 +39,7 @@ BoolArray = NDArray[np.bool_]
 #: More assignments of the differing attributes than this are bounded together.
 _FEW = 32
 #: Numbers in the arrays of one call at most, so that memory stays small and caches warm.
-_CELLS = 1 << 21
+_CELLS = 1 << 19
 
 
 class Sieve:

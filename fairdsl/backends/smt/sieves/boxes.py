@@ -6,15 +6,16 @@ to look up for a thousand boxes; partitions of a grid share a handful of sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.domain import Point
 from fairdsl.numerics.narrow import ValueSet
 
-__all__ = ["Box", "Boxes"]
+__all__ = ["Box", "Boxes", "has_unit_of"]
 
 #: The values of each attribute, in the order of the domain.
 Box = tuple[ValueSet, ...]
@@ -63,3 +64,8 @@ class Boxes:
             ]
         )
         return table[where.ravel(), 0], table[where.ravel(), 1]
+
+
+def has_unit_of(box: Box, a: Point, differ: Collection[int]) -> bool:
+    """Whether the unit of ``a`` lies in the box: all its values but those of the attributes that ``differ``."""
+    return all(index in differ or values.contains(a[index]) for index, values in enumerate(box))

@@ -1,9 +1,9 @@
 """Walks across the decision boundary, in many partitions at once.
 
 A pair of individuals is treated differently where the two scores have different signs, so next to the
-boundary. Between a granted and a refused unit of one partition the attributes are exchanged one after the other
-until the decision turns, found by bisection; then the last exchanged number is halved. What is left is two
-neighbours with the boundary between them. Boxes contain every mixture of two of their points.
+boundary. Between a granted and a refused unit of one partition attributes are exchanged until the decision turns
+(:mod:`fairdsl.numerics.exchange`); then the last exchanged number is halved. What is left is two neighbours with the
+boundary between them. Boxes contain every mixture of two of their points.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fairdsl.numerics.exchange import exchanged
 
 __all__ = ["neighbours"]
 
@@ -36,18 +38,8 @@ def neighbours(
     ``other``). ``halvable`` [attributes]: every number (of ``whole`` ones every integer) between two values
     of the attribute is a value too.
     """
-    count, width = one.shape
-    rows = np.arange(count)
-    order = np.argsort(rng.random((count, width)), axis=1)
-    rank = np.argsort(order, axis=1)
-    # With the first `low` attributes of the order exchanged the decision is that of `one`, with `high` no longer.
-    low, high = np.zeros(count, dtype=np.int64), np.full(count, width, dtype=np.int64)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        alike = like_one(np.where(rank < middle[:, None], other, one))
-        low, high = np.where(alike, middle, low), np.where(alike, high, middle)
-    near, far = np.where(rank < low[:, None], other, one), np.where(rank < high[:, None], other, one)
-    last = order[rows, low]
+    near, far, last = exchanged(one, other, like_one, rng)
+    rows = np.arange(len(one))
     for _ in range(_HALVINGS):
         begin, end = near[rows, last], far[rows, last]
         middle_values = np.where(whole[last], np.floor((begin + end) / 2), ((begin + end) / 2).astype(np.float32))

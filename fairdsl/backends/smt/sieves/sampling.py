@@ -9,8 +9,10 @@ nearest to a violation.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,12 +77,14 @@ class _Clusters:
 
 
 class Sampler:
-    """Draws in the partitions of one question; the same seed draws the same."""
+    """Draws in the partitions of one question; the same seed draws the same.
 
-    def __init__(self, problem: Problem, sets: Box, seed: int) -> None:
-        self._problem = problem
+    No further round begins after ``until``, in seconds of ``time.monotonic``.
+    """
+
+    def __init__(self, problem: Problem, sets: Box, seed: int, until: float = inf) -> None:
         self._pair: Pair = pair_of(problem)
-        self._sets = sets
+        self._sets, self._until = sets, until
         self._rng = np.random.default_rng([seed, 1])
         self._evaluator = BatchEvaluator(problem.model)
         self._assignments = self._drawn_assignments()
@@ -116,7 +120,7 @@ class Sampler:
                 clusters = self._moved(boxes, draws, clusters, left, units)
                 found.extend(self._pairs(clusters))
                 left = np.setdiff1d(left, [suspect.place for suspect in found])
-            if not left.size or not self._free:
+            if not left.size or not self._free or time.monotonic() >= self._until:
                 break
             beside = self._crossed(clusters, left, units)
             if beside is not None:

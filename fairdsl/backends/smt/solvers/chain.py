@@ -11,24 +11,30 @@ This runs in a process of its own (``worker``), which is killed where a limit is
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairdsl.backends.contract import Answer, Budget, Facts, Silent
-from fairdsl.backends.smt.cases import Case, cases, pair_of
+from fairdsl.backends.contract import Budget, Facts, Silent
+from fairdsl.backends.smt.cases import Atom, Case, cases, pair_of
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.settle import Bounded, Bounder
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
+from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
+from fairdsl.numerics.bounds import float_layers
 from fairdsl.replay import witness
 from fairdsl.verdict import Reason, Witness
+
+if TYPE_CHECKING:
+    from fairdsl.backends.smt.milp.place import Enclosures
 
 __all__ = ["Chained", "Limits", "Status", "decide", "left_by_bounds", "preload"]
 
@@ -88,19 +94,21 @@ def preload() -> None:
 def decide(problem: Problem, limits: Limits) -> Chained:
     """Decide the problem, as far as the limits allow."""
     deadline = time.monotonic() + limits.seconds
-    open_cases = left_by_bounds(problem)
+    every = cases(problem)
+    enclosures = _enclosures(problem)
+    asked = _left_by_sides(problem, every, enclosures, deadline)
+    open_cases = left_by_bounds(problem, asked)
     if not open_cases:
-        return Chained(status=Status.HOLDS, by="bounds")
+        return Chained(status=Status.HOLDS, by="bounds" if len(asked) == len(every) else "milp")
     undecided: int | None = None
     if limits.units:
         open_cases, undecided = _tightened(problem, open_cases, deadline)
-    programmed = _programmed(problem, open_cases, limits, deadline)
+    programmed = _programmed(problem, open_cases, limits, deadline, enclosures)
     if programmed.witness is not None:
         found = Chained(status=Status.VIOLATED, by="milp", witness=programmed.witness)
     elif not programmed.left:
         found = Chained(status=Status.HOLDS, by="milp")
     elif limits.programs_only:
-        every = cases(problem)
         left = tuple(every.index(case) for case in programmed.left)
         found = Chained(status=Status.UNKNOWN, by="milp", reason=Reason.INCOMPLETE, left=left)
     else:
@@ -110,20 +118,44 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     return replace(found, undecided=undecided, trusted=programmed.trusted)
 
 
-def left_by_bounds(problem: Problem) -> list[tuple[Case, Bounded]]:
-    """The cases that bounds leave open, the easiest first."""
-    found = []
-    for case in cases(problem):
-        (bounded,) = Bounder(problem.model, case).bound([case.region])
-        if not bounded.settled:
-            found.append((case, bounded))
+def left_by_bounds(problem: Problem, asked: Sequence[Case] | None = None) -> list[tuple[Case, Bounded]]:
+    """Those of the cases (all of them unless told) that bounds leave open, the easiest first."""
+    # Cases with the same conditions share their atoms and differ in their regions alone.
+    together: dict[tuple[Atom, ...], list[Case]] = {}
+    for case in cases(problem) if asked is None else asked:
+        together.setdefault(case.atoms, []).append(case)
+    found = [
+        (case, bounded)
+        for group in together.values()
+        for case, bounded in zip(
+            group, Bounder(problem.model, group[0]).bound([case.region for case in group]), strict=True
+        )
+        if not bounded.settled
+    ]
     return sorted(found, key=lambda entry: entry[1].undecided)
+
+
+def _enclosures(problem: Problem) -> Enclosures:
+    """Bounds of the problem's network, shared by all that is asked about it."""
+    from fairdsl.backends.smt.milp.place import Enclosures
+
+    return Enclosures(float_layers(problem.model), problem.model.inputs)
+
+
+def _left_by_sides(problem: Problem, asked: Sequence[Case], enclosures: Enclosures, deadline: float) -> Sequence[Case]:
+    """The cases that programs about single individuals leave open."""
+    from fairdsl.backends.smt.milp.sides import left_by_sides
+
+    seconds = min(_QUICK_SECONDS, (deadline - time.monotonic()) / 8)
+    return left_by_sides(problem, asked, enclosures, seconds=seconds)
 
 
 #: What the first try of all cases may take: seconds, and linear programs a case.
 _QUICK_SECONDS, _QUICK_NODES = 2.0, 400
-#: Units that are drawn, and rounds, where the first try decides nothing.
-_MANY = (2048, 40)
+#: Units that are drawn, and rounds, where the first try decides nothing; rounds end with this share of the time.
+_MANY, _SAMPLING_SHARE = (2048, 40), 0.25
+#: The share of the rest that programs get before z3.
+_PROGRAMS_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,24 +168,31 @@ class _Programmed:
 
 
 def _programmed(
-    problem: Problem, open_cases: list[tuple[Case, Bounded]], limits: Limits, deadline: float
+    problem: Problem, open_cases: list[tuple[Case, Bounded]], limits: Limits, deadline: float, enclosures: Enclosures
 ) -> _Programmed:
     """A short try of all cases, which mostly is enough; then a thorough look for a violation; then the rest."""
     quickly = min(_QUICK_SECONDS, (deadline - time.monotonic()) / 8)
-    first = _by_programs(problem, open_cases, quickly, _QUICK_NODES, trust=limits.trust_milp)
+    first = _by_programs(problem, open_cases, quickly, _QUICK_NODES, enclosures, trust=limits.trust_milp)
     if first.witness is not None or not first.left:
         return first
-    found = _sampled(problem, limits.seed)
+    now = time.monotonic()
+    found = _sampled(problem, limits.seed, now + (deadline - now) * _SAMPLING_SHARE)
     if found is not None:
         return _Programmed([], witness=found)
     left = [entry for entry in open_cases if entry[0] in first.left]
-    seconds = (deadline - time.monotonic()) / (1 if limits.programs_only else 2)
-    second = _by_programs(problem, left, seconds, None, trust=limits.trust_milp)
+    seconds = (deadline - time.monotonic()) * (1.0 if limits.programs_only else _PROGRAMS_SHARE)
+    second = _by_programs(problem, left, seconds, None, enclosures, trust=limits.trust_milp)
     return replace(second, trusted=first.trusted or second.trusted)
 
 
 def _by_programs(
-    problem: Problem, open_cases: list[tuple[Case, Bounded]], seconds: float, nodes: int | None, *, trust: bool
+    problem: Problem,
+    open_cases: list[tuple[Case, Bounded]],
+    seconds: float,
+    nodes: int | None,
+    enclosures: Enclosures,
+    *,
+    trust: bool,
 ) -> _Programmed:
     """What linear and mixed-integer programs decide in the seconds, shared equally among the cases."""
     from fairdsl.backends.smt.milp.decide import settle_case
@@ -163,8 +202,10 @@ def _by_programs(
     left: list[Case] = []
     trusted = False
     for place, (case, bounded) in enumerate(open_cases):
-        share = max(0.0, deadline - time.monotonic()) / (len(open_cases) - place)
-        answer = settle_case(problem, case, bounded, seconds=share, trust_milp=trust, **limit)
+        share = (deadline - time.monotonic()) / (len(open_cases) - place)
+        if share <= 0:  # even to begin takes its time
+            return _Programmed([*left, *(entry[0] for entry in open_cases[place:])], trusted)
+        answer = settle_case(problem, case, bounded, seconds=share, trust_milp=trust, enclosures=enclosures, **limit)
         if answer.status == "refuted":
             continue
         if answer.status == "infeasible" and trust:
@@ -178,12 +219,12 @@ def _by_programs(
     return _Programmed(left, trusted)
 
 
-def _sampled(problem: Problem, seed: int) -> Witness | None:
-    """A violation among many individuals, where programs are about to take long."""
+def _sampled(problem: Problem, seed: int, until: float) -> Witness | None:
+    """A violation among many individuals, where programs are about to take long; no round begins after ``until``."""
     from fairdsl.backends.smt.sieves.sampling import Sampler
 
     sets = whole_region(problem.domain, pair_of(problem)).a
-    for suspect in Sampler(problem, sets, seed).suspects(Boxes.of([sets]), *_MANY):
+    for suspect in Sampler(problem, sets, seed, until).suspects(Boxes.of([sets]), *_MANY):
         found = witness(problem, *suspect.pair)
         if found is not None and found.replay.agrees:
             return found
@@ -216,7 +257,7 @@ def _tightened(
         seconds = max(0.0, deadline - time.monotonic()) / (4 * (len(open_cases) - place))
         a = tightened(problem.model, bounded.region.a, bounded.a, seconds=seconds / 2)
         b = tightened(problem.model, bounded.region.b, bounded.b, seconds=seconds / 2)
-        sharper = replace(bounded, a=a.bounds, b=b.bounds)
+        sharper = replace(bounded, a=a, b=b)
         worst = max(worst, _undecided(problem.model, sharper))
         found.append((case, sharper))
     return found, worst
