@@ -144,11 +144,15 @@ class KernelTerms:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Whole:
-    """What a node reads as integers: the numbers of ``value`` must have no fraction to cut off."""
+    """What a node reads as integers: the numbers of ``value`` must have no fraction to cut off.
+
+    With ``codes`` each of them has to be one of these, for the node fails on any other number.
+    """
 
     operator: str
     node: str
     value: Affine
+    codes: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

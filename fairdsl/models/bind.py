@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ from fairdsl.ir.declaration import ModelDeclaration
 from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models import errors
+from fairdsl.models.basis import Whole
 from fairdsl.models.graph import GraphInput, ImportedGraph
 from fairdsl.models.indicate import form_of, unit_forms
 from fairdsl.source import Span
@@ -48,19 +50,54 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, sp
 
 
 def check_whole(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> None:
-    """Check that what the file reads as integers has none but integers in the domain; raises DiagnosticError.
+    """Check what the file takes for granted of the numbers that it reads as integers; raises DiagnosticError.
 
-    Then a cast cuts nothing off.
+    All are integers in the domain, so that a cast cuts nothing off, and those that are looked up in a list without a
+    place for others are in the list.
     """
     units = unit_forms(graph.basis.blocks, forms)
     for whole in graph.basis.whole:
         for element in range(whole.value.size):
-            if not _is_whole(form_of(whole.value, element, units), domain):
-                reason = "it turns a number that need not be a whole one into an integer, which cuts its fraction off"
-                remedy = "declare the attribute as `integer`, or export the model without this step"
+            problem = _objection(whole, form_of(whole.value, element, units), domain)
+            if problem is not None:
+                reason, remedy = problem
                 raise DiagnosticError(
                     errors.node_not_exact(graph.path, whole.operator, whole.node, reason, remedy, span)
                 )
+
+
+def _objection(whole: Whole, form: Form, domain: Domain) -> tuple[str, str] | None:
+    """Why a number cannot be read as the node reads it, and what to do; None where it can."""
+    if not _is_whole(form, domain):
+        return (
+            "it turns a number that need not be a whole one into an integer, which cuts its fraction off",
+            "declare the attribute as `integer`, or export the model without this step",
+        )
+    if whole.codes is None:
+        return None
+    others = _values(form, domain, len(whole.codes))
+    unlisted = None if others is None else sorted(others - whole.codes)
+    if unlisted == []:
+        return None
+    which = "others may be filled in" if unlisted is None else f"{unlisted[0]} may be filled in"
+    return (
+        f"it fails for unknown categories (`zeros` is 0), and {which}",
+        "declare only values that the model was trained on, or train with `handle_unknown='ignore'`",
+    )
+
+
+def _values(form: Form, domain: Domain, most: int) -> set[int] | None:
+    """The values of a form of integers, of many only ``most`` + 1; None where they depend on several inputs."""
+    if not form.terms:
+        return {int(form.constant)}
+    (item, factor), *more = form.terms
+    values: Sequence[int] | None = (0, 1)
+    if isinstance(item, AttributeInput):
+        values = domain.attributes[item.attribute].values
+    if more or values is None:
+        return None
+    first = itertools.islice(values, most + 1)  # a range may be long; one value too many shows the same
+    return {int(form.constant + factor * value) for value in first}
 
 
 def _is_whole(form: Form, domain: Domain) -> bool:

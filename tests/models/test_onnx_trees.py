@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from model_files import SPAN, declaration, domain, node, saved
-from onnx import TensorProto
+from onnx import TensorProto, numpy_helper
 from tree_files import (
     POSITIVE,
     Branch,
@@ -169,6 +169,11 @@ PIPELINES: dict[str, list[Any]] = {
         node("Reshape", ["codes", "shape"], ["z"]),
         regressor([Branch("BRANCH_LEQ", 4, 0.5, Leaf(((0, -1.0),)), Leaf(((0, 2.0),)))], "z"),
     ],
+    "one hot of all that may be filled in": [
+        ml("OneHotEncoder", "x", "codes", cats_int64s=[5, 4, 3, 2, 1, 0, -1], zeros=0),
+        node("Reshape", ["codes", "shape"], ["z"]),
+        regressor([Branch("BRANCH_LEQ", 4, 0.5, Leaf(((0, -1.0),)), SMALL)], "z"),
+    ],
     "one hot and scaled": [
         node("Cast", ["x"], ["i"], to=TensorProto.INT64),
         ml("OneHotEncoder", "i", "codes", cats_int64s=[0, 3], zeros=1),
@@ -176,6 +181,12 @@ PIPELINES: dict[str, list[Any]] = {
         ml("Scaler", "x", "s", offset=[0.5, 1.0, 0.0], scale=[2.0, 0.5, 1.0]),
         node("Concat", ["s", "c"], ["z"], axis=1),
         regressor([Branch("BRANCH_GT", 5, 0.5, SMALL, Branch("BRANCH_GTE", 3, 1.0, Leaf(((0, 2.0),)), SMALL))], "z"),
+    ],
+    "one hot of sums": [
+        ml("LinearRegressor", "x", "s", coefficients=[1.0, 0.0, 0.0], intercepts=[2.0]),
+        ml("OneHotEncoder", "s", "codes", cats_int64s=list(range(1, 8)), zeros=0),
+        node("Reshape", ["codes", "shape"], ["z"]),
+        ml("LinearRegressor", "z", "y", coefficients=[-1.0, 1.0, 0.5, 2.0, -3.0, 1.0, -0.5], intercepts=[0.25]),
     ],
     "table": [
         node("Cast", ["x"], ["i"], to=TensorProto.INT64),
@@ -213,8 +224,6 @@ PIPELINES: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize("name", PIPELINES)
 def test_pipelines(name: str, tmp_path: Path) -> None:
-    from onnx import numpy_helper
-
     model = tree_file(PIPELINES[name], ("y",))
     model.graph.initializer.append(numpy_helper.from_array(np.array([1, -1], dtype=np.int64), "shape"))
     read = loaded(model, tmp_path, SCORE)
@@ -230,6 +239,12 @@ def changed(attributes: dict[str, Any], **changes: Any) -> Any:
     from onnx import helper
 
     return helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", **{**attributes, **changes})
+
+
+def looked_up(source: str, codes: list[int], *, zeros: int) -> list[Any]:
+    """A tree over the indicators of codes."""
+    flat = node("Flatten", ["codes"], ["z"])
+    return [ml("OneHotEncoder", source, "codes", cats_int64s=codes, zeros=zeros), flat, regressor([SINGLE], "z")]
 
 
 PLAIN = {**ensemble([SMALL], "target"), "n_targets": 1}
@@ -271,7 +286,21 @@ REFUSED: dict[str, tuple[list[Any], tuple[str, ...], str]] = {
         ("y",),
         "units of a network",
     ),
-    "unknown categories": ([ml("OneHotEncoder", "x", "y", cats_int64s=[1], zeros=0)], ("y",), "unknown categories"),
+    "unknown categories": (looked_up("x", [1], zeros=0), ("y",), "-1 may be filled in"),
+    "one unknown category": (looked_up("x", [-1, 0, 1, 2, 3, 4], zeros=0), ("y",), "5 may be filled in"),
+    "codes of halves": (
+        [ml("Scaler", "x", "h", scale=[0.5] * 3), *looked_up("h", [0, 1, 2], zeros=1)],
+        ("y",),
+        "cuts its fraction off",
+    ),
+    "codes of sums": (
+        [
+            ml("LinearRegressor", "x", "s", coefficients=[1.0, 1.0, 0.0]),
+            *looked_up("s", list(range(-2, 11)), zeros=0),
+        ],
+        ("y",),
+        "others may be filled in",
+    ),
 }
 
 
@@ -315,6 +344,14 @@ def test_casts_to_integers_need_integers(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError, match="Cast") as found:
         loaded(model, tmp_path, SCORE, people=domain("a", "b", "c", kind=Real(low=Fraction(0), high=Fraction(5))))
     assert "integer" in str(found.value.diagnostics[0].help)
+
+
+def test_codes_of_reals_are_not_looked_up_by_their_whole_part(tmp_path: Path) -> None:
+    """A runtime casts 0.7 to 0 and finds the category 0, so an encoder of reals is no table of equalities."""
+    model = tree_file(PIPELINES["one hot of all that may be filled in"], ("y",))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1, -1], dtype=np.int64), "shape"))
+    with pytest.raises(DiagnosticError, match="OneHotEncoder"):
+        loaded(model, tmp_path, SCORE, people=domain("a", "b", "c", kind=Real(low=Fraction(0), high=Fraction(5))))
 
 
 def test_leaves_that_nobody_reaches_are_left_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Comparison, Indicators, apply, take
+from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, take
 from fairdsl.models.onnx_import.arithmetic import plus
 from fairdsl.models.onnx_import.scikit import above
 from fairdsl.models.onnx_import.shaping import joined
@@ -36,13 +36,17 @@ def _binarizer(call: NodeCall) -> Value:
 
 
 def _one_hot_encoder(call: NodeCall) -> Value:
-    """One indicator a category, along a new last axis; an unknown category has none."""
+    """One indicator a category, along a new last axis; an unknown category has none.
+
+    Numbers are cast to integers before they are looked up, so they have to be whole; with ``zeros`` 0, as
+    scikit-learn's encoder is exported unless it is to ignore unknown categories, each has to be a category.
+    """
     value = _early(call)
     categories = call.attribute("cats_int64s", None)
     if categories is None:
         raise UnreadableError("its categories are text", "write `reads one_hot(...)` and export the model without it")
-    if not call.attribute("zeros", 1):
-        raise UnreadableError("it fails for unknown categories (`zeros` is 0)")
+    listed = None if call.attribute("zeros", 1) else frozenset(int(code) for code in categories)
+    call.basis.whole.append(Whole(call.node.operator, call.node.where, value, listed))
     tests = [Comparison(i, Relation.EQ, Fraction(code)) for i in range(value.size) for code in categories]
     return _indicators(call, value, tests, (*value.shape, len(categories)))
 
