@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from fractions import Fraction
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import json_option, model_option, spec_argument
+from fairdsl.cli.documents import headed, mistakes_as_json, write_json
+from fairdsl.cli.options import json_option, model_option, part, spec_argument
 from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
 
@@ -24,17 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-
-def _share(_: click.Context, __: click.Parameter, text: str) -> Fraction:
-    """``1%``, ``0.01`` or ``1/100``, as a number from 0 to 1."""
-    try:
-        number = Fraction(text.strip().removesuffix("%").strip())
-    except (ValueError, ZeroDivisionError) as error:
-        raise click.BadParameter(f"`{text}` is no share; write for example 1% or 0.01") from error
-    share = number / 100 if text.strip().endswith("%") else number
-    if not 0 <= share <= 1:
-        raise click.BadParameter(f"`{text}` is no share; it lies between 0% and 100%")
-    return share
+_SCHEMA = "fairdsl.pruned/1"
 
 
 @click.command(
@@ -46,7 +34,7 @@ def _share(_: click.Context, __: click.Parameter, text: str) -> Fraction:
 @click.option("--model-name", "model", metavar="NAME", help="The model to prune, where the spec has several.")
 @click.option(
     "--tolerance",
-    callback=_share,
+    callback=part,
     default="1%",
     show_default=True,
     metavar="SHARE",
@@ -85,26 +73,16 @@ def command(ctx: click.Context, /, spec: str, as_json: bool, models: Mapping[str
     written file verifies that file, not the original.
     """
     _check_free(Path(options["output"]))
-    try:
+    with mistakes_as_json(ctx, _SCHEMA, as_json):
         pruned = fairdsl.prune(spec, models=models, **options)
-    except DiagnosticError as error:
-        if not as_json:
-            raise
-        _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-        ctx.exit(SPEC_ERROR)
     if as_json:
-        _print_json(_as_json(pruned) | {"diagnostics": diagnostics_to_json(pruned.warnings)})
+        write_json(headed(_SCHEMA, _as_json(pruned) | {"diagnostics": diagnostics_to_json(pruned.warnings)}))
         return
     if pruned.warnings:
         style = error_style()
         text = render(pruned.warnings, colour=style.colour, unicode=style.unicode, width=style.width)
         click.echo(text, err=True)
     _print(spec, pruned)
-
-
-def _print_json(written: dict[str, Any]) -> None:
-    head = {"schema": "fairdsl.pruned/1", "fairdsl": fairdsl.__version__}
-    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))
 
 
 def _as_json(pruned: Pruned) -> dict[str, Any]:
@@ -118,6 +96,7 @@ def _as_json(pruned: Pruned) -> dict[str, Any]:
         "about": "verdicts on the pruned file are about the pruned network, not about the original",
         "tolerance": ratio(pruned.tolerance),
         "profiled": pruned.profiled,
+        "least_active": None if pruned.least is None else ratio(pruned.least),
         "seed": pruned.seed,
         "layers": [
             {"units": layer.units, "removed": layer.removed, "silenced": layer.silenced} for layer in pruned.layers
@@ -174,8 +153,13 @@ def _rule(pruned: Pruned) -> str:
 
 
 def _removed(pruned: Pruned) -> str:
+    from fairdsl.report.numbers import shown
+
     if not pruned.removed:
-        return f"none of {pruned.units:,} hidden units: the file holds the same network"
+        same = f"none of {pruned.units:,} hidden units: the file holds the same network"
+        if pruned.least is None or pruned.least <= pruned.tolerance:
+            return same  # nobody was drawn, or a layer keeps its last unit
+        return f"{same}; the least active one is active for {shown(pruned.least, percent=True)}"
     counted = (f"{_count(layer)} in layer {number}" for number, layer in enumerate(pruned.layers, start=1))
     return f"{pruned.removed:,} of {pruned.units:,} hidden units: {', '.join(counted)}"
 

@@ -159,6 +159,7 @@ def _assemble(
         logits=logits,
         one_of=_one_of(inputs, bound, domain),
         opaque=None if terms is None else kernel_machine(terms, first),
+        declaration=declaration if from_file else None,
         span=declaration.span,
     )
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.diagnostics.wording import listed, short_path
 from fairdsl.source import Span
 
 __all__ = ["label_not_compared", "model_not_pruned", "not_cut_exactly"]
 
-
-def _listing(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+#: Names in a list before the rest are counted.
+_LISTED = 12
 
 
 def not_cut_exactly(path: str, reason: str, span: Span | None, help_text: str | None = None) -> Diagnostic:
     """E0560: units cannot be taken out of the file so that exactly the rest remains."""
-    name = path if len(path) <= 40 else path.replace("\\", "/").rsplit("/", 1)[-1][-40:]
     return Diagnostic(
         code="E0560",
-        title=f"units cannot be taken out of `{name}`",
+        title=f"units cannot be taken out of `{short_path(path)}`",
         primary=Label(span, reason) if span else None,
         notes=() if span else (reason,),
         why="a file that is cut wrongly would be a third network: neither the original nor the pruned one",
@@ -33,9 +32,9 @@ def model_not_pruned(name: str | None, known: Sequence[str], reason: str, span: 
     if guess and name not in known:
         remedy = f"did you mean `{guess}`?"
     elif name in known or not known:
-        remedy = "prune a model that comes from an ONNX file"
+        remedy = "prune a network with hidden `Relu` units that comes from an ONNX file"
     else:
-        remedy = f"write `--model-name NAME` with one of {_listing(known)}"
+        remedy = f"write `--model-name NAME` with one of {listed(known, _LISTED)}"
     return Diagnostic(
         code="E0561",
         title=f"`{name[:30]}` cannot be pruned" if name else "which model to prune is not said",

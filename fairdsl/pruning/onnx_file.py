@@ -8,7 +8,7 @@ metadata say what it was made from. The bytes depend on the original file and on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,20 +17,18 @@ import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import ExactArray, Layer, Model
-from fairdsl.models.provenance import PRUNED_FROM, REMOVED_UNITS
+from fairdsl.models.provenance import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
 from fairdsl.models.runtime import Runtime
 from fairdsl.pruning import errors
 from fairdsl.pruning.cut import Cutter
 from fairdsl.pruning.profile import Units
 from fairdsl.pruning.remove import PrunedModel, remove, removed_layers, silenced_layers
+from fairdsl.pruning.source_file import Importer
 from fairdsl.pruning.stages import Stage, stages_by_layer
 from fairdsl.resources import version
 from fairdsl.source import Span
 
 __all__ = ["Written", "write_onnx"]
-
-#: From a path to the model that the spec's importer reads there.
-Importer = Callable[[str], Model]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,19 +39,26 @@ class Written:
     in addition the ``silenced`` ones, whose weights are 0 because more than products read them.
     """
 
-    path: str
     model: Model
     pruned: PrunedModel
     silenced: Units
 
 
 def write_onnx(
-    source: str, model: Model, units: Units, target: str, importer: Importer, span: Span | None = None
+    source: str,
+    model: Model,
+    units: Units,
+    target: str,
+    importer: Importer,
+    span: Span | None = None,
+    *,
+    part: str | None = None,
 ) -> Written:
     """Write the file at ``source``, whose model is ``model``, without the ``units`` to ``target``.
 
-    ``importer`` reads a file as the spec declares it; ``span`` is the place in the spec that names the
-    file. Raises DiagnosticError (E0560) where the units cannot be cut out exactly; then nothing is written.
+    ``importer`` reads a file as the spec declares it; ``span`` is the place in the spec that names the file;
+    ``part`` says in words which people the units are seldom active for, where that is not everybody. Raises
+    DiagnosticError (E0560) where the units cannot be cut out exactly; then nothing is written.
     """
     if Path(source).resolve() == Path(target).resolve():
         help_text = "name another file with `-o`: the original is what people are decided by"
@@ -62,7 +67,7 @@ def write_onnx(
     # Some exporters write files that only onnxruntime is content with; theirs need not become better.
     was_valid = _objection(proto) is None
     silenced = _cut(source, proto, model, units, span)
-    _sign(proto, model, units)
+    _sign(proto, model, units, part)
     objection = _objection(proto)
     if was_valid and objection is not None:
         raise DiagnosticError(errors.not_cut_exactly(source, objection, span))
@@ -83,7 +88,7 @@ def write_onnx(
     deployed = replace(imported.deployed, path=target)
     Runtime(deployed, span)  # a file that does not run is no network
     imported = replace(imported, deployed=deployed)
-    return Written(path=target, model=imported, pruned=remove(model, units), silenced=silenced)
+    return Written(model=imported, pruned=remove(model, units), silenced=silenced)
 
 
 def _opened(source: str) -> Any:
@@ -121,13 +126,16 @@ def _in_stage(placed: Sequence[tuple[int, Stage]], unit: int) -> Stage | None:
     return next((stage for start, stage in placed if start <= unit < start + stage.width), None)
 
 
-def _sign(proto: Any, model: Model, units: Units) -> None:
-    """Who made the file and, where units were removed, from which network and how many in each layer."""
+def _sign(proto: Any, model: Model, units: Units, part: str | None) -> None:
+    """Who made the file and, where units were removed, from which network, for whom, and how many in each layer."""
     proto.producer_name, proto.producer_version = "fairdsl", version()
-    removed = ", ".join(f"layer {layer + 1}: {len(units[layer])}" for layer in sorted(units) if units[layer])
+    counts = {layer + 1: len(units[layer]) for layer in sorted(units) if units[layer]}
+    removed = ", ".join(f"{count} unit{'s' * (count != 1)} of layer {layer}" for layer, count in counts.items())
     if not removed:
         return
     ours = {PRUNED_FROM: model.sha256 or "", REMOVED_UNITS: removed}
+    if part is not None:
+        ours[PRUNED_FOR] = part
     kept = [(entry.key, entry.value) for entry in proto.metadata_props if entry.key not in ours]
     del proto.metadata_props[:]
     for key, value in (*kept, *ours.items()):

@@ -22,7 +22,7 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.pruning.draws import draw
 
-__all__ = ["LayerProfile", "Profile", "Units", "candidates", "profile"]
+__all__ = ["LayerProfile", "Profile", "Units", "candidates", "least_active", "profile"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -88,6 +88,12 @@ def candidates(found: Profile, tolerance: Fraction) -> dict[int, tuple[int, ...]
         if seldom.any():
             chosen[layer.layer] = tuple(layer.units[seldom].tolist())
     return chosen
+
+
+def least_active(found: Profile) -> Fraction | None:
+    """The share of the individuals for which the least active ReLU unit is active; None where none were drawn."""
+    counts = [int(layer.active[layer.rectifying].min()) for layer in found.layers if layer.rectifying.any()]
+    return Fraction(min(counts), found.points) if counts and found.points else None
 
 
 class _Tally:

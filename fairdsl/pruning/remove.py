@@ -3,13 +3,13 @@
 Removing a unit makes its output 0 everywhere: its row of the layer's weights goes, and its column of the
 next layer's. All other weights stay what they were, exactly. The pruned network computes what the original
 does wherever the removed units are not active, and anything elsewhere; so what is proved of one says nothing
-about the other. :class:`PrunedModel` carries the original with it, on which every pair has to be replayed.
+about the other, and every pair that is found on one has to be replayed on the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
 import numpy as np
@@ -28,12 +28,22 @@ __all__ = ["PrunedModel", "prune_on", "remove", "removed_layers", "silenced_laye
 class PrunedModel(Model):
     """A model some of whose units were removed; never the model that the spec is about.
 
-    ``removed`` says which, by layer of ``original``. There is no deployed file to replay on: the original's
-    is the one that decides about people.
+    ``removed`` pairs layers of the original with the units that they lost. There is no deployed file to replay on:
+    the original's is the one that decides about people.
     """
 
-    original: Model = field(repr=False)
+    # Pairs and no mapping, for models are keys of caches.
     removed: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @property
+    def units(self) -> Units:
+        """The removed units by layer."""
+        return dict(self.removed)
+
+    @property
+    def count(self) -> int:
+        """How many units are gone."""
+        return sum(len(positions) for _, positions in self.removed)
 
 
 def remove(model: Model, units: Units) -> PrunedModel:
@@ -49,21 +59,20 @@ def remove(model: Model, units: Units) -> PrunedModel:
     }
     kept = {one.name: getattr(model, one.name) for one in fields(Model)}
     removed = tuple((layer, tuple(units[layer])) for layer in sorted(units) if units[layer])
-    return PrunedModel(**(kept | changed), original=model, removed=removed)
+    return PrunedModel(**(kept | changed), removed=removed)
 
 
 def prune_on(
     problem: Problem, box: Sequence[ValueSet], tolerance: Fraction, points: int, seed: int
-) -> tuple[Problem, dict[int, tuple[int, ...]]]:
-    """The question about the network without the units that are seldom active in ``box``, and those units.
+) -> PrunedModel | None:
+    """The problem's network without the units that are seldom active in ``box``; None where there are none.
 
-    ``box`` has a value set for each attribute; individuals are drawn from it, the domain and the target. A
-    verdict on the result is about a :class:`PrunedModel`: no pair in the box being found or left in doubt
-    there proves nothing of the original. With nothing to remove the problem comes back as it is.
+    ``box`` has a value set for each attribute; ``points`` individuals are drawn from it, the domain and the target.
+    That no pair in the box is found on the result, or left in doubt, proves nothing of the original.
     """
     target = {"target": problem.question.target} if isinstance(problem.question, Pair) else {}
     units = candidates(profile(problem.model, problem.domain, box, points, seed, **target), tolerance)
-    return (replace(problem, model=remove(problem.model, units)), units) if units else (problem, {})
+    return remove(problem.model, units) if units else None
 
 
 def removed_layers(layers: Sequence[Layer], units: Units) -> tuple[Layer, ...]:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import load_models
-from fairdsl.ir.declaration import FileSource, InlineScore, ModelSource, RuleList
+from fairdsl.ir.declaration import FileSource
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.model import Curve, Model
-from fairdsl.models.load import load_model
+from fairdsl.ir.model import Model
 from fairdsl.numerics.narrow import narrow
 from fairdsl.pruning import errors
 from fairdsl.pruning.accuracy import Accuracy, Disagreement, accuracy, disagreement
 from fairdsl.pruning.onnx_file import Written, write_onnx
-from fairdsl.pruning.profile import candidates, profile
+from fairdsl.pruning.profile import candidates, least_active, profile
 from fairdsl.pruning.remove import remove
+from fairdsl.pruning.source_file import as_declared, network_file
 from fairdsl.semantics import CheckedSpec, front_end
 
 __all__ = ["LayerCount", "Pruned", "prune_spec"]
@@ -40,6 +40,7 @@ class Pruned:
 
     ``tolerance`` is the share of ``profiled`` individuals for which a removed unit may have been active.
     ``pinned``: the spec names the original by its digest and will not take the new file as it stands.
+    ``least`` is the share for which the least active unit that bends is active; None where nobody was drawn.
     ``accuracy`` is None where no data were given; ``disagreement`` where no uniform individual can be drawn.
     ``warnings`` are about the original's file.
     """
@@ -51,6 +52,7 @@ class Pruned:
     sha256: str | None
     tolerance: Fraction
     profiled: int
+    least: Fraction | None
     seed: int
     layers: tuple[LayerCount, ...]
     accuracy: Accuracy | None
@@ -89,7 +91,7 @@ def prune_spec(
     loaded, about_models = load_models(spec, models, only=frozenset({name}))
     original, domain = loaded[name], spec.models[name].domain
     source = spec.models[name].declaration.source
-    file = _network_file(source, original, tuple(spec.models))
+    file = network_file(source, original, tuple(spec.models))
     found = profile(original, domain, narrow(domain), points, seed)
     units = candidates(found, tolerance)
     # The data come first: what is wrong with them is said before any file is written.
@@ -99,7 +101,7 @@ def prune_spec(
         original,
         units,
         output,
-        lambda path: _imported(spec, name, path),
+        as_declared(spec.models[name].declaration, domain),
         source.span,
     )
     return Pruned(
@@ -110,6 +112,7 @@ def prune_spec(
         sha256=written.model.sha256,
         tolerance=tolerance,
         profiled=found.points,
+        least=least_active(found),
         seed=seed,
         layers=_counts(original, written),
         accuracy=measured,
@@ -130,36 +133,11 @@ def _chosen(spec: CheckedSpec, model: str | None) -> str:
     raise DiagnosticError(errors.model_not_pruned(model, names, reason, None))
 
 
-def _network_file(source: ModelSource, original: Model, known: Sequence[str]) -> str:
-    """The path of the model's file; raises DiagnosticError (E0561) where no units could be taken out of it."""
-    hidden = original.layers[:-1]
-    if original.opaque is not None:
-        reason = "it is no network whose layers are known"
-    elif original.deployed is None:
-        reason = "it is a linear model or a list of rules"
-        if isinstance(source, InlineScore | RuleList):
-            reason = "it is written in the spec"
-    elif not any(bool(np.any((layer.slope.floats == 0) & (layer.curve_codes == Curve.LEAKY))) for layer in hidden):
-        reason = "it has no hidden `Relu` units"
-    else:
-        return original.deployed.path
-    raise DiagnosticError(errors.model_not_pruned(original.name, known, reason, source.span))
-
-
-def _imported(spec: CheckedSpec, name: str, path: str) -> Model:
-    """The file read as the spec declares the model; the digest that it pins is the original's."""
-    declaration = spec.models[name].declaration
-    assert isinstance(declaration.source, FileSource), "the model was read from a file"
-    unpinned = replace(declaration, source=replace(declaration.source, sha256=None))
-    return load_model(unpinned, spec.models[name].domain, override_path=path)
-
-
 def _counts(original: Model, written: Written) -> tuple[LayerCount, ...]:
-    removed = dict(written.pruned.removed)
     return tuple(
         LayerCount(
             units=int(np.count_nonzero(~layer.linear)),
-            removed=len(removed.get(number, ())),
+            removed=len(written.pruned.units.get(number, ())),
             silenced=len(written.silenced.get(number, ())),
         )
         for number, layer in enumerate(original.layers[:-1])

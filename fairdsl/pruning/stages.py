@@ -37,7 +37,6 @@ class Stage:
 
     product: int
     addition: int | None
-    activation: int
     width: int
     readers: tuple[int, ...] | None
 
@@ -103,7 +102,6 @@ class Graph:
         return Stage(
             product=below,
             addition=addition,
-            activation=activation,
             width=width,
             readers=self._readers_of(self.nodes[activation].output[0]),
         )

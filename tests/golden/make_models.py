@@ -97,7 +97,7 @@ def pruned() -> onnx.ModelProto:
     """A network that says that it was cut out of another one."""
     made = hidden()
     made.metadata_props.add(key="fairdsl.pruned_from_sha256", value="ab" * 32)
-    made.metadata_props.add(key="fairdsl.removed_units", value="layer 1: 14")
+    made.metadata_props.add(key="fairdsl.removed_units", value="14 units of layer 1")
     return made
 
 
