@@ -96,6 +96,13 @@ _PARTITION = (
         metavar="N",
         help="Random individuals that `--prune-heuristically` draws in a partition.  [default: 1000]",
     ),
+    click.option(
+        "--pruned-networks",
+        "networks",
+        type=click.Path(file_okay=False),
+        metavar="DIR",
+        help="Write each network that `--prune-heuristically` asks about into this folder, as ONNX.",
+    ),
 )
 
 _SOLVERS = (
@@ -145,6 +152,7 @@ def partition_of(
     units: bool,
     tolerance: Fraction | None,
     profile: int | None,
+    networks: str | None,
 ) -> Partition | None:
     """What was asked for; UsageError where an option has no effect as things stand."""
     given = {
@@ -156,6 +164,7 @@ def partition_of(
         "--prune-units": units or None,
         "--prune-heuristically": tolerance,
         "--profile": profile,
+        "--pruned-networks": networks,
     }
     if size is None:
         for name, value in given.items():
@@ -164,8 +173,9 @@ def partition_of(
         return None
     if resume and ledger is None:
         raise click.UsageError("`--resume` goes on from a file; name it with `--partitions FILE`")
-    if profile is not None and tolerance is None:
-        raise click.UsageError("`--profile` is about heuristic pruning; add `--prune-heuristically SHARE`")
+    for name, value in (("--profile", profile), ("--pruned-networks", networks)):
+        if value is not None and tolerance is None:
+            raise click.UsageError(f"`{name}` is about heuristic pruning; add `--prune-heuristically SHARE`")
     if size == "adaptive" and (first is not None or order is not None):
         raise click.UsageError("adaptive partitions are made on the way; leave out `--first` and `--partition-order`")
     return Partition(
@@ -178,4 +188,5 @@ def partition_of(
         units=units,
         tolerance=tolerance,
         profile=profile or 1000,
+        networks=networks,
     )

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import assert_never
 
-from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Domain, Point
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import Quantity, Threshold
@@ -43,7 +42,7 @@ from fairdsl.verdict import (
     share_value,
 )
 
-__all__ = ["demand_report", "refused_demand", "witness_report"]
+__all__ = ["demand_report", "witness_report"]
 
 
 def demand_report(
@@ -98,25 +97,6 @@ def demand_report(
             assert_never(verdict)
 
 
-def refused_demand(
-    *,
-    text: str,
-    metric: str,
-    threshold: Threshold | None,
-    diagnostics: tuple[Diagnostic, ...],
-    seconds: float = 0.0,
-) -> DemandReport:
-    """A demand that nobody answers, and why."""
-    return DemandReport(
-        text=text,
-        metric=metric,
-        judgement=Judgement.REFUSED,
-        threshold=threshold,
-        refusals=diagnostics,
-        seconds=seconds,
-    )
-
-
 def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
     """The demand with what its answer rests on."""
     return replace(
@@ -128,6 +108,7 @@ def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
         method=evidence.method,
         notes=evidence.notes,
         coverage=evidence.coverage,
+        external=evidence.external,
     )
 
 

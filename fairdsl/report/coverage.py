@@ -10,8 +10,11 @@ from fairdsl.verdict import Coverage, Ended, Reason
 __all__ = ["partition_lines"]
 
 
-def partition_lines(coverage: Coverage) -> list[str]:
-    """One line for each verdict, with number and volume side by side, then what they rest on."""
+def partition_lines(coverage: Coverage, *, external: bool = False) -> list[str]:
+    """One line for each verdict, with number and volume side by side, then what they rest on.
+
+    ``external``: solvers that others ran gave the answers.
+    """
     lines = [_cut(coverage)]
     for word, tally in (("hold", coverage.holds), ("violated", coverage.violated), ("unknown", coverage.unknown)):
         lines.append(f"{word:<9} {tally.count:>9,}  {_volume(tally.volume)} of the volume")
@@ -20,24 +23,32 @@ def partition_lines(coverage: Coverage) -> list[str]:
         lines.append(
             f"{'not asked':<9} {left:>9}  {_volume(1 - coverage.asked.volume)} of the volume: {_ENDED[coverage.ended]}"
         )
-    lines += [f"unknown because {_BECAUSE[reason]}: {count:,}" for reason, count in coverage.reasons]
+    because = _BECAUSE | _EXTERNAL if external else _BECAUSE
+    lines += [f"unknown because {because[reason]}: {count:,}" for reason, count in coverage.reasons]
     if coverage.pruned_only.count:
         lines.append(
             f"of the unknown {coverage.pruned_only.count:,} hold of a network with units removed, "
             "which proves nothing about the model"
         )
+    if coverage.network_folder is not None:
+        plural = "" if coverage.networks == 1 else "s"
+        kept = f"; {coverage.networks_kept:,} of earlier runs stay there" if coverage.networks_kept else ""
+        lines.append(f"{coverage.networks:,} pruned network{plural} written into {coverage.network_folder}{kept}")
     if coverage.by:
         lines.append("decided by " + ", ".join(f"{name} {count:,}" for name, count in coverage.by))
     if coverage.compression is not None:
-        lines.append(f"bounds decide {shown(coverage.compression, percent=True)} of the network's units on average")
+        decided = shown(coverage.compression, percent=True)
+        lines.append(f"bounds decide {decided} of the network's units, on average over the partitions they saw")
     return lines
 
 
+#: Shares nearer to nothing or to everything are not written in full: a grid may have 10^30 partitions.
+_LEAST = Fraction(1, 10**7)
 _ENDED = {
     Ended.VIOLATION: "a violation was found; `--keep-going` asks them too",
     Ended.TIMEOUT: "the time was up; a longer `--timeout` asks more",
     Ended.INTERRUPTED: "it was interrupted",
-    Ended.FIRST: "only the first were to be asked",
+    Ended.FIRST: "only the first were to be asked (`--first`)",
 }
 _BECAUSE = {
     Reason.TIMEOUT: "solvers need more time (`--query-timeout`)",
@@ -48,6 +59,12 @@ _BECAUSE = {
     Reason.REPLAY_FAILED: "a pair was found that the model does not confirm",
     Reason.MALFORMED: "a solver's answer was not understood",
     Reason.INTERRUPTED: "it was interrupted",
+}
+#: The same of solvers that others ran, which take other options.
+_EXTERNAL = {
+    Reason.TIMEOUT: "solvers need more time",
+    Reason.MEMORY_OUT: "solvers need more memory",
+    Reason.INCOMPLETE: "their files have no answer, or one that settles nothing",
 }
 
 
@@ -60,4 +77,8 @@ def _cut(coverage: Coverage) -> str:
 
 
 def _volume(volume: Fraction) -> str:
+    if 0 < volume < _LEAST:
+        return f"<{shown(_LEAST, percent=True)}"
+    if 0 < 1 - volume < _LEAST:
+        return f">{shown(1 - _LEAST, percent=True)}"
     return f"{shown(volume, percent=True):>8}"

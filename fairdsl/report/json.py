@@ -193,6 +193,12 @@ def _coverage(coverage: Coverage) -> JsonObject:
     }
     if coverage.pruned_only.count:
         written["hold_of_pruned_network_only"] = _tally(coverage.pruned_only)
+    if coverage.network_folder is not None:
+        written["pruned_networks"] = {
+            "folder": coverage.network_folder,
+            "written": coverage.networks,
+            "of_earlier_runs": coverage.networks_kept,
+        }
     if coverage.compression is not None:
         written["compression"] = nearest(coverage.compression)
     if coverage.ended is not None:

@@ -14,9 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairdsl.backends.smt.partition.words import values_in_words
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Domain
-from fairdsl.numerics.narrow import Finite
 from fairdsl.report import errors
 from fairdsl.report.model import HashedFile
 
@@ -32,6 +32,7 @@ __all__ = [
     "Question",
     "answer_names",
     "box_in_words",
+    "files_named",
     "read_manifest",
     "written",
 ]
@@ -123,15 +124,21 @@ def written(manifest: Manifest) -> bytes:
 
 def box_in_words(domain: Domain, grid: Grid, index: int) -> dict[str, str]:
     """A partition's values of the attributes that are cut, as the spec writes them."""
-    words, box = {}, grid.box(index)
-    for position in grid.cut:
-        attribute, values = domain.attributes[position], box[position]
-        if isinstance(values, Finite) and not isinstance(values.values, range):
-            words[attribute.name] = ", ".join(attribute.show(Fraction(value)) for value in values.values)
-        else:
-            low, high = ("" if end is None else attribute.show(end) for end in (values.low, values.high))
-            words[attribute.name] = low if low == high else f"{low} .. {high}"
-    return words
+    box = grid.box(index)
+    return {domain.attributes[cut].name: values_in_words(domain.attributes[cut], box[cut]) for cut in grid.cut}
+
+
+def files_named(path: Path) -> tuple[str, ...] | None:
+    """The files that a manifest, of whatever version, speaks of; None of a file that does not claim to be one."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(schema, str) or not schema.startswith(_FAMILY):
+        return None
+    files = content.get("files")
+    return tuple(map(str, files)) if isinstance(files, dict) else ()
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -199,7 +199,7 @@ class DemandReport:
     A refused demand has neither backend, method, fidelity nor arithmetic: nothing was run.
     ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
     deployed float32 file differ, which prove nothing. ``coverage`` is there where the question was asked
-    partition by partition, ``groups`` where it is about groups.
+    partition by partition, ``groups`` where it is about groups. ``external``: solvers that others ran gave the answers.
     """
 
     text: str
@@ -218,6 +218,7 @@ class DemandReport:
     shares: ShareReport | None = None
     estimate: EstimateReport | None = None
     coverage: Coverage | None = None
+    external: bool = False
     groups: GroupsReport | None = None
     witnesses: tuple[WitnessReport, ...] = ()
     disagreements: tuple[WitnessReport, ...] = ()

@@ -24,9 +24,9 @@ from fairdsl.report.model import (
 )
 from fairdsl.report.words import (
     EXIT,
-    REASONS,
     amounts,
     basis,
+    because,
     cell,
     estimated,
     float32_share,
@@ -38,7 +38,7 @@ from fairdsl.report.words import (
 )
 from fairdsl.verdict import Judgement
 
-__all__ = ["render"]
+__all__ = ["detail", "render"]
 
 _PAINTS = {
     Judgement.HOLDS: Paint.GOOD,
@@ -95,7 +95,7 @@ def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
         for line in wrap(style.shown(item.sentence), style.width - len(_INDENT)):
             yield _INDENT + line
     for number, clause in enumerate(item.clauses):
-        yield from _detail("" if number else "in force", clause, style)
+        yield from detail("" if number else "in force", clause, style)
     for demand in item.demands:
         if single is None:
             yield f"{_INDENT}{_verdict(demand.judgement, style)}   " + _result(
@@ -128,18 +128,18 @@ def _result(demand: DemandReport, ahead: int, style: Style) -> str:
 def _because(demand: DemandReport, style: Style) -> Iterator[str]:
     """Why a demand is unknown or refused, and what any other verdict rests on."""
     if demand.reason is not None:
-        yield from _detail("because", REASONS[demand.reason], style)
+        yield from detail("because", because(demand.reason, external=demand.external), style)
         if demand.detail:
-            yield from _detail("", demand.detail, style)
+            yield from detail("", demand.detail, style)
     resting = rests_on(demand)
     if resting:
-        yield from _detail("rests on", resting, style)
+        yield from detail("rests on", resting, style)
     if demand.coverage is not None:
-        for number, line in enumerate(partition_lines(demand.coverage)):
-            yield from _detail("" if number else "partitions", line, style)
+        for number, line in enumerate(partition_lines(demand.coverage, external=demand.external)):
+            yield from detail("" if number else "partitions", line, style)
     if demand.estimate is not None:
         of_rows = demand.shares is not None and demand.shares.measure == "rows"
-        yield from _detail("estimate", estimated(demand.estimate, demand.metric, of_rows=of_rows), style)
+        yield from detail("estimate", estimated(demand.estimate, demand.metric, of_rows=of_rows), style)
     if demand.refusals:
         width = style.width - len(_INDENT)
         text = render_diagnostics(
@@ -151,7 +151,7 @@ def _because(demand: DemandReport, style: Style) -> Iterator[str]:
 def _groups(demand: DemandReport, item: PropertyReport, style: Style) -> Iterator[str]:
     """The rates that a number was computed from; each table once, under the first demand that it belongs to."""
     for heading, text in group_lines(demand):
-        yield from _detail(heading, text, style)
+        yield from detail(heading, text, style)
     first = next(other for other in item.demands if other.groups == demand.groups)
     if demand.groups is None or first is not demand:
         return
@@ -160,10 +160,10 @@ def _groups(demand: DemandReport, item: PropertyReport, style: Style) -> Iterato
         start = lead if number else _INDENT + style.paint(f"{'groups':<{_HEADING}}", Paint.SECONDARY)
         yield start + style.paint(style.shown(line), Paint.PLAIN if number else Paint.FAINT)
     if demand.groups.excluded:
-        yield from _detail("left out", left_out(demand.groups), style)
+        yield from detail("left out", left_out(demand.groups), style)
 
 
-def _detail(heading: str, text: str, style: Style) -> Iterator[str]:
+def detail(heading: str, text: str, style: Style) -> Iterator[str]:
     """A heading and a text that wraps beside it."""
     indent = len(_INDENT) + _HEADING
     lines = list(wrap(style.shown(text), style.width - indent, indent="  "))
@@ -173,10 +173,10 @@ def _detail(heading: str, text: str, style: Style) -> Iterator[str]:
 
 def _shares(shares: ShareReport, style: Style) -> Iterator[str]:
     for number, (name, amount) in enumerate(share(shares)):
-        yield from _detail("" if number else "shares", f"{name:<10} {amount}", style)
-    yield from _detail("", f"measured by {shares.measure}; one unit is {shares.unit}", style)
+        yield from detail("" if number else "shares", f"{name:<10} {amount}", style)
+    yield from detail("", f"measured by {shares.measure}; one unit is {shares.unit}", style)
     if shares.float32_certified is not None:
-        yield from _detail("float32", float32_share(shares.float32_certified, shares.total), style)
+        yield from detail("float32", float32_share(shares.float32_certified, shares.total), style)
     if shares.regions:
         yield from _regions(shares.regions, style)
 
@@ -208,10 +208,10 @@ def _pairs(
     for pair in shown:
         yield from _table(heading, pair, style)
         if len(item.demands) > 1:
-            yield from _detail("found for", "; ".join(item.demands[n].text for n in item.found_for(pair)), style)
+            yield from detail("found for", "; ".join(item.demands[n].text for n in item.found_for(pair)), style)
     more = len(pairs_of(item)) - len(shown)
     if more:
-        yield from _detail("", f"and {more} more in the JSON report", style)
+        yield from detail("", f"and {more} more in the JSON report", style)
 
 
 def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
@@ -234,7 +234,7 @@ def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
         yield lead + style.paint(text, paint)
     same = [f"{name} = {cell(value)}" for name, value in pair.a.items() if name not in differing]
     if same:
-        yield from _detail("both", ", ".join(same), style)
+        yield from detail("both", ", ".join(same), style)
 
 
 def _summary(report: Report, style: Style) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "REASONS",
     "amounts",
     "basis",
+    "because",
     "between",
     "cell",
     "estimated",
@@ -64,6 +65,12 @@ REASONS = {
     Reason.UNDEFINED: "there is, or may be, no such number",
 }
 
+#: What others say where their solvers were run by somebody else, whose options these are not.
+_EXTERNAL = {
+    Reason.TIMEOUT: "the solver's time ran out; more of it may decide it",
+    Reason.MEMORY_OUT: "the solver's memory ran out",
+}
+
 EXIT = {
     ExitCode.HOLDS: "nothing that is required is violated, unknown or refused",
     ExitCode.VIOLATED: "some property is violated",
@@ -72,6 +79,11 @@ EXIT = {
     ExitCode.OUR_BUG: "a mistake in fairdsl",
     ExitCode.INTERRUPTED: "interrupted; the verdicts are what was known by then",
 }
+
+
+def because(reason: Reason, *, external: bool = False) -> str:
+    """Why something is unknown; ``external``: solvers that others ran were to say it."""
+    return _EXTERNAL.get(reason, REASONS[reason]) if external else REASONS[reason]
 
 
 def outcome(demand: DemandReport) -> str:
@@ -191,10 +203,14 @@ def _approximation(demand: DemandReport) -> str:
 
 
 def share(shares: ShareReport) -> list[tuple[str, str]]:
-    """Name and amount of every share: percent, the exact fraction, and units where they were counted."""
+    """Name and amount of every share: percent, the exact fraction, and units where they were counted.
+
+    Shares that nothing is left undecided of are numbers, rounded as the verdict's; others are bounds, rounded outward.
+    """
+    proved = Towards.DOWN if shares.undecided else Towards.NEAREST
     rows = [
-        ("certified", shares.certified, Towards.DOWN),
-        ("falsified", shares.falsified, Towards.DOWN),
+        ("certified", shares.certified, proved),
+        ("falsified", shares.falsified, proved),
         ("undecided", shares.undecided, Towards.UP),
         ("vacuous", shares.vacuous, Towards.DOWN),
     ]

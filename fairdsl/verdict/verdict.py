@@ -101,9 +101,10 @@ class Coverage:
     There are ``total`` partitions (None: they are made on the way), cut by attributes of more than ``size``
     values (None: as needed); ``ended`` says why not all of them were asked, ``reasons`` why some are unknown.
     ``pruned_only`` is part of ``unknown``: what holds of a network with units removed, and so of no part of
-    the model. ``by`` counts the decided ones by what decided them. ``compression`` is the mean share of units
-    that bounds decide, so that no solver has to consider them. Volumes are of the product of value sets,
-    before ``where`` and further conditions.
+    the model; ``networks`` pruned ones were written into ``network_folder``, where ``networks_kept`` of earlier runs
+    stay. ``by`` counts the decided ones by
+    what decided them. ``compression`` is the mean share of units that bounds decide, so that no solver has to
+    consider them. Volumes are of the product of value sets, before ``where`` and further conditions.
     """
 
     size: int | None
@@ -117,6 +118,9 @@ class Coverage:
     ledger: str | None = None
     ended: Ended | None = None
     reasons: tuple[tuple[Reason, int], ...] = ()
+    networks: int = 0
+    network_folder: str | None = None
+    networks_kept: int = 0
 
     @property
     def decided(self) -> Tally:
@@ -135,7 +139,7 @@ class Evidence:
 
     ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
     ``coverage`` is there where the question was asked partition by partition. ``asked``: the model is a black box, and
-    what is said is about its own answers, not about arithmetic.
+    what is said is about its own answers, not about arithmetic. ``external``: solvers that others ran gave the answers.
     """
 
     backend: str
@@ -145,6 +149,7 @@ class Evidence:
     vacuous: bool = False
     coverage: Coverage | None = None
     asked: bool = False
+    external: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

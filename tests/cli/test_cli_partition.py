@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
@@ -15,6 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fairdsl.cli.app import cli
+from fairdsl.report.coverage import partition_lines
+from fairdsl.verdict import Coverage, Ended, Tally
 
 ROOT = Path(__file__).parents[2]
 HIRING = str(ROOT / "examples" / "hiring" / "hiring.fair")
@@ -31,6 +34,22 @@ def test_the_report_says_number_and_volume() -> None:
     assert result.exit_code == 0, result.output
     assert "6 asked, 100% of them decided; at most 2 values of an attribute" in result.output
     assert "hold              6      100% of the volume" in result.output
+
+
+def test_shares_of_grids_without_end_are_not_written_in_full() -> None:
+    """They were fractions of sixty digits."""
+    share = Fraction(5, 10**30)
+    few = Coverage(
+        size=1,
+        total=10**30,
+        holds=Tally(count=5, volume=share),
+        violated=Tally(),
+        unknown=Tally(),
+        ended=Ended.FIRST,
+    )
+    _, holds, _, _, rest = partition_lines(few)
+    assert holds.split()[2] == "<0.00001%"
+    assert ">99.99999% of the volume" in rest
 
 
 def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:

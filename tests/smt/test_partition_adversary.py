@@ -18,7 +18,7 @@ from fairdsl.backends.smt.solvers.pool import SolverPool
 from fairdsl.backends.smt.solvers.worker import Task
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Reason, Unknown, Violated
-from tests.builders import category, domain, integer, layer, linear, model, problem, real, score
+from tests.builders import category, domain, integer, layer, linear, model, problem, score
 from tests.smt.partition_tools import asked
 from tests.solvers import InProcess
 
@@ -27,7 +27,17 @@ ALWAYS = problem(domain(x=integer(0, 29), colour=category(4, 7, 9), g=integer(0,
 
 @pytest.mark.parametrize(
     "request_",
-    [{"size": 0}, {"size": -1}, {"first": 0}, {"first": -1}, {"profile": 0}, {"resume": True}, {"tolerance": 2}],
+    [
+        {"size": 0},
+        {"size": -1},
+        {"first": 0},
+        {"first": -1},
+        {"profile": 0},
+        {"resume": True},
+        {"tolerance": 2},
+        {"size": None, "first": 3},
+        {"size": None, "order": Order.GRID},
+    ],
 )
 def test_requests_without_sense_are_no_requests(request_) -> None:
     """The first 0 of all partitions once proved the property."""
@@ -200,24 +210,6 @@ def test_wide_orders_name_no_partition_twice() -> None:
     assert len(set(drawn)) == 500
     assert all(0 <= index < wide.count for index in drawn)
     assert wide.placed(100, 110, 3) == drawn[100:110]
-
-
-def test_chunks_are_made_when_they_are_asked_for() -> None:
-    people = domain(x=integer(0, 10**12), y=real(0, "1000000000001/2"), g=integer(0, 1))
-    grid = Grid.of(problem(people, score([1, 1, 0]), 2), 1)
-    assert grid.shape == (10**12 + 1, 500_000_000_001, 1)
-    assert grid.chunks[1][-1].high == Fraction(1000000000001, 2)
-    assert grid.box(grid.count - 1)[0].values == range(10**12, 10**12 + 1)
-
-
-def test_the_largest_come_first_and_each_once() -> None:
-    people = domain(x=integer(0, 10), y=integer(0, 7), z=real(0, "5/2"), g=integer(0, 1))
-    grid = Grid.of(problem(people, score([1, 1, 1, 0]), 3), 2)
-    order = list(grid.by_volume())
-    assert sorted(order) == list(range(grid.count))
-    volumes = [grid.volume(index) for index in order]
-    assert volumes == sorted(volumes, reverse=True)
-    assert sum(volumes) == 1
 
 
 #: A solver that never ends by itself.

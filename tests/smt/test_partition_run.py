@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from fractions import Fraction
 
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Order
 from fairdsl.backends.smt.partition.grid import Grid, restricted
+from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.ir.question import Pair, Quantity, Relaxation
-from fairdsl.verdict import Holds, Reason, Unknown, Violated
+from fairdsl.verdict import Ended, Holds, Reason, Unknown, Violated
 from tests.agreement.engines import disagreement
 from tests.builders import domain, integer, layer, linear, model, problem, score
 from tests.oracle import truth
@@ -130,6 +132,27 @@ def test_no_time_leaves_partitions_untried() -> None:
     assert verdict.reason is Reason.TIMEOUT
 
 
+def test_bounds_are_not_computed_beyond_the_time(monkeypatch) -> None:
+    """A block of 512 partitions was bounded to its end: of a wide network that took half a minute."""
+    true_settled = Sieve.settled
+
+    def slowly(self, boxes):
+        time.sleep(0.3)
+        return true_settled(self, boxes)
+
+    monkeypatch.setattr(Sieve, "settled", slowly)
+    fair = problem(domain(x=integer(0, 99_999), g=integer(0, 1)), score([1, 0]), 1)
+    started = time.monotonic()
+    verdict = asked(fair, size=1, seconds=1.0)
+    assert time.monotonic() - started < 10
+    assert isinstance(verdict, Unknown)
+    coverage = verdict.evidence.coverage
+    assert (verdict.reason, coverage.ended) == (Reason.TIMEOUT, Ended.TIMEOUT)
+    # 32, then 64 at a time, for a second; the last of them may begin just before it is over.
+    assert 0 < coverage.holds.count <= 32 + 64 * 4
+    assert coverage.asked.count == coverage.holds.count
+
+
 @pytest.mark.parametrize("unfair", [False, True])
 def test_a_relaxed_partner_may_leave_the_partition_and_never_the_domain(unfair: bool) -> None:
     """Trap 4: the relaxed partner could leave the domain (negative duration)."""
@@ -185,7 +208,11 @@ def test_a_pruned_network_that_holds_proves_nothing(tmp_path) -> None:
     assert (coverage.holds.count, coverage.unknown.count, coverage.pruned_only.count) == (0, 1, 1)
     (line,) = lines_of(ledger)
     assert line["verdict"] == "unknown"
-    assert line["holds_without_units"] == {"0": [0]}
+    assert line["holds_without_units"] == {"layer 1": [0]}
+    # Why the model's own question is open is not hidden by what came of the pruned network.
+    assert (line["reason"], coverage.reasons) == ("timeout", ((Reason.TIMEOUT, 1),))
+    assert verdict.reason is Reason.TIMEOUT
+    assert line["detail"] == "timeout; without 1 of its units, which is another network, it holds"
 
 
 def test_a_violation_that_pruning_hides_stays_unknown() -> None:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from fairdsl.backends import errors
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["cannot_write", "ledger_exists", "nothing_to_resume", "unfitting"]
+__all__ = [
+    "cannot_write",
+    "cannot_write_network",
+    "ledger_exists",
+    "network_exists",
+    "nothing_to_resume",
+    "unfitting",
+]
 
-_OPTION = "--partitions FILE"
+_OPTION, _NETWORKS = "--partitions FILE", "--pruned-networks DIR"
 
 
 def ledger_exists(path: str) -> Diagnostic:
@@ -29,3 +36,13 @@ def unfitting(path: str, reason: str) -> Diagnostic:
 def cannot_write(path: str, reason: str) -> Diagnostic:
     """The ledger cannot be written."""
     return errors.cannot_write(path, reason, f"name a file that can be written, with `{_OPTION}`")
+
+
+def network_exists(path: str) -> Diagnostic:
+    """A new run would put its pruned networks among those of an earlier one."""
+    return errors.result_exists(path, _NETWORKS)
+
+
+def cannot_write_network(folder: str, reason: str) -> Diagnostic:
+    """The folder of pruned networks cannot be made, or a file in it not written."""
+    return errors.cannot_write(folder, reason, f"name a folder that can be written, with `{_NETWORKS}`")

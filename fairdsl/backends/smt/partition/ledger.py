@@ -3,6 +3,9 @@
 The first line says what the verdicts are about: the question (by a hash of domain, question and model), how
 it was cut, in which order. A run that is killed leaves at most its last line torn; it is dropped, and its
 partition is asked again. So are partitions that were left unknown.
+
+What is believed of a file: violations are replayed, and come before whatever else it says of their partition;
+what bounds proved is bounded again; what solvers proved is taken as it stands, which the report says.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
+from sys import intern
 from typing import Any, TextIO
 
 from fairdsl.backends.contract import Partition
@@ -25,32 +29,45 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
 
-__all__ = ["SCHEMA", "Earlier", "Ledger", "fingerprint"]
+__all__ = ["SCHEMA", "Broken", "Earlier", "Ledger", "fingerprint"]
 
 SCHEMA = "fairdsl.partitions/1"
 
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Earlier:
-    """A decided partition of an earlier run. ``pair`` is its violation, to be replayed again."""
+    """What decided a partition in an earlier run, and its ``undecided`` of ``units`` (0 of 0: it was not bounded)."""
 
-    status: Status
     by: str
+    units: int
     undecided: int
-    pair: tuple[Point, Point] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A pair that broke the demand in an earlier run, and what else that found of the partition."""
+
+    a: Point
+    b: Point
+    earlier: Earlier
 
 
 @dataclass(slots=True)
 class Ledger:
-    """A file of verdicts; without a path everything is kept out of files."""
+    """A file of verdicts; without a path everything is kept out of files.
+
+    ``held`` and ``splits`` are what an earlier run wrote, by partition. Of violations, whose pairs are long, it is
+    kept only where they stand in the file.
+    """
 
     path: str | None
     domain: Domain
     cut: tuple[int, ...]
-    earlier: dict[str, Earlier] = field(default_factory=dict)
+    held: dict[str, Earlier] = field(default_factory=dict)
     splits: dict[str, int] = field(default_factory=dict)
+    _violated: dict[str, int] = field(default_factory=dict)
     _file: TextIO | None = None
 
     @classmethod
@@ -83,8 +100,32 @@ class Ledger:
         return ledger
 
     def add(self, record: Record) -> None:
-        """Write a verdict."""
-        self._write(record_line(record, self.domain, self.cut))
+        """Write a verdict, unless it stands there already."""
+        if self._file is None:
+            return
+        held = self.held.get(record.key)
+        stands = {
+            Status.HOLDS: held is not None and held.by == record.by,
+            Status.VIOLATED: record.key in self._violated,
+            Status.UNKNOWN: False,
+        }
+        if not stands[record.status]:
+            self._write(record_line(record, self.domain, self.cut))
+
+    def forget(self, key: str) -> None:
+        """The violation that stands there is none: whatever the partition is found to be is written."""
+        self._violated.pop(key, None)
+
+    def violation(self, key: str) -> Broken | None:
+        """The pair that an earlier run found in the partition, to be replayed; None where it found none."""
+        start = self._violated.get(key)
+        if start is None or self.path is None:
+            return None
+        with Path(self.path).open("rb") as file:
+            file.seek(start)
+            line = json.loads(file.readline())
+        a, b = (_point(self.domain, line["witness"][one]) for one in ("a", "b"))
+        return Broken(a, b, Earlier(line["by"], line["units"], line["undecided_units"]))
 
     def split(self, key: str, attribute: int) -> None:
         """Note that a partition was halved on an attribute."""
@@ -107,27 +148,28 @@ class Ledger:
             raise DiagnosticError(errors.cannot_write(self.path, error.strerror or str(error))) from error
 
     def _read(self, path: Path, header: Mapping[str, Any]) -> None:
-        """Take in what stands there, and cut off a torn last line."""
-        content = path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        lines = []
-        for number, text in enumerate(whole.splitlines(), start=1):
-            try:
-                lines.append(json.loads(text))
-            except (ValueError, RecursionError):
-                raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no JSON")) from None
-        if not lines or lines[0] != header:
-            raise DiagnosticError(errors.unfitting(str(path), _difference(lines[0] if lines else None, header)))
-        for number, line in enumerate(lines[1:], start=2):
-            try:
-                self._take(line)
-            except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
-                raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no verdict")) from None
-        if whole != content:
-            with path.open("rb+") as file:
-                file.truncate(len(whole))
+        """Take in what stands there, line by line, and cut off a torn last one."""
+        whole = number = 0
+        with path.open("rb") as file:
+            for number, text in enumerate(file, start=1):
+                if not text.endswith(b"\n"):
+                    break
+                line = _parsed(text, path, number)
+                if number == 1 and line != header:
+                    raise DiagnosticError(errors.unfitting(str(path), _difference(line, header)))
+                if number > 1:
+                    try:
+                        self._take(line, whole)
+                    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
+                        raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no verdict")) from None
+                whole += len(text)
+        if not whole:
+            raise DiagnosticError(errors.unfitting(str(path), _difference(None, header)))
+        with path.open("rb+") as file:
+            file.truncate(whole)
 
-    def _take(self, line: Mapping[str, Any]) -> None:
+    def _take(self, line: Mapping[str, Any], start: int) -> None:
+        """Remember what a line, which begins at byte ``start``, says of its partition; later lines replace earlier."""
         key = str(line["partition"])
         if "split" in line:
             attribute = self.domain.index(line["split"])
@@ -135,18 +177,29 @@ class Ledger:
                 raise ValueError("what is compared is never cut")
             self.splits[key] = attribute
             return
-        status = Status(line["verdict"])
-        if status is Status.UNKNOWN:
-            return
-        undecided, witness = int(line["undecided_units"]), line.get("witness")
-        if not 0 <= undecided <= int(line["units"]):
+        status, by, units, undecided = Status(line["verdict"]), line["by"], line["units"], line["undecided_units"]
+        if not (isinstance(by, str) and isinstance(units, int) and isinstance(undecided, int)):
+            raise ValueError("a verdict says what decided it, and counts units")
+        if not 0 <= undecided <= units:
             raise ValueError("more units are undecided than there are")
-        self.earlier[key] = Earlier(
-            status=status,
-            by=str(line["by"]),
-            undecided=undecided,
-            pair=None if witness is None else (_point(self.domain, witness["a"]), _point(self.domain, witness["b"])),
-        )
+        witness = line.get("witness")
+        if witness is not None:
+            for one in ("a", "b"):
+                _point(self.domain, witness[one])
+        match status:
+            case Status.HOLDS:
+                self.held[key] = Earlier(intern(by), units, undecided)
+            case Status.VIOLATED if witness is not None:
+                self._violated[key] = start
+            case _:
+                pass  # asked again
+
+
+def _parsed(text: bytes, path: Path, number: int) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no JSON")) from None
 
 
 def fingerprint(problem: Problem) -> str:
@@ -176,9 +229,13 @@ def _header(
 def _difference(found: object, header: Mapping[str, Any]) -> str:
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         return "it does not begin as a ledger of partitions does"
-    for name, wanted in header.items():
-        if found.get(name) != wanted:
-            return f"its `{name}` is {json.dumps(found.get(name))}, and this run's is {json.dumps(wanted)}"
+    for name in ("property", "size", "order", "seed", "attributes", "partitions"):
+        if found.get(name) != header[name]:
+            return f"its `{name}` is {json.dumps(found.get(name))}, and this run's is {json.dumps(header[name])}"
+    if found.get("model") != header["model"]:
+        return "it is about another model file"
+    if found.get("question") != header["question"]:
+        return "it is about another domain, question or decision rule"
     return "its first line has more in it than this version writes"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -11,13 +10,16 @@ import numpy as np
 from fairdsl.backends.contract import Budget, Observer, Partition
 from fairdsl.backends.smt.cases import pair_of, widened
 from fairdsl.backends.smt.partition.grid import Grid
+from fairdsl.backends.smt.partition.heuristic import networks_kept, prepare_networks
 from fairdsl.backends.smt.partition.ledger import Ledger
-from fairdsl.backends.smt.partition.run import Outcome, Run
+from fairdsl.backends.smt.partition.outcome import Outcome
+from fairdsl.backends.smt.partition.run import Run
 from fairdsl.backends.smt.partition.source import Adaptive, Gridded, Source
 from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.ir.problem import Problem
+from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay.spread import spread
 from fairdsl.verdict import Coverage, Ended, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Witness
 
@@ -25,8 +27,6 @@ __all__ = ["by_partitions"]
 
 #: Violations in the report, chosen far from each other.
 _SHOWN = 8
-#: A size that cuts nothing.
-_UNCUT = 1 << 62
 
 
 def by_partitions(
@@ -35,13 +35,14 @@ def by_partitions(
     """Ask the question of every partition. Raises DiagnosticError for a ledger that cannot be used."""
     request = budget.tactics.partition
     assert request is not None, "partitions were asked for"
-    grid = Grid.of(problem, request.size or _UNCUT)
+    grid = Grid.of(problem, request.size)
     if not grid.count:
         return Holds(evidence=Evidence(backend=name, method="nobody is left to compare", vacuous=True))
     every = tuple(index for index in range(len(grid.sets)) if index not in pair_of(problem).differ)
     cut = grid.cut if request.size is not None else every
-    total = None if request.size is None else min(grid.count, request.first or grid.count)
+    total = None if request.size is None else grid.count
     sieve = Sieve(problem, grid.sets)
+    prepare_networks(problem, request)
     ledger = Ledger.open(request, problem, budget.seed, cut, total)
     try:
         source: Source = (
@@ -50,13 +51,12 @@ def by_partitions(
             else Adaptive(problem, grid.sets, sieve, ledger)
         )
         pool = pool_of(problem, budget.jobs, budget.tactics.query_memory)
-        outcome = Run(problem, source, sieve, grid.sets, ledger, pool, budget, observer).run()
+        with one_blas_thread():
+            outcome = Run(problem, source, sieve, grid.sets, ledger, pool, budget, observer).run()
     finally:
         ledger.close()
-    all_of_them = outcome.complete and total == (None if request.size is None else grid.count)
-    every_partition = None if request.size is None else grid.count
-    evidence = _evidence(name, problem, request, every_partition, outcome, budget)
-    return _verdict(problem, outcome, evidence, all_of_them=all_of_them)
+    evidence = _evidence(name, problem, request, total, outcome, budget)
+    return _verdict(problem, outcome, evidence, all_of_them=outcome.volume == 1 and total in (None, outcome.asked))
 
 
 def _spread(problem: Problem, found: Sequence[Witness]) -> tuple[Witness, ...]:
@@ -70,12 +70,14 @@ def _verdict(problem: Problem, outcome: Outcome, evidence: Evidence, *, all_of_t
     if outcome.witnesses:
         return Violated(witnesses=_spread(problem, outcome.witnesses), evidence=evidence)
     if outcome.gaps:
-        detail = "in some partition a pair breaks the demand in exact arithmetic but not in the deployed file's"
+        detail = (
+            "in some partition a pair breaks the demand in one of exact arithmetic and the deployed file's, not in both"
+        )
         return _unknown(Reason.NUMERIC_GAP, detail, evidence, outcome)
     if outcome.interrupted:
         return _unknown(Reason.INTERRUPTED, "the run was interrupted", evidence, outcome)
     if outcome.tallies[Status.UNKNOWN].count:
-        reason, detail = outcome.reasons[0] if outcome.reasons else (Reason.INCOMPLETE, "")
+        reason, detail = next(iter(outcome.reasons), Reason.INCOMPLETE), outcome.detail
         count = outcome.tallies[Status.UNKNOWN].count
         return _unknown(reason, f"{count} partition{'s' * (count != 1)} left unknown: {detail}", evidence, outcome)
     if not outcome.complete:
@@ -99,17 +101,24 @@ def _evidence(
         violated=outcome.tallies[Status.VIOLATED],
         unknown=outcome.tallies[Status.UNKNOWN],
         pruned_only=outcome.pruned_only,
+        networks=outcome.networks,
+        networks_kept=networks_kept(problem, request, outcome.networks),
+        network_folder=request.networks,
         by=tuple(sorted(outcome.by.items())),
         compression=1 - Fraction(outcome.undecided_units, outcome.units) if outcome.units else None,
         ledger=request.ledger,
         ended=_ended(request, total, outcome),
-        reasons=_reasons(outcome),
+        reasons=tuple(outcome.reasons.most_common()),
     )
     notes = []
     if problem.model.deployed is not None:
         notes.append("what holds is about exact arithmetic, not about float32 rounding")
     if trusted := outcome.by["trusted milp"]:
         notes.append(f"{trusted} partitions hold within a solver's tolerances only: it was to be trusted without proof")
+    if outcome.taken:
+        notes.append(
+            f"that {outcome.taken:,} of the partitions hold is taken from `{request.ledger}`, as an earlier run said"
+        )
     return Evidence(
         backend=name,
         method=f"partition by partition, seed {budget.seed}",
@@ -126,13 +135,4 @@ def _ended(request: Partition, total: int | None, outcome: Outcome) -> Ended | N
     if not outcome.complete:
         found = outcome.tallies[Status.VIOLATED].count > 0 and not request.keep_going
         return Ended.VIOLATION if found else Ended.TIMEOUT
-    asked = sum(tally.count for tally in outcome.tallies.values())
-    return Ended.FIRST if total is not None and asked < total else None
-
-
-def _reasons(outcome: Outcome) -> tuple[tuple[Reason, int], ...]:
-    """How many partitions are unknown for which reason, the most frequent first."""
-    counts = Counter(reason for reason, _ in outcome.reasons)
-    if outcome.gaps:
-        counts[Reason.NUMERIC_GAP] += len(outcome.gaps)
-    return tuple(counts.most_common())
+    return Ended.FIRST if total is not None and outcome.asked < total else None

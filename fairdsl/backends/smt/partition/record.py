@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from fairdsl.backends.smt.partition.grid import Box
+from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.ir.domain import Category, Domain, Point
 from fairdsl.numerics.narrow import Finite
+from fairdsl.pruning.parts import PartFile
+from fairdsl.pruning.profile import Units
 from fairdsl.verdict import Reason, Witness
 
 __all__ = ["Record", "record_line"]
@@ -22,9 +24,10 @@ class Record:
 
     ``key`` names the partition in its ledger: its number in a grid, or how it was halved. ``volume`` is
     its share of all units. ``by`` is what decided it. ``undecided`` of the network's ``units`` are left by
-    the bounds on either side of zero. ``pruned``: it holds of the network
-    without these units, by layer, which says nothing about the model.
-    ``gap`` is a pair on which exact arithmetic and the deployed file disagree.
+    the bounds on either side of zero. ``gap`` is a pair on which exact arithmetic and the deployed file disagree.
+
+    ``pruned``: it holds of the network without these units, by layer, which says nothing about the model.
+    ``network`` is the file of the pruned network that was asked about, whatever came of it.
     """
 
     key: str
@@ -39,7 +42,8 @@ class Record:
     gap: Witness | None = None
     reason: Reason | None = None
     detail: str = ""
-    pruned: Mapping[int, tuple[int, ...]] | None = None
+    pruned: Units | None = None
+    network: PartFile | None = None
 
 
 def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping[str, Any]:
@@ -67,14 +71,25 @@ def _further(record: Record, domain: Domain) -> Iterator[tuple[str, Any]]:
         yield "reason", record.reason.value
         yield "detail", record.detail
     if record.pruned is not None:
-        yield "holds_without_units", {str(layer): list(units) for layer, units in record.pruned.items()}
+        yield "holds_without_units", _by_layer(record.pruned)
+    if record.network is not None:
+        network = record.network
+        units = _by_layer(network.units)
+        yield "pruned_network", {"file": network.path, "sha256": network.sha256, "removed_units": units}
 
 
-def _values(box: Box, domain: Domain, index: int) -> list[Any]:
-    """First and last value of a run of numbers; the names of categories."""
+def _by_layer(units: Units) -> dict[str, list[int]]:
+    """Layers are counted from 1, as in what people read; the units are positions in the layer, from 0."""
+    return {f"layer {layer + 1}": list(positions) for layer, positions in units.items()}
+
+
+def _values(box: Box, domain: Domain, index: int) -> list[Any] | dict[str, list[Any]]:
+    """First and last value of a run of numbers, all values of numbers with gaps; the names of categories."""
     values, attribute = box[index], domain.attributes[index]
-    if isinstance(values, Finite) and (isinstance(attribute.type, Category) or not isinstance(values.values, range)):
+    if isinstance(values, Finite) and isinstance(attribute.type, Category):
         return [attribute.show(Fraction(value)) for value in values.values]
+    if isinstance(values, Finite) and not isinstance(values.values, range):
+        return {"values": [_number(Fraction(value)) for value in values.values]}
     return [None if end is None else _number(end) for end in (values.low, values.high)]
 
 

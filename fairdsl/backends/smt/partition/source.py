@@ -13,11 +13,11 @@ import numpy as np
 
 from fairdsl.backends.contract import Order, Partition
 from fairdsl.backends.smt.cases import pair_of
-from fairdsl.backends.smt.partition.grid import Box, Grid, share_of
+from fairdsl.backends.smt.partition.grid import Grid, share_of
 from fairdsl.backends.smt.partition.ledger import Ledger
 from fairdsl.backends.smt.region import halved
 from fairdsl.backends.smt.sieves.bounding import Sieve
-from fairdsl.backends.smt.sieves.boxes import Boxes
+from fairdsl.backends.smt.sieves.boxes import Box, Boxes, has_unit_of
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet
 from fairdsl.verdict import Witness
@@ -53,7 +53,7 @@ class Source(Protocol):
     def refine(self, key: str, box: Box, *, violated: bool) -> bool:
         """Take the partition apart instead of settling it as it is; False to settle it."""
 
-    def part(self, key: str, box: Box) -> bool:
+    def take_apart(self, key: str, box: Box) -> bool:
         """Take an unknown partition apart; False where that is not done."""
 
     @property
@@ -98,7 +98,7 @@ class Gridded:
         """A grid's partitions stay as they are."""
         return False
 
-    def part(self, key: str, box: Box) -> bool:
+    def take_apart(self, key: str, box: Box) -> bool:
         """A grid's partitions stay as they are."""
         return False
 
@@ -152,9 +152,9 @@ class Adaptive:
     def refine(self, key: str, box: Box, *, violated: bool) -> bool:
         """Halve it while it is large."""
         coarse = _COARSE_VIOLATED if violated else _COARSE_UNDECIDED
-        return share_of(box, self._sets) >= coarse and self.part(key, box)
+        return share_of(box, self._sets) >= coarse and self.take_apart(key, box)
 
-    def part(self, key: str, box: Box) -> bool:
+    def take_apart(self, key: str, box: Box) -> bool:
         """Halve it on the attribute that lets bounds settle most; False where nothing can be cut."""
         ways = [
             (attribute, halves)
@@ -181,7 +181,7 @@ class Adaptive:
     def remember(self, key: str, found: Witness) -> None:
         """The half that the violation lies in is violated."""
         for _, other, box in self._open:
-            if other[:-1] == key and self._contains(box, found):
+            if other[:-1] == key and has_unit_of(box, found.a, self._differ):
                 self._found[other] = found
 
     def found_in(self, key: str) -> Witness | None:
@@ -193,9 +193,6 @@ class Adaptive:
         for _, key, box in sorted(self._open):
             if key in self._found:
                 yield key, box, self._found[key]
-
-    def _contains(self, box: Box, found: Witness) -> bool:
-        return all(index in self._differ or values.contains(found.a[index]) for index, values in enumerate(box))
 
     def _halve(self, key: str, box: Box, attribute: int) -> None:
         halves = halved(box[attribute])
