@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     first: int | None = None,
     seed: int = 0,
     groups: str | None = None,
+    properties: Sequence[str] | None = None,
 ) -> Compiled:
     """Write the spec's questions as solver files of format ``to`` into ``directory``, with a manifest.
 
@@ -47,6 +48,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         seed: of that order.
         groups: of ``sdimacs``, whether every group has a file (``enumerate``) or a solver is to find the extreme
             ones (``learn``); by default what is practical.
+        properties: names of the properties to write; all by default.
 
     Returns:
         The files, and what the format cannot express.
@@ -61,7 +63,16 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     cut = None if partition is None else Partitioning(size=partition, first=first, seed=seed)
     if groups not in (None, "enumerate", "learn"):
         raise ValueError("`groups` is `enumerate` or `learn`")
-    return compile_spec(fspath(spec), to, fspath(directory), by_name(models), cut, data=by_name(data), groups=groups)
+    return compile_spec(
+        fspath(spec),
+        to,
+        fspath(directory),
+        by_name(models),
+        cut,
+        data=by_name(data),
+        groups=groups,
+        properties=tuple(properties or ()),
+    )
 
 
 def prune(

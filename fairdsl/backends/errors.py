@@ -31,7 +31,7 @@ def result_exists(path: str, option: str = "-o RESULT", *, answers: str | None =
         return Diagnostic(
             code="E0611",
             title=f"`{path}` exists already",
-            notes=(f"it answers another `{answers}` than the one to be written",),
+            notes=(f"it answers a `{answers}` that is none of the files to be written",),
             why="an answer beside a file that it is not about would be read as an answer to that file",
             help=f"write into an empty folder with `{option}`, or remove the answers",
         )

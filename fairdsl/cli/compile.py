@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairdsl
+from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import data_option, model_option, spec_argument
+from fairdsl.cli.options import data_option, json_option, model_option, spec_argument
 from fairdsl.cli.terminal import error_style
+from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
 
+if TYPE_CHECKING:
+    from fairdsl.compilation import Compiled
+
 __all__ = ["command"]
+
+_SCHEMA = "fairdsl.compiled/1"
 
 
 @click.command(
@@ -39,6 +47,7 @@ __all__ = ["command"]
 )
 @model_option
 @data_option
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Write only this property (repeatable).")
 @click.option(
     "--partition",
     type=click.IntRange(min=1),
@@ -46,15 +55,23 @@ __all__ = ["command"]
     help="Files for every part of the domain: attributes of more than N values are cut into chunks of N.",
 )
 @click.option(
-    "--first", type=click.IntRange(min=1), metavar="COUNT", help="Write only so many partitions, drawn by the seed."
+    "--first", type=click.IntRange(min=1), metavar="N", help="Write only so many partitions, drawn by the seed."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the order of partitions.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Of the order of partitions.",
+)
 @click.option(
     "--groups",
     type=click.Choice(["enumerate", "learn"]),
     help="Of sdimacs: a file for each group, or files whose solver finds the most and the least favoured one.  "
     "[default: a file for each, up to 256 groups]",
 )
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -63,10 +80,12 @@ def command(
     directory: str,
     models: Mapping[str, str],
     data: Mapping[str, str],
+    properties: tuple[str, ...],
     partition: int | None,
     first: int | None,
     seed: int,
     groups: str | None,
+    as_json: bool,
 ) -> None:
     """Write the properties of SPEC as solver files, with a manifest that names them.
 
@@ -74,21 +93,33 @@ def command(
     """
     if first is not None and partition is None:
         raise click.UsageError("--first counts partitions; write --partition N beside it")
-    compiled = fairdsl.compile(
-        spec,
-        to=form,
-        directory=directory,
-        models=models,
-        data=data,
-        partition=partition,
-        first=first,
-        seed=seed,
-        groups=groups,
-    )
-    if partition is None:
-        for path in compiled.files:
-            click.echo(path)
-    for question in compiled.questions if partition is not None else ():
+    with mistakes_as_json(ctx, _SCHEMA, as_json):
+        compiled = fairdsl.compile(
+            spec,
+            to=form,
+            directory=directory,
+            models=models,
+            data=data,
+            partition=partition,
+            first=first,
+            seed=seed,
+            groups=groups,
+            properties=properties or None,
+        )
+    if as_json:
+        write_json(headed(_SCHEMA, _as_json(form, compiled)))
+    else:
+        _print(compiled, directory)
+    if compiled.refused:
+        ctx.exit(SPEC_ERROR)
+
+
+def _print(compiled: Compiled, directory: str) -> None:
+    """The files, or how many partitions have some; what is not among them on standard error."""
+    cut = [question for question in compiled.questions if question.cut is not None]
+    for path in () if cut else compiled.files:
+        click.echo(path)
+    for question in cut:
         assert question.cut is not None
         of = f"{len(question.parts):,} of {question.cut.count:,} partitions"
         click.echo(f"{question.property}: {of} of `{' '.join(question.demand.split())}` in {directory}")
@@ -99,4 +130,22 @@ def command(
         style = error_style()
         text = render(compiled.refused, colour=style.colour, unicode=style.unicode, width=style.width)
         click.echo(text, err=True, nl=False)
-        ctx.exit(SPEC_ERROR)
+
+
+def _as_json(form: str, compiled: Compiled) -> dict[str, Any]:
+    return {
+        "format": form,
+        "manifest": str(compiled.manifest),
+        "files": [str(path) for path in compiled.files],
+        "questions": [
+            {
+                "property": question.property,
+                "demand": question.demand,
+                "parts": len(question.parts),
+                "partitions": None if question.cut is None else question.cut.count,
+            }
+            for question in compiled.questions
+        ],
+        "left_out": list(compiled.left_out),
+        "diagnostics": diagnostics_to_json(compiled.refused),
+    }

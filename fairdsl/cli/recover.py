@@ -27,8 +27,8 @@ __all__ = ["command"]
     "--answers",
     multiple=True,
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="An answer, or a table of answers (.jsonl, .csv), instead of those in DIR; may be repeated.",
+    type=click.Path(exists=True),
+    help="An answer, a folder of answers, or a table (.jsonl, .csv), instead of those in DIR; may be repeated.",
 )
 @click.option(
     "--spec",

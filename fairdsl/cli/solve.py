@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,11 @@ import click
 from click.core import ParameterSource
 
 import fairdsl
-from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
+from fairdsl.cli.documents import headed, mistakes_as_json, write_json
+from fairdsl.cli.guard import INTERRUPTED
 from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option, ssat_solver_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.diagnostics.json import diagnostics_to_json
 
 if TYPE_CHECKING:
     from fairdsl.solving.jobs import Solved
@@ -26,6 +24,7 @@ __all__ = ["command"]
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _MOST_SHARDS = 100_000
+_SCHEMA = "fairdsl.solved/1"
 
 
 def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
@@ -109,18 +108,10 @@ def command(
         _instance(ctx, job, as_json=as_json, output=output or None, **options)
         return
     number, shards = shard
-    with watching() as observer:
-        try:
-            solved = fairdsl.solve(
-                job, shard=number, shards=shards, output=output or None, observer=observer, **options
-            )
-        except DiagnosticError as error:
-            if not as_json:
-                raise
-            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-            ctx.exit(SPEC_ERROR)
+    with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+        solved = fairdsl.solve(job, shard=number, shards=shards, output=output or None, observer=observer, **options)
     if as_json:
-        _print_json(_as_json(solved) | {"diagnostics": []})
+        write_json(headed(_SCHEMA, _as_json(solved) | {"diagnostics": []}))
     else:
         _print(solved)
     if solved.ending.value == "interrupted":
@@ -150,22 +141,16 @@ def _stochastic(ctx: click.Context, path: str, *, as_json: bool, **options: Any)
     from fairdsl.report.model import ExitCode
 
     _refuse_options(ctx, ("shard", "jobs", "scheduler", "checkpoint", "resume", "output"), "an instance")
-    with watching() as observer:
-        try:
-            solved = fairdsl.solve_stochastic(
-                path,
-                timeout=options["timeout"],
-                memory=options["memory"],
-                ssat_solver=options["ssat_solver"],
-                observer=observer,
-            )
-        except DiagnosticError as error:
-            if not as_json:
-                raise
-            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-            ctx.exit(SPEC_ERROR)
+    with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+        solved = fairdsl.solve_stochastic(
+            path,
+            timeout=options["timeout"],
+            memory=options["memory"],
+            ssat_solver=options["ssat_solver"],
+            observer=observer,
+        )
     if as_json:
-        _print_json(stochastic.as_json(solved) | {"diagnostics": []})
+        write_json(headed(_SCHEMA, stochastic.as_json(solved) | {"diagnostics": []}))
     else:
         stochastic.show(solved)
     if solved.answer.reason is not None:
@@ -179,16 +164,10 @@ def _instance(ctx: click.Context, path: str, *, as_json: bool, output: str | Non
     from fairdsl.report.text import render
 
     _refuse_options(ctx, ("shard", "jobs", "scheduler", "checkpoint", "resume"), "an instance")
-    with watching() as observer:
-        try:
-            solved = fairdsl.solve_instance(
-                path, timeout=options["timeout"], memory=options["memory"], output=output, observer=observer
-            )
-        except DiagnosticError as error:
-            if not as_json:
-                raise
-            _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-            ctx.exit(SPEC_ERROR)
+    with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+        solved = fairdsl.solve_instance(
+            path, timeout=options["timeout"], memory=options["memory"], output=output, observer=observer
+        )
     report = solved.report
     if as_json:
         click.echo(write(report), nl=False)
@@ -205,15 +184,10 @@ def _instance(ctx: click.Context, path: str, *, as_json: bool, output: str | Non
 def _script(ctx: click.Context, path: str, *, as_json: bool, output: str | None, timeout: float, resume: bool) -> None:
     """Answer a script, and say what came out."""
     _refuse_options(ctx, _OF_JOBS, "a script")
-    try:
+    with mistakes_as_json(ctx, _SCHEMA, as_json):
         answered = fairdsl.solve_script(path, timeout=timeout, resume=resume, output=output)
-    except DiagnosticError as error:
-        if not as_json:
-            raise
-        _print_json({"diagnostics": diagnostics_to_json(error.diagnostics)})
-        ctx.exit(SPEC_ERROR)
     if as_json:
-        _print_json(_answer_as_json(answered) | {"diagnostics": []})
+        write_json(headed(_SCHEMA, _answer_as_json(answered) | {"diagnostics": []}))
         return
     said = f" ({answered.detail})" if answered.detail else ""
     click.echo(f"{answered.script}   {answered.status}{said} by {answered.solver} in {answered.seconds:.1f} s")
@@ -229,11 +203,6 @@ def _answer_as_json(answered: Answered) -> dict[str, Any]:
         "solver": answered.solver,
         "seconds": round(answered.seconds, 3),
     }
-
-
-def _print_json(written: dict[str, Any]) -> None:
-    head = {"schema": "fairdsl.solved/1", "fairdsl": fairdsl.__version__}
-    click.echo(json.dumps(head | written, indent=2, ensure_ascii=False))
 
 
 def _as_json(solved: Solved) -> dict[str, Any]:

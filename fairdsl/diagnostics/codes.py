@@ -161,6 +161,7 @@ _BACKENDS: dict[str, str] = {
     "E0616": "one ledger for the partitions of several questions",
     "E0617": "a file that is no subset-sum instance",
     "E0618": "a subset-sum instance that was changed",
+    "E0619": "more partitions than files can be written for",
     "E0620": "an answer to none of the solver files",
     "E0621": "solver files whose spec or model has changed",
     "E0622": "a manifest that cannot be read",

@@ -75,14 +75,29 @@ def nothing_to_partition(path: str) -> Diagnostic:
     )
 
 
-def one_ledger(path: str, properties: Sequence[str]) -> Diagnostic:
-    """A ledger holds the verdicts on one question."""
+def too_many_partitions(name: str, count: int, most: int) -> Diagnostic:
+    """A question that is cut into more partitions than anybody writes files for."""
+    return Diagnostic(
+        code="E0619",
+        title=f"`{name}` has {count:,} partitions",
+        notes=(f"files for all of them are written up to {most:,}",),
+        why="a folder of that many files fills the disk, and no solver gets through it",
+        help="write a larger `--partition N`, or `--first COUNT` of them",
+    )
+
+
+def one_ledger(
+    path: str,
+    properties: Sequence[str],
+    why: str = "lines about different questions in one file could not be told apart",
+) -> Diagnostic:
+    """A ledger holds the verdicts on one question, a folder of pruned networks those of one question a property."""
     listing = ", ".join(f"`{name}`" for name in properties)
     return Diagnostic(
         code="E0616",
         title=f"`{path}` cannot hold the partitions of several questions",
         notes=(f"the spec asks {listing} of its partitions",),
-        why="lines about different questions in one file could not be told apart",
+        why=why,
         help="choose one of them with `--property NAME`, and give each a file of its own",
     )
 

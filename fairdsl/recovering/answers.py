@@ -1,13 +1,14 @@
-"""Where answers to solver files are found: beside them, or in files that are named.
+"""Where answers to solver files are found: beside them, or in files and folders that are named.
 
 An answer is what a solver printed. Beside ``NAME.smt2`` it is ``NAME.smt2.answer``, ``.out`` or ``.txt``, or
-``NAME.answer``, ``.out`` or ``.txt``. A file that is named elsewhere is matched by its name in the same way, or
-is a table: JSON lines ``{"file": ..., "output": ...}`` (``.jsonl``), or CSV with the columns ``file`` and
-``output`` (``.csv``).
+``NAME.answer``, ``.out`` or ``.txt``; so it is in a folder that is named, whose other files are left alone. A file that
+is named is matched by its name in the same way, or is a table: JSON lines ``{"file": ..., "output": ...}``
+(``.jsonl``), or CSV with the columns ``file`` and ``output`` (``.csv``).
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.contract import Answer, Encoding
+from fairdsl.backends.solver_files import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report import errors
 from fairdsl.report.manifest import ANSWER_ENDINGS, answer_names
@@ -31,9 +32,9 @@ def answers_of(
 ) -> dict[str, Answer]:
     """The answer to each solver file that has one.
 
-    ``files`` are the solver files, with what the manifest says of each; ``given`` are files with answers, and where
-    there are none those in the folder count. Raises DiagnosticError for an answer to no file, or a table that cannot
-    be read.
+    ``files`` are the solver files, with what the manifest says of each; ``given`` are files with answers, or folders
+    of them, and where there are none those in the folder count. Raises DiagnosticError for an answer to no file, or a
+    table that cannot be read.
     """
     found: dict[str, list[Answer]] = {}
     names = list(files)
@@ -43,15 +44,19 @@ def answers_of(
 
 
 def _one(answers: Sequence[Answer]) -> Answer:
-    """Of several answers to a file a decisive one; those that contradict each other are none."""
+    """Of several answers to a file a decisive one; those that contradict each other are none.
+
+    Their values are kept: a pair that replays is a violation, whoever else says `unsat`.
+    """
     numbers = [answer for answer in answers if answer.bounds is not None]
     if numbers:
         return _overlap(numbers)
     decisive = [answer for answer in answers if answer.status in _DECISIVE]
-    if len({answer.status for answer in decisive}) > 1:
-        return _CONTRADICTED
     # Of several `sat` one with values can be replayed.
-    return max(decisive or answers[:1], key=lambda answer: len(answer.values))
+    fullest = max(decisive or answers[:1], key=lambda answer: len(answer.values))
+    if len({answer.status for answer in decisive}) > 1:
+        return replace(_CONTRADICTED, values=fullest.values)
+    return fullest
 
 
 def _overlap(answers: Sequence[Answer]) -> Answer:
@@ -75,7 +80,9 @@ def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, s
     by_answer = {candidate: name for name in names for candidate in answer_names(name)}
     known = frozenset(names)
     for path in paths:
-        if path.suffix in (".jsonl", ".csv"):
+        if path.is_dir():
+            yield from _beside(path, names)
+        elif path.suffix in (".jsonl", ".csv"):
             for name, output in (_lines if path.suffix == ".jsonl" else _rows)(path):
                 base = Path(name).name
                 if base not in known:
@@ -119,5 +126,8 @@ def _row(path: Path, number: int, row: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _text(path: Path) -> str:
-    """The text, whatever its bytes are: what is no text is no answer."""
-    return path.read_text(encoding="utf-8", errors="replace")
+    """The text, whatever its bytes are: what is no text is no answer. Some shells write UTF-16, with a mark of it."""
+    content = path.read_bytes()
+    wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n")

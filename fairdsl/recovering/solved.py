@@ -1,6 +1,7 @@
 """Answers to solver files become the report that ``check`` would give.
 
-    manifest --sources--> problems --files--> answers --encoding.recover--> a verdict a part --_joined--> report
+    manifest --sources--> problems --files--> answers --encoding.recover--> a verdict a part --_joined--> verdicts
+        --gather--> report
 
 The spec and its models are read again, and must be those that the files were written from; the solver files must
 be the ones that were written. Of partitions the property holds only if every one of them does.
@@ -10,31 +11,31 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 
-from fairdsl.backends.contract import Answer, Budget, Encoding, Lowered
-from fairdsl.backends.smt.partition.grid import Grid
+from fairdsl.backends.contract import Budget
+from fairdsl.backends.smt.partition.grid import Grid, restricted
 from fairdsl.backends.smt.recover import worst
 from fairdsl.backends.smt.vacuity import compares_nobody
+from fairdsl.backends.solver_files import Answer, Encoding, Lowered
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.elaborate import Elaborated, Elaboration, elaborate
+from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
-from fairdsl.plan.errors import nobody_compared
 from fairdsl.plan.expressible import expressible
 from fairdsl.plan.registry import encodings
 from fairdsl.recovering.answers import answers_of
 from fairdsl.report import errors
-from fairdsl.report.build import demand_report
-from fairdsl.report.hashes import hashed_data, hashed_models
+from fairdsl.report.gather import Gathering
+from fairdsl.report.hashes import hashed_models
 from fairdsl.report.manifest import MANIFEST, Manifest, Part, Question, box_in_words, read_manifest
-from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
-from fairdsl.resources import version
-from fairdsl.semantics import CheckedSpec, front_end
-from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated, is_vacuous
+from fairdsl.report.model import HashedFile, Report
+from fairdsl.semantics import front_end
+from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated
 
 __all__ = ["recover_answers", "solver_folder"]
 
@@ -72,15 +73,33 @@ def recover_answers(
     checked, warnings = front_end(path)
     if checked.source.sha256 != manifest.spec.sha256:
         raise DiagnosticError(errors.outdated(path, "the spec has changed since the files were written", _AGAIN))
+    checked = checked.restricted_to(_properties(manifest))
     elaborated = elaborate(checked, models, data=data)
-    hashed = hashed_models(checked, elaborated.models, models)
-    _unchanged_models(manifest, hashed)
+    _unchanged_models(manifest, hashed_models(checked, elaborated.models, models))
     asking = {name: about for name, about in manifest.files.items() if about.get("role") != "network"}
     recovering = _Recovering(manifest, encoding, answers_of(folder, asking, answers, encoding))
-    return _report(path, checked, elaborated, (hashed, hashed_data(checked, data)), warnings, recovering)
+    gathering = Gathering(checked, elaborated, warnings)
+    for item in elaborated.demands:
+        verdict = recovering.verdict(item)
+        if verdict is not None:
+            gathering.add(item, _by_others(verdict))
+    return gathering.report(path, models=models, data=data)
+
+
+def _by_others(verdict: Verdict) -> Verdict:
+    """The verdict, which says that others ran the solvers: it is no use to offer them options of `check`."""
+    if isinstance(verdict, Refused):
+        return verdict
+    return replace(verdict, evidence=replace(verdict.evidence, external=True))
 
 
 _AGAIN = "write the files again with `fairdsl compile`, and solve them"
+
+
+def _properties(manifest: Manifest) -> frozenset[str]:
+    """The properties that were asked for: each has a question, or a demand that the format cannot express."""
+    refused = (str(one.get("property")) for one in manifest.refused)
+    return frozenset((*(one.property for one in manifest.questions), *refused))
 
 
 def _spec_path(folder: Path, manifest: Manifest) -> str:
@@ -166,7 +185,8 @@ class _Recovering:
             if index is None or not 0 <= index < grid.count or part.box != box_in_words(problem.domain, grid, index):
                 what = f"this fairdsl cuts `{question.property}` into other partitions"
                 raise DiagnosticError(errors.outdated(MANIFEST, what, _AGAIN))
-            verdicts[index] = self._part(problem, part)
+            # A pair beside the point that a solver found says something about this part only if it lies in it.
+            verdicts[index] = self._part(restricted(problem, grid.box(index)), part)
         evidence = replace(evidence, coverage=_coverage(grid, question.cut.size, verdicts))
         violations = [verdict for verdict in verdicts.values() if isinstance(verdict, Violated)]
         if violations:
@@ -181,63 +201,18 @@ class _Recovering:
 
 
 def _coverage(grid: Grid, size: int, verdicts: Mapping[int, Verdict]) -> Coverage:
-    """How many partitions came to what, and which share of all units lies in them."""
+    """How many partitions came to what, which share of all units lies in them, and why some are unknown."""
 
     def tally(kind: type[Verdict]) -> Tally:
         found = [index for index, verdict in verdicts.items() if isinstance(verdict, kind)]
         return Tally(count=len(found), volume=sum(map(grid.volume, found), Fraction(0)))
 
-    return Coverage(size=size, total=grid.count, holds=tally(Holds), violated=tally(Violated), unknown=tally(Unknown))
-
-
-def _report(
-    path: str,
-    spec: CheckedSpec,
-    elaborated: Elaboration,
-    hashed: tuple[tuple[HashedFile, ...], tuple[HashedFile, ...]],
-    warnings: Sequence[Diagnostic],
-    recovering: _Recovering,
-) -> Report:
-    """The report; ``hashed`` are the models and the data."""
-    findings = [*warnings, *elaborated.warnings]
-    demands: dict[str, list[DemandReport]] = {}
-    for item in elaborated.demands:
-        verdict = recovering.verdict(item)
-        if verdict is None:
-            continue
-        if is_vacuous(verdict):
-            findings.append(nobody_compared(item.property.name, item.property.span))
-        demands.setdefault(item.property.name, []).append(_demand(item, verdict))
-    return Report(
-        version=version(),
-        path=path,
-        sha256=spec.source.sha256,
-        title=spec.title,
-        models=hashed[0],
-        data=hashed[1],
-        properties=tuple(
-            PropertyReport(
-                name=checked.name,
-                sentence=checked.title or checked.sentence,
-                clauses=checked.clauses,
-                demands=tuple(demands[checked.name]),
-            )
-            for checked in spec.properties
-            if checked.name in demands
-        ),
-        diagnostics=tuple(dict.fromkeys(findings)),
-    )
-
-
-def _demand(item: Elaborated, verdict: Verdict) -> DemandReport:
-    return demand_report(
-        text=item.demand.text,
-        metric=item.demand.metric,
-        quantity=item.demand.quantity,
-        threshold=item.demand.threshold,
-        verdict=verdict,
-        domain=item.property.domain,
-        outcomes=item.outcomes,
-        seconds=0.0,
-        population=item.problem.population,
+    reasons = Counter(verdict.reason for verdict in verdicts.values() if isinstance(verdict, Unknown))
+    return Coverage(
+        size=size,
+        total=grid.count,
+        holds=tally(Holds),
+        violated=tally(Violated),
+        unknown=tally(Unknown),
+        reasons=tuple(reasons.most_common()),
     )

@@ -7,19 +7,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.intervals.errors import not_of_its_kind
 from fairdsl.backends.subset_sum.instance import Instance, answered
 from fairdsl.backends.subset_sum.instance_file import read_instance
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.question import Quantity
 from fairdsl.report.build import demand_report
 from fairdsl.report.json import write
+from fairdsl.report.manifest import files_named
 from fairdsl.report.model import HashedFile, PropertyReport, Report
 from fairdsl.resources import version
 from fairdsl.solving.files import write_whole
 from fairdsl.verdict import Refused, Unknown, Value
 
 __all__ = ["SolvedInstance", "solve_instance"]
+
+
+#: The solver files that `fairdsl solve` takes.
+_SOLVED = (".smt2", ".sdimacs", ".json", ".job")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +42,9 @@ class SolvedInstance:
 def solve_instance(path: Path, *, budget: Budget, output: Path | None, observer: Observer) -> SolvedInstance:
     """Answer an instance, and write the report as JSON where an ``output`` is given.
 
-    Raises DiagnosticError for a file that is no instance, and where nothing can be written.
+    Raises DiagnosticError for a file that is no instance, for a manifest too (E0607), and where nothing can be written.
     """
+    _no_manifest(path)
     instance = read_instance(path)
     began = time.monotonic()
     verdict = answered(instance, budget, observer)
@@ -44,6 +52,19 @@ def solve_instance(path: Path, *, budget: Budget, output: Path | None, observer:
     if output is not None:
         write_whole(output, write(report))
     return SolvedInstance(instance=path, report=report, verdict=verdict, output=output)
+
+
+def _no_manifest(path: Path) -> None:
+    """DiagnosticError for the manifest of a folder of solver files, which ends in `.json`, too."""
+    named = files_named(path)
+    if named is None:
+        return
+    ours = next((path.with_name(name) for name in named if name.endswith(_SOLVED)), None)
+    instead = "fairdsl solves none of the files that it names; give them to a solver of their format"
+    if ours is not None:
+        instead = f"give the files that it names, one by one: `fairdsl solve {ours}`"
+    what = "it is the manifest of a folder of solver files, and says what each of them asks"
+    raise DiagnosticError(not_of_its_kind(str(path), "file to solve", what, instead))
 
 
 def _report(path: Path, instance: Instance, verdict: Value | Refused | Unknown, seconds: float) -> Report:

@@ -35,23 +35,27 @@ def solve_script(path: Path, *, resume: bool, budget: Budget, output: Path | Non
     With ``resume`` an earlier answer that decides stands. Raises DiagnosticError for an earlier answer
     without ``resume``, for ``resume`` without one, and where nothing can be written.
     """
-    from fairdsl.backends.smt.engine import Z3, solver_name
+    from fairdsl.backends.smt.echo import echo, echoed
+    from fairdsl.backends.smt.engine import answer_of_z3, solver_name
     from fairdsl.backends.smt.recover import answer_text, parse_answer
 
     target = output if output is not None else path.with_name(f"{path.name}.answer")
+    text = path.read_text(encoding="utf-8")
+    mark = echo(text)
     if resume and not target.exists():
         raise DiagnosticError(nothing_to_resume(str(target)))
     if target.exists():
         if not resume:
             raise DiagnosticError(result_exists(str(target)))
-        earlier = parse_answer(target.read_text(encoding="utf-8", errors="replace"))
-        if earlier.status in ("sat", "unsat"):
+        said = target.read_text(encoding="utf-8", errors="replace")
+        earlier = parse_answer(said)
+        if echoed(said) <= {mark} and earlier.status in ("sat", "unsat"):
             return Answered(
                 script=path, answer=target, status=earlier.status, detail="", seconds=0.0, solver="an earlier run"
             )
     began = time.monotonic()
-    found = Z3().solve(path.read_text(encoding="utf-8"), budget)
-    write_whole(target, answer_text(found))
+    found = answer_of_z3(text, budget)
+    write_whole(target, ("" if mark is None else f"{mark}\n") + answer_text(found))
     return Answered(
         script=path,
         answer=target,

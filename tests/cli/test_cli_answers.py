@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,6 +97,67 @@ def test_a_part_of_the_partitions_proves_nothing(spec: Callable[..., Path]) -> N
     assert all(set(part["box"]) == {"age", "income"} for part in parts)
 
 
+def test_a_file_of_a_partition_says_what_it_proves(spec: Callable[..., Path]) -> None:
+    path = spec(0)
+    options = ("--partition", 5, "--seed", 1)
+    for form, proved in (("smtlib", "unsat: the property holds"), ("vnnlib", "unsat proves that no pair")):
+        folder = path.parent / form
+        run("compile", path, "--to", form, "-o", folder, *options, "--first", 3)
+        (question,) = json.loads((folder / "manifest.json").read_text())["questions"]
+        assert "in each of all 8 partitions; here are the files of 3 of them" in question["verdict"]["holds"]
+        for part in question["parts"]:
+            values = "; ".join(f"{name} {value}" for name, value in part["box"].items())
+            for name in [name for alternative in part["settled_by"] for name in alternative]:
+                text = (folder / name).read_text()
+                assert f"; the partition: {values}\n" in text
+                assert re.search(f"{proved} (on this partition alone|in this partition)", text)
+        run("compile", path, "--to", form, "-o", folder, *options)
+        (question,) = json.loads((folder / "manifest.json").read_text())["questions"]
+        assert question["verdict"]["holds"].endswith("in each of all 8 partitions")
+        run("compile", path, "--to", form, "-o", folder)
+        (question,) = json.loads((folder / "manifest.json").read_text())["questions"]
+        assert "partition" not in question["verdict"]["holds"]
+        assert not any("partition" in file.read_text() for file in folder.glob(f"*.{form[:3]}*"))
+
+
+def test_reasons_are_counted_and_advise_nothing_that_recover_has_not(spec: Callable[..., Path]) -> None:
+    path = spec(0)
+    folder = path.parent / "out"
+    run("compile", path, "--to", "smtlib", "-o", folder, "--partition", 5)
+    said = ["unknown (TIMEOUT)", "timeout", "unknown (TIMEOUT)", "what?", "unknown (MEMOUT)", "unsat", "unknown"]
+    for script, output in zip(sorted(folder.glob("*.smt2")), said, strict=False):
+        script.with_name(f"{script.name}.out").write_text(output)
+    report = run("recover", folder)
+    assert report.exit_code == 3
+    lines = " ".join(report.stdout.split())
+    for line in (
+        "unknown because solvers need more time: 3",
+        "unknown because a solver's answer was not understood: 1",
+        "unknown because solvers need more memory: 1",
+        "unknown because their files have no answer, or one that settles nothing: 2",
+    ):
+        assert line in lines
+    counts = json.loads(run("recover", folder, "--json").stdout)["properties"][0]["demands"][0]["partitions"]
+    assert counts["unknown_because"] == {"timeout": 3, "incomplete": 2, "malformed": 1, "memory_out": 1}
+    for script in folder.glob("*.smt2"):
+        script.with_name(f"{script.name}.out").write_text("unknown (TIMEOUT)")
+    printed = run("recover", folder).stdout
+    assert "the solver's time ran out" in printed
+    assert "--timeout" not in printed
+    assert "--query-timeout" not in printed
+
+
+def test_the_manifest_is_nothing_to_solve(spec: Callable[..., Path]) -> None:
+    path = spec(0)
+    for form, help_ in (("smtlib", "fair.smt2"), ("vnnlib", "give them to a solver of their format")):
+        folder = path.parent / form
+        run("compile", path, "--to", form, "-o", folder)
+        refused = run("solve", folder / "manifest.json")
+        assert refused.exit_code == 2
+        assert "error[E0607]" in refused.stderr
+        assert help_ in " ".join(refused.stderr.split())
+
+
 def test_verifiers_answer_files_of_vnnlib(spec: Callable[..., Path]) -> None:
     path = spec(1)
     folder = path.parent / "out"
@@ -116,8 +178,9 @@ def test_verifiers_answer_files_of_vnnlib(spec: Callable[..., Path]) -> None:
     # A point counts only when it replays, and then it outweighs any `unsat`.
     point = folder.parent / "fair.vnnlib.txt"
     values = "(X[0,0] {0}) (X[0,1] 10.0) (X[0,2] 0.0) (X2[0,0] {0}) (X2[0,1] 10.0) (X2[0,2] 1.0)"
-    for age, judgement in (("9.0", "holds"), ("10.6", "violated")):
-        point.write_text(f"sat\n({values.format(age)})\n")
+    # Of a point beside it the pair is found as well; without a point there is nothing to replay.
+    for said, judgement in (("", "holds"), (values.format("9.0"), "violated"), (values.format("10.6"), "violated")):
+        point.write_text(f"sat\n({said})\n")
         assert judged(run("recover", folder, "--answers", table, "--answers", point, "--json")) == judgement
 
 

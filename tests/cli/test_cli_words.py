@@ -155,7 +155,11 @@ def test_explain_something_else() -> None:
 
 def test_compile_lists_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = SimpleNamespace(
-        files=(Path("out/p.smt2"),), manifest=Path("out/manifest.json"), refused=(), left_out=("`measure x` is not",)
+        files=(Path("out/p.smt2"),),
+        manifest=Path("out/manifest.json"),
+        questions=(),
+        refused=(),
+        left_out=("`measure x` is not",),
     )
     answering(monkeypatch, "compile", compiled)
     result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Answer, Lowered
 from fairdsl.backends.smt import SmtLib, VnnLib
 from fairdsl.backends.smt.recover import answer_text
 from fairdsl.backends.smt.recover import parse_answer as parse_smt
-from fairdsl.backends.smt.vnnlib.answers import parse_answer as parse_vnn
+from fairdsl.backends.smt.vnnlib.printed import parse_answer as parse_vnn
+from fairdsl.backends.solver_files import Answer, Lowered
 from fairdsl.ir.question import Relaxation
 from fairdsl.verdict import Holds, Reason, Unknown, Violated
-from tests.builders import ASKED, BOOLEAN, domain, integer, problem, real, score
+from tests.builders import ASKED, BOOLEAN, domain, integer, linear, problem, real, score
 
 #: The score rises with age and sex: at 49 only sex decides.
 PEOPLE = problem(domain(age=integer(0, 99), sex=BOOLEAN), score([1, 1], -50, relation=">="), 1)
@@ -38,9 +38,24 @@ MODEL = "(define-fun x.age () Int 49)\n(define-fun a.sex () Int 1)\n(define-fun 
         ("sat\n((x.age 49)", Unknown, Reason.MALFORMED),
         ("timeout\n", Unknown, Reason.TIMEOUT),
         ("unknown\n(:reason-unknown incomplete)", Unknown, Reason.INCOMPLETE),
+        ("timeout\nunknown\n", Unknown, Reason.TIMEOUT),
+        ("unknown (TIMEOUT)\n", Unknown, Reason.TIMEOUT),
+        ("unknown (MEMOUT)\n", Unknown, Reason.MEMORY_OUT),
+        ("unknown (REQUIRES_FULL_CHECK)\n", Unknown, Reason.INCOMPLETE),
+        ("unknown (TIMEOUT)\nunsat\n", Unknown, Reason.MALFORMED),
+        ("unsat (TIMEOUT)\n", Unknown, Reason.MALFORMED),
+        ("unknown\nunsat\n", Unknown, Reason.MALFORMED),
         ("this is not unsat but a sentence", Unknown, Reason.MALFORMED),
         ("sat\nunsat\n", Unknown, Reason.MALFORMED),
         ("", Unknown, Reason.MALFORMED),
+        ("sat\n((x.age (/ 98 2)) (a.sex 1) (b.sex 0))", Violated, None),
+        ("sat\n((x.age (/ 97.0 2.0)) (a.sex 1) (b.sex 0))", Unknown, Reason.REPLAY_FAILED),
+        ("sat\n((x.age 49.0) (a.sex 1.0) (b.sex (- 0)))", Violated, None),
+        ("sat\n((x.age 49.0?) (a.sex 1) (b.sex 0))", Unknown, Reason.REPLAY_FAILED),
+        ("sat\n((x.age (/ 49 0)) (a.sex 1) (b.sex 0))", Unknown, Reason.REPLAY_FAILED),
+        ("sat\n((x.age 49) (a.sex 7) (b.sex 0))", Unknown, Reason.REPLAY_FAILED),
+        (f"sat\n((x.age {'9' * 5000}) (a.sex 1) (b.sex 0))", Unknown, Reason.REPLAY_FAILED),
+        ("(warning: logic)\nunsat\n(error \"no model\")", Holds, None),
     ],
 )  # fmt: skip
 def test_answers_to_scripts(output: str, verdict: type, reason: Reason | None) -> None:
@@ -87,6 +102,54 @@ def test_a_point_of_version_2() -> None:
     assert isinstance(encoding.recover(PEOPLE, VNN, {pair: encoding.answer(text, {})}), Violated)
 
 
+@pytest.mark.parametrize("kind", ["real", "float32", "Real"])
+def test_the_standard_s_own_notation(kind: str) -> None:
+    """A tensor at a time, its elements in row-major order: what the standard of version 2.0 has solvers print."""
+    encoding = VnnLib()
+    (pair,) = VNN.settled_by[0]
+    a, b = f"X {kind} [1,2]\n49\n1.0", f"X2 {kind} [1, 2]\n49.0\n0"
+    outputs = f"Y {kind} [1,1]\n0.0\nY2 {kind} [1,1]\n-1.0\n"
+    for text in (f"sat\n{a}\n{b}\n{outputs}", f"sat\n\n{b}\n{a}"):
+        answer = encoding.answer(text, {})
+        assert answer.values["X[0,1]"] == "1.0"
+        assert answer.values["X2[0,0]"] == "49.0"
+        assert isinstance(encoding.recover(PEOPLE, VNN, {pair: answer}), Violated)
+    cut = encoding.answer(f"sat\n{a}\nX2 {kind} [1,2]\n49.0", {})
+    assert cut.values == {"X[0,0]": "49", "X[0,1]": "1.0", "X2[0,0]": "49.0"}
+
+
+def test_elements_of_a_tensor_are_counted_in_its_shape() -> None:
+    text = "sat\nX real [2,2]\n1\n2\n3\n4\n5\nsomething else\n6\nY real [0]\n7\nX3 real [999999999,999999999]\n8"
+    values = parse_vnn(text).values
+    assert values == {"X[0,0]": "1", "X[0,1]": "2", "X[1,0]": "3", "X[1,1]": "4", "X3[0,0]": "8"}
+
+
+def test_marabou_s_notation() -> None:
+    encoding = VnnLib()
+    text = "Engine::processInputQuery: done\nsat\n\nInput assignment:\n\tx0 = 49.000000\n\nOutput:\n\ty0 = 0.500000\n"
+    for file in cases_of(VNN):
+        answer = encoding.answer(text, {})
+        assert answer.values == {"X_0": "49.000000"}
+        assert isinstance(encoding.recover(PEOPLE, VNN, {file: answer}), Violated)
+
+
+def test_an_offset_beyond_the_target_is_clipped_as_in_the_network() -> None:
+    """The network computes b = min(a + d, 60); a point whose a + d is beyond is about the pair with b = 60."""
+    asked = problem(
+        domain(pay=real(0, 100), sex=BOOLEAN),
+        score([1, 0], -60, relation=">="),
+        1,
+        relax=(Relaxation(attribute=0, by=Fraction(3)),),
+        target=linear({0: 1}, "<=", 60),
+    )
+    encoding, lowered = VnnLib(), VnnLib().lower(asked, ASKED)
+    point = encoding.answer("sat\n((X_0 59.0) (X_1 2.5))", {})
+    verdicts = [encoding.recover(asked, lowered, {file: point}) for file in cases_of(lowered)]
+    found = [verdict.witnesses[0] for verdict in verdicts if isinstance(verdict, Violated)]
+    assert found
+    assert all((pair.a[0], pair.b[0]) == (59, 60) for pair in found)
+
+
 def test_an_offset_is_added() -> None:
     asked = problem(
         domain(pay=real(0, 100), sex=BOOLEAN),
@@ -112,6 +175,13 @@ def test_an_offset_is_added() -> None:
         ("holds\n", "unsat"),
         ("UNSAT\n", "unsat"),
         ("timed-out", "unknown"),
+        ("TIMEOUT", "unknown"),
+        ("unknown\ntimeout", "unknown"),
+        ("timeout\nunsat", "malformed"),
+        ("unsat,3.25", "unsat"),
+        ("sat, 0.100000\n((X_0 1.0))", "sat"),
+        ("unsat, perhaps", "malformed"),
+        ("unsat,1\nsat,2", "malformed"),
         ("Result: unsat", "malformed"),
         ("unsat\nsat\n", "malformed"),
         ("error", "malformed"),
@@ -135,12 +205,18 @@ def test_garbage_is_read_and_never_raises(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["sat\n((X_0 1e999))", "sat\n((X_0 1e9999999999))", "sat\n((X_0 ....))", "sat\n" + 9999 * "("]
+    ("text", "verdict"),
+    [
+        ("sat\n((X_0 1e999))", Violated),  # a number, and of so few pairs all are looked at
+        ("sat\n((X_0 1e9999999999))", Unknown),
+        ("sat\n((X_0 ....))", Unknown),
+        ("sat\n" + 9999 * "(", Unknown),
+    ],
 )
-def test_monstrous_values(text: str) -> None:
+def test_monstrous_values(text: str, verdict: type) -> None:
     encoding = VnnLib()
     for file in cases_of(VNN):
-        assert isinstance(encoding.recover(PEOPLE, VNN, {file: encoding.answer(text, {})}), Unknown)
+        assert isinstance(encoding.recover(PEOPLE, VNN, {file: encoding.answer(text, {})}), verdict)
     assert parse_smt(text).status in ("malformed", "sat")
 
 

@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from fairdsl.backends.contract import Answer, Asked, Lowered, Offer, Refusal
+from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.smt.cases import widened
+from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.engine import SMTLIB
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
-from fairdsl.backends.smt.script import whole_script
+from fairdsl.backends.smt.script import part_in_words, whole_script
+from fairdsl.backends.solver_files import Answer, Asked, Lowered
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Fidelity, Verdict
@@ -27,7 +29,6 @@ class SmtLib:
 
     name = "smtlib"
     format = SMTLIB
-    partitions = True
     meaning: Mapping[str, str] = MappingProxyType(
         {
             "holds": "every file is unsat",
@@ -35,17 +36,24 @@ class SmtLib:
         }
     )
 
+    def __init__(self, part: str = "") -> None:
+        self._part = part
+
+    def on_part(self, box: Mapping[str, str]) -> SmtLib:
+        """Scripts that say that they are about a partition."""
+        return SmtLib(part_in_words(box))
+
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Every question about pairs that has a yes or a no."""
         return refusal(problem) or Offer(method="SMT-LIB 2.6, QF_LIRA", decides=True)
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """One file, named after the property. All that leads back is in the problem itself."""
-        name = f"{problem.name}.{SMTLIB.extension}"
+        name, text = f"{problem.name}.{SMTLIB.extension}", whole_script(problem, self._part)
         return Lowered(
-            files={name: whole_script(problem).encode()},
+            files={name: text.encode()},
             settled_by=((name,),),
-            described={name: {"role": "question"}},
+            described={name: {"role": "question", "echo": echo(text)}},
         )
 
     def evidence(self, problem: Problem) -> Evidence:
@@ -54,7 +62,9 @@ class SmtLib:
         return Evidence(backend=self.name, method="answers of an external solver", fidelity=fidelity)
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
-        """A status alone on its line, and behind `sat` the values."""
+        """A status alone on its line, and behind `sat` the values; of another script's output nothing."""
+        if echoed(output) - {about.get("echo")}:
+            return Answer(status="malformed", detail="it is the output for another script, as the first line says")
         return parse_answer(output)
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:

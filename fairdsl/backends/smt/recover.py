@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from fairdsl.backends.contract import Answer, Lowered
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.engine import reason_of
 from fairdsl.backends.smt.individuals import Individuals
 from fairdsl.backends.smt.terms import symbol
+from fairdsl.backends.solver_files import Answer, Lowered
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import round_point, witness
@@ -25,6 +25,11 @@ _PLAIN = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
 
 #: What a solver may say; `timeout` is z3's word for a deadline.
 _STATUSES = frozenset({"sat", "unsat", "unknown", "timeout"})
+#: The same with a reason, as cvc5's Python package prints a result: `unknown (TIMEOUT)`.
+_EXPLAINED = re.compile(r"unknown\s*\(([A-Z_]{1,40})\)\Z")
+_REASONS = {"TIMEOUT": "timeout", "MEMOUT": "out of memory"}
+#: What a solver leaves behind that was killed, by a deadline for example.
+_NOTHING = "the output is empty, as that of a solver that was stopped"
 #: Deeper nesting than this is no answer to a script of ours.
 _DEEPEST = 100
 
@@ -41,21 +46,30 @@ def parse_answer(output: str) -> Answer:
     ``get-value`` prints them, or ``get-model``.
     """
     lines = output.splitlines()
-    stated = [(place, word) for place, line in enumerate(lines) if (word := line.strip()) in _STATUSES]
-    if len({word for _, word in stated}) > 1:
+    stated = [(place, told) for place, line in enumerate(lines) if (told := _status(line.strip()))]
+    if len({status for _, (status, _) in stated}) > 1:
         return Answer(status="malformed", detail="the output has answers that contradict each other")
     if not stated:
-        return Answer(status="malformed", detail="the output has neither sat, unsat nor unknown")
-    place, status = stated[0]
-    if status == "timeout":
-        return Answer(status="unknown", detail="timeout")
+        said = "the output has neither sat, unsat nor unknown" if output.strip() else _NOTHING
+        return Answer(status="malformed", detail=said)
+    place, (status, reason) = stated[0]
     if status != "sat":
-        return Answer(status=status)
+        return Answer(status=status, detail=reason)
     try:
         expressions = list(_read(iter(_TOKEN.findall("\n".join(lines[place + 1 :])))))
     except ValueError:
         return Answer(status="malformed", detail="the parentheses do not match")
     return Answer(status="sat", values=dict(_values(expressions)))
+
+
+def _status(line: str) -> tuple[str, str] | None:
+    """`sat`, `unsat` or `unknown` with the reason, if the line says one; None for any other line."""
+    if line in _STATUSES:
+        return ("unknown", "timeout") if line == "timeout" else (line, "")
+    explained = _EXPLAINED.match(line)
+    if explained is None:
+        return None
+    return "unknown", _REASONS.get(explained[1], explained[1].lower().replace("_", " "))
 
 
 def answer_text(answer: Answer) -> str:
@@ -195,14 +209,8 @@ def _one(problem: Problem, file: str, answer: Answer | None, pairs: Pairs, evide
         return Unknown(reason=Reason.INCOMPLETE, detail=f"`{file}` has no answer", evidence=evidence)
     if answer.status == "unsat":
         return None
-    if answer.status != "sat":
-        said = f": {answer.detail}" if answer.detail else ""
-        return Unknown(reason=reason_of(answer), detail=f"no verdict on `{file}`{said}", evidence=evidence)
-    if not answer.values:
-        detail = f"`{file}` is sat, but the answer gives no values to replay"
-        return Unknown(reason=Reason.REPLAY_FAILED, detail=detail, evidence=evidence)
     gap: Witness | None = None
-    for pair in pairs(file, answer):
+    for pair in pairs(file, answer) if answer.values else ():
         found = checked(problem, *pair)
         if found is not None and is_violation(problem, found):
             return Violated(witnesses=(found,), evidence=evidence)
@@ -210,7 +218,11 @@ def _one(problem: Problem, file: str, answer: Answer | None, pairs: Pairs, evide
     if gap is not None:
         detail = "the pair breaks the demand in exact arithmetic but not in the deployed file's"
         return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=(gap,))
-    detail = f"`{file}` is sat, but its values break nothing when replayed on the model"
+    if answer.status != "sat":
+        said = f": {answer.detail}" if answer.detail else ""
+        return Unknown(reason=reason_of(answer), detail=f"no verdict on `{file}`{said}", evidence=evidence)
+    broken = "its values break nothing when replayed on the model"
+    detail = f"`{file}` is sat, but {broken if answer.values else 'the answer gives no values to replay'}"
     return Unknown(reason=Reason.REPLAY_FAILED, detail=detail, evidence=evidence)
 
 

@@ -5,11 +5,12 @@ Every script is satisfiable iff a pair with the properties it asserts exists: ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.cases import Atom, Case, comparable_ways, pair_of, ways, widened
+from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.folded import fold
 from fairdsl.backends.smt.individuals import Individuals, commented, declared, place
 from fairdsl.backends.smt.plain import scores, whole_model
@@ -17,25 +18,35 @@ from fairdsl.backends.smt.settle import Bounded
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.problem import Problem
 
-__all__ = ["admissible_script", "case_script", "whole_script"]
+__all__ = ["admissible_script", "case_script", "part_in_words", "whole_script"]
 
 _HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
 
 
-def whole_script(problem: Problem) -> str:
+def part_in_words(box: Mapping[str, str]) -> str:
+    """A partition's values by attribute, as comments of its files have them."""
+    return "; ".join(f"{name} {values}" for name, values in box.items()) or "the whole domain"
+
+
+def whole_script(problem: Problem, part: str = "") -> str:
     """The whole question in one script, with nothing folded: unsat iff the property holds.
 
-    With a threshold that is only enclosed, ``sat`` may be spurious; the header says so.
+    ``part``: the problem is that of one partition, with these values; the property holds there iff unsat.
+    With a threshold that is only enclosed, ``sat`` may be spurious; the header says so. What it prints first is its
+    own mark (:mod:`~fairdsl.backends.smt.echo`).
     """
     pair, model = pair_of(problem), problem.model
     people = Individuals(problem.domain, pair)
-    lines = [f"; {commented(problem.name)}: is there a pair that breaks the demand? unsat: the property holds."]
+    where, there = (" in this partition", " on this partition alone") if part else ("", "")
+    lines = [f"; {commented(problem.name)}: is there a pair{where} that breaks the demand?"]
+    lines[0] += f" unsat: the property holds{there}."
+    lines += [f"; the partition: {commented(part)}"] if part else []
     if pair.sure:
         lines.append("; What is asked of the scores is necessary for the model to be as sure as the question asks;")
         lines.append("; it need not be sufficient, so sat must be confirmed by a replay.")
     elif widened(problem):
         lines.append("; The threshold is known to lie in an interval, so sat must be confirmed by a replay.")
-    lines += _HEADER
+    comments, lines = lines, list(_HEADER)
     lines += ["", "; the individuals: x is what both share", *people.declarations()]
     lines += ["", f"; their values in {commented(problem.domain.name)}", *_asserted(*_values(problem, people))]
     lines += ["", f"; domain and target, of both{place(pair.span)}", *_asserted(*people.membership())]
@@ -49,7 +60,8 @@ def whole_script(problem: Problem) -> str:
         lines.append(f";   {commented(title)}")
         found.append(_met(atoms, scores(model, "a"), scores(model, "b")))
     lines += [f"(assert {terms.disjunction(found)})", *_questions(people)]
-    return "\n".join(lines) + "\n"
+    said = mark("\n".join([*comments, *lines]))
+    return "\n".join([*comments, *_HEADER, f'(echo "{said}")', *lines[len(_HEADER) :]]) + "\n"
 
 
 def admissible_script(problem: Problem) -> str:

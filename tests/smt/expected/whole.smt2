@@ -1,6 +1,7 @@
 ; p: is there a pair that breaks the demand? unsat: the property holds.
 (set-option :produce-models true)
 (set-logic QF_LIRA)
+(echo "fairdsl-7ed044575b5b9720")
 
 ; the individuals: x is what both share
 ; age

@@ -1,60 +1,28 @@
-"""What verifiers of networks answer, and the pairs that their points stand for.
+"""The pairs that the point in a verifier's answer stands for.
 
-An answer is a line with a status, and behind `sat` the values of the inputs, as VNN-COMP writes them::
-
-    sat
-    ((X_0 0.25)
-     (X_1 -1.5e-3)
-     (Y_0 0.01))
-
-A point of the files is a real one: the pair is looked for among the nearest individuals of the domain.
+A point of the files is a real one: the pair is looked for among the nearest individuals of the domain, and then in a
+wider neighbourhood (``nearby``).
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from fairdsl.backends.contract import Answer
 from fairdsl.backends.smt.cases import pair_of
+from fairdsl.backends.smt.vnnlib.nearby import pairs_near
+from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.domain import Attribute, Point, Real
 from fairdsl.ir.problem import Problem
+from fairdsl.numerics.narrow import Interval, ValueSet, narrow
 
-__all__ = ["pairs_in", "parse_answer"]
-
-_STATUS = {
-    "sat": "sat",
-    "violated": "sat",
-    "unsat": "unsat",
-    "holds": "unsat",
-    "unknown": "unknown",
-    "timeout": "timeout",
-    "timed-out": "timeout",
-    "timed_out": "timeout",
-}
-_VALUE = re.compile(r"\(\s*([XY]\w*(?:\s*\[[\d\s,]{1,40}\])?)\s+(-?[\d.]{1,400}(?:[eE][-+]?\d{1,3})?)\s*\)")
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?\Z")
+__all__ = ["pairs_in"]
 
 #: So many fractional values are tried both ways; the others go to the nearest.
 _BOTH_WAYS = 6
-
-
-def parse_answer(output: str) -> Answer:
-    """What a verifier printed; total. The status stands alone on its line; two that differ are no answer."""
-    stated = [_STATUS[word] for line in output.splitlines() if (word := line.strip().lower()) in _STATUS]
-    if not stated:
-        return Answer(status="malformed", detail="no line says sat, unsat, unknown or timeout")
-    if len(set(stated)) > 1:
-        return Answer(status="malformed", detail=f"the output says {' and '.join(dict.fromkeys(stated))}")
-    if stated[0] == "timeout":
-        return Answer(status="unknown", detail="timeout")
-    found = _VALUE.findall(output) if stated[0] == "sat" else []
-    values = {"".join(name.split()): text for name, text in found if _NUMBER.match(text)}
-    return Answer(status=stated[0], values=values)
 
 
 def pairs_in(
@@ -65,7 +33,8 @@ def pairs_in(
     ``described`` is what the manifest says about the file and its network. A value that the answer leaves out
     is free: it becomes the nearest to 0.
     """
-    if not answer.values:
+    inputs = {entry["name"] for entry in described[described[file]["network"]]["inputs"]}
+    if inputs.isdisjoint(answer.values):
         return
     people = _people(problem, described, file, answer)
     apart = {*pair_of(problem).differ, *(item.attribute for item in pair_of(problem).relax)}
@@ -82,6 +51,9 @@ def pairs_in(
         values = dict(zip(choices, chosen, strict=True))
         a = tuple(values["a", index] for index in range(len(attributes)))
         yield a, tuple(values.get(("b", index), a[index]) for index in range(len(attributes)))
+    point = [people.get(("a", index), Fraction(0)) for index in range(len(attributes))]
+    partner = [people.get(("b", index), point[index]) for index in range(len(attributes))]
+    yield from pairs_near(problem, tuple(point), tuple(partner))
 
 
 def _preference(near: tuple[Fraction, ...], value: Fraction) -> Fraction:
@@ -92,9 +64,7 @@ def _preference(near: tuple[Fraction, ...], value: Fraction) -> Fraction:
 def _nearest(attribute: Attribute, value: Fraction) -> tuple[Fraction, ...]:
     """The attribute's values next to a number, the nearer one first; a number among its values alone."""
     if isinstance(attribute.type, Real):
-        low, high = attribute.bounds
-        value = value if low is None else max(low, value)
-        return (value if high is None else min(high, value),)
+        return (_clipped(value, Interval(*attribute.bounds)),)
     assert attribute.values is not None
     ordered = attribute.values if isinstance(attribute.values, range) else sorted(attribute.values)
     place = bisect_left(ordered, value)
@@ -126,7 +96,14 @@ def _people(
     for who, values in about.get("fixed", {}).items():
         for name, text in values.items():
             people[who, indices[name]] = Fraction(text)
+    # The network clips a + d to what domain and target leave, so b is the clipped value.
+    ends = narrow(problem.domain, pair_of(problem).target) if offsets else ()
     for index, offset in offsets.items():
         if ("a", index) in people:
-            people["b", index] = people["a", index] + offset
+            people["b", index] = _clipped(people["a", index] + offset, ends[index])
     return people
+
+
+def _clipped(value: Fraction, values: ValueSet) -> Fraction:
+    value = value if values.low is None else max(values.low, value)
+    return value if values.high is None else min(values.high, value)

@@ -19,7 +19,7 @@ computed: the error is 0, on unbounded inputs too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.model import ExactArray, Layer
 
-__all__ = ["Affine", "Chain", "Stored", "chained"]
+__all__ = ["Affine", "Chain", "FloatArray", "Stored", "beside", "chained"]
 
 FloatArray = NDArray[np.float64]
 Row = Sequence[Fraction]
@@ -72,6 +72,17 @@ class Stored:
     weight_slack: FloatArray
     bias_slack: FloatArray
 
+    @classmethod
+    def of_rows(cls, rows: Sequence[Iterable[tuple[int, Fraction]]], constants: Row, width: int) -> Stored:
+        """From rows of few entries, (column, number) each; ``width`` inputs, every number rounded to nearest."""
+        weight, weight_slack = np.zeros((2, len(rows), width))
+        bias, bias_slack = np.zeros((2, len(rows)))
+        for at, (row, constant) in enumerate(zip(rows, constants, strict=True)):
+            bias[at], bias_slack[at] = _rounded(constant)
+            for column, number in row:
+                weight[at, column], weight_slack[at, column] = _rounded(number)
+        return cls(weight, bias, weight_slack, bias_slack)
+
     @property
     def exact(self) -> bool:
         """Whether nothing was rounded."""
@@ -93,6 +104,11 @@ class Chain:
                 for layer in self.layers
                 for numbers in (layer.weight, layer.bias)
             )
+
+    @property
+    def width(self) -> int:
+        """How many inputs there are."""
+        return int(self.layers[0].weight.shape[1])
 
     @property
     def arrays(self) -> tuple[tuple[FloatArray, FloatArray], ...]:
@@ -119,6 +135,13 @@ class Chain:
             error = _raised(_product(weight, error) + _product(slack, size) + layer.bias_slack, weight.shape[1])
             size = _raised(_product(weight + slack, size) + np.abs(layer.bias) + layer.bias_slack, weight.shape[1])
         return error
+
+
+def beside(one: Chain, other: Chain) -> Chain:
+    """Two chains of as many maps over the same inputs as one: the outputs of the first, then those of the second."""
+    pairs = list(zip(one.layers, other.layers, strict=True))
+    shared = Stored(*(np.concatenate(both) for both in zip(*map(_parts, pairs[0]), strict=True)))
+    return Chain((shared, *(_apart(*both) for both in pairs[1:])))
 
 
 def chained(first: Affine, layers: Sequence[Layer], last: Sequence[Row], constants: Row) -> Chain:
@@ -173,6 +196,27 @@ def _exactly_read(layer: Layer, before: Layer) -> Affine:
     return Affine(rows.tolist(), layer.bias.exact.tolist(), rows.shape[1])
 
 
+def _parts(map_: Stored) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    return map_.weight, map_.bias, map_.weight_slack, map_.bias_slack
+
+
+def _apart(one: Stored, other: Stored) -> Stored:
+    """Both maps, each of its own inputs, one after the other."""
+    return Stored(
+        _diagonal(one.weight, other.weight),
+        np.concatenate([one.bias, other.bias]),
+        _diagonal(one.weight_slack, other.weight_slack),
+        np.concatenate([one.bias_slack, other.bias_slack]),
+    )
+
+
+def _diagonal(one: FloatArray, other: FloatArray) -> FloatArray:
+    joined: FloatArray = np.zeros((one.shape[0] + other.shape[0], one.shape[1] + other.shape[1]))
+    joined[: one.shape[0], : one.shape[1]] = one
+    joined[one.shape[0] :, one.shape[1] :] = other
+    return joined
+
+
 def _blocks(map_: Stored, copies: int) -> Stored:
     """The map of every copy, of that copy's inputs alone."""
     identity: FloatArray = np.eye(copies)
@@ -190,6 +234,12 @@ def _mixed(factors: Row, rows: Sequence[Row], width: int) -> list[Fraction]:
         if factor:
             total = [so_far + factor * number for so_far, number in zip(total, row, strict=True)]
     return total
+
+
+def _rounded(number: Fraction) -> tuple[float, float]:
+    """The nearest float64, and a bound of the distance: 0, or the spacing there, which is twice the worst."""
+    near = float(number)
+    return near, 0.0 if Fraction(near) == number else float(np.spacing(abs(near)))
 
 
 def _slack(array: ExactArray) -> FloatArray:

@@ -1,8 +1,8 @@
-"""The first layer of a product network: relaxed values of b are clipped, everything else passes.
+"""The first layers of a product network: relaxed values of b are clipped, everything else passes.
 
 A column of declared least value low passes as ``relu(x - low) + low``, one without as ``relu(x) - relu(-x)``;
 b's value is ``min(max(a + d, low), high) = low + relu(a + d - low) - relu(a + d - high)``, and with one end or none
-accordingly.
+accordingly. What such a layer computes is never negative, so further layers that only wait are the identity.
 """
 
 from __future__ import annotations
@@ -37,20 +37,19 @@ class Column:
 
 
 class Prefix:
-    """The layer, and what attributes and columns are in terms of its outputs; no layer where nothing is clipped.
+    """The layers, and what attributes and columns are in terms of their outputs.
 
-    ``ends`` are the values that b's relaxed attributes can have; ``map`` is the layer before its ReLUs, ``width`` how
-    many numbers the next layer reads.
+    ``ends`` are the values that b's relaxed attributes can have. There is a layer where something is clipped, and
+    there are ``least`` in any case. ``maps`` are the layers before their ReLUs.
     """
 
-    def __init__(self, problem: Problem, columns: Sequence[Column], ends: Sets) -> None:
+    def __init__(self, problem: Problem, columns: Sequence[Column], ends: Sets, least: int = 0) -> None:
         self._units: list[Line] = []
         self._columns = [Line(((input_name(index), _ONE),)) for index in range(len(columns))]
         self._clipped: dict[int, Line] = {}
-        self.map: Affine | None = None
-        self.width = len(columns)
+        self.maps: tuple[Affine, ...] = ()
         offsets = [(index, column) for index, column in enumerate(columns) if column.role == "offset"]
-        if not offsets:
+        if not offsets and not least:
             return
         passing = {
             index: self._passed(Line(((input_name(index), _ONE),)), _least(problem, column))
@@ -65,8 +64,8 @@ class Prefix:
             self._clipped[column.attribute] = self._clip(total, values.low, values.high)
         self._columns = [passing.get(index, Line()) for index in range(len(columns))]
         weight = tuple(tuple(_row(unit, len(columns))) for unit in self._units)
-        self.map = Affine(weight, tuple(unit.constant for unit in self._units), len(columns))
-        self.width = len(self._units)
+        clipping = Affine(weight, tuple(unit.constant for unit in self._units), len(columns))
+        self.maps = (clipping, *[_identity(len(self._units))] * (least - 1))
 
     def read(self, line: Line) -> Line:
         """An expression over the columns as one over what the next layer reads."""
@@ -101,6 +100,11 @@ class Prefix:
 def _least(problem: Problem, column: Column) -> Fraction | None:
     """The least value that a column can ever have."""
     return Fraction(0) if column.attribute is None else problem.domain.attributes[column.attribute].bounds[0]
+
+
+def _identity(width: int) -> Affine:
+    weight = tuple(tuple(Fraction(int(row == column)) for column in range(width)) for row in range(width))
+    return Affine(weight, (Fraction(0),) * width, width)
 
 
 def _row(line: Line, width: int) -> list[Fraction]:

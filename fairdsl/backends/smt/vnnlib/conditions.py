@@ -16,13 +16,13 @@ from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.region import indicator
 from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, above, all_of, any_of, below, closed
 from fairdsl.ir.domain import Real
-from fairdsl.ir.expr import And, Predicate, Who, rename, variables
+from fairdsl.ir.expr import Predicate, Who, conjuncts, rename, variables
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ
 from fairdsl.numerics.narrow import ValueSet, possible, without_not
 
-__all__ = ["Sets", "Space", "conditions", "conjuncts"]
+__all__ = ["Sets", "Space", "conditions"]
 
 Sets = tuple[ValueSet, ...]
 
@@ -42,15 +42,6 @@ class Space:
     def sets(self, who: str) -> Sets:
         """The values of one individual's attributes."""
         return self.a if who == "a" else self.b
-
-
-def conjuncts(predicate: Predicate) -> Iterator[Predicate]:
-    """The parts of a conjunction, however nested."""
-    if isinstance(predicate, And):
-        for part in predicate.parts:
-            yield from conjuncts(part)
-    else:
-        yield predicate
 
 
 def conditions(space: Space, *further: Formula, apart: bool = True) -> tuple[Formula, ...]:

@@ -3,7 +3,8 @@
 Of each question two versions that stand alone:
 
 * ``NAME.vnnlib``, VNN-LIB 2.0: the question over two copies of one network (``pair``);
-* ``NAME.case1.vnnlib``, ...: VNN-LIB 1.0, one file a case (``cases``), each over a product network (``product``).
+* ``NAME.case1.vnnlib``, ...: VNN-LIB 1.0, one file a case (``cases``), each over a product network (``product``): a
+  box of inputs, and a lower bound of each output.
 
 Both are about real inputs. Integers and sets with gaps became the intervals around them, strict inequalities
 their closure, and numbers that the files do not store were rounded outwards, so they admit all pairs of the
@@ -21,15 +22,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Answer, Asked, Format, Lowered, Offer, Refusal
+from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import recovered
-from fairdsl.backends.smt.vnnlib.answers import pairs_in, parse_answer
+from fairdsl.backends.smt.script import part_in_words
+from fairdsl.backends.smt.vnnlib.answers import pairs_in
 from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of, pair_query
+from fairdsl.backends.smt.vnnlib.printed import parse_answer
 from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
+from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
 from fairdsl.ir.domain import Point
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
@@ -48,14 +52,20 @@ class VnnLib:
 
     name = "vnnlib"
     format = VNNLIB
-    partitions = True
     meaning: Mapping[str, str] = MappingProxyType(
         {
-            "holds": "every file of one list of `settled_by` is unsat, for every part",
-            "violated": "some file is sat and its point, moved to the nearest individuals, breaks the demand when "
+            "holds": "every file of one list of `settled_by` is unsat",
+            "violated": "some file is sat and a pair of individuals at its point, or near it, breaks the demand when "
             "replayed on the original model",
         }
     )
+
+    def __init__(self, part: str = "") -> None:
+        self._part = part
+
+    def on_part(self, box: Mapping[str, str]) -> VnnLib:
+        """Files that say that they are about a partition."""
+        return VnnLib(part_in_words(box))
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Questions about pairs whose network is piecewise linear and can be stored."""
@@ -76,7 +86,7 @@ class VnnLib:
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """The files of a question; none of version 1.0 for cases that leave nobody."""
-        writing = _Writing(problem)
+        writing = _Writing(problem, self._part)
         pair, split = writing.pair(), writing.cases()
         # Where nobody is left to compare, nothing needs an answer.
         settled_by = ((pair,), split) if pair is not None else ((),)
@@ -107,8 +117,8 @@ class VnnLib:
 class _Writing:
     """Collects the files of one question; a network that several files use is written once."""
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+    def __init__(self, problem: Problem, part: str) -> None:
+        self._problem, self._part = problem, part
         self.files: dict[str, bytes] = {}
         self.described: dict[str, dict[str, Any]] = {}
 
@@ -130,7 +140,7 @@ class _Writing:
         ]
         network = self._network(chain, inputs)
         name = f"{problem.name}.{VNNLIB.extension}"
-        self.files[name] = pair_text(problem, chain, query, network).encode()
+        self.files[name] = pair_text(problem, query, network, self._part).encode()
         self.described[name] = {"role": "pair", "version": "2.0", "network": network}
         return name
 
@@ -150,7 +160,7 @@ class _Writing:
         ]
         network = self._network(product.chain, inputs)
         name = f"{self._problem.name}.case{number}.{VNNLIB.extension}"
-        self.files[name] = case_text(self._problem, case, product, network).encode()
+        self.files[name] = case_text(self._problem, case, product, network, self._part).encode()
         self.described[name] = {
             "role": "case",
             "version": "1.0",

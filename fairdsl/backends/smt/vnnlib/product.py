@@ -4,33 +4,34 @@ The inputs are what the pair may choose: a shared attribute once, a relaxed or a
 and an indicator once for each individual (once altogether where it reads shared attributes only). Values of
 differing attributes that the case fixes are constants, folded into the first bias. The outputs are the case's
 inequalities: output j is ``a . scores(a) + b . scores(b) + constant`` of atom j, so the pair breaks the demand
-iff all outputs are positive (at least 0 where the atom is not strict).
+iff all of these are positive (at least 0 where the atom is not strict). Behind them comes an output for each further
+condition, at least 0 iff it holds (``shortfall``); what a condition says of one input alone narrows that input.
 
 A relaxed attribute, ``|a - b| <= by`` with both in [low, high], is a's value and an offset d in [-by, by]; the
 network itself computes ``b = min(max(a + d, low), high)`` with ReLUs, where [low, high] are the ends of what
 domain and target leave. Each admissible pair has its d, for which this is b, so nobody is lost; and where a lies
-in [low, high] as well, every such b is within ``by`` of a, so nobody is added. The question stays a box. Where
-other conditions speak of b they are written about a + d, and ``low <= a + d <= high`` is then asserted.
+in [low, high] as well, every such b is within ``by`` of a, so nobody is added. Where other conditions speak of b they
+are written about a + d, and ``low <= a + d <= high`` is then one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from math import floor
 
-from fairdsl.backends.smt.cases import Atom, Case, pair_of
+from fairdsl.backends.smt.cases import Case, pair_of
 from fairdsl.backends.smt.region import indicator
-from fairdsl.backends.smt.vnnlib.chain import Affine, Chain, chained
+from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.clipping import Column, Prefix, input_name, input_position
 from fairdsl.backends.smt.vnnlib.conditions import Space, conditions
 from fairdsl.backends.smt.vnnlib.constraints import NEVER, All, Formula, Line, above, below
+from fairdsl.backends.smt.vnnlib.networks import Networks, conditions_of, networks
+from fairdsl.backends.smt.vnnlib.pair import greatest
 from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow
 
@@ -41,12 +42,17 @@ _ONE = Fraction(1)
 
 @dataclass(frozen=True)
 class Product:
-    """The network, its inputs, the values that are folded in (by individual and attribute), further conditions."""
+    """The network, its inputs, the values that are folded in (by individual and attribute), further conditions.
+
+    Its outputs are the case's atoms and then the conditions, which are over the inputs; ``errors`` bounds for each
+    what storing the network changed.
+    """
 
     chain: Chain
     columns: tuple[Column, ...]
     fixed: dict[tuple[str, int], Fraction]
     conditions: tuple[Formula, ...]
+    errors: tuple[float, ...]
 
 
 def product_of(problem: Problem, case: Case) -> Product | None:
@@ -85,7 +91,27 @@ class _Builder:
         if NEVER in further:
             return None
         further = (*further, *self._ranges(_names(All(further))))
-        return Product(self._chain(), tuple(self._columns), self._fixed, further)
+        outputs = tuple(formula for formula in further if not self._narrowed(formula))
+        if any(_empty(column) for column in self._columns):
+            return None
+        reach = greatest([(column.low, column.high) for column in self._columns])
+        found = self._networks(outputs).in_float32(reach)
+        if found.whole.width > len(self._columns):
+            self._added(Column("nothing", _ONE, _ONE, meaning="always 1, for biases of more digits than float32 has"))
+        return Product(found.whole, tuple(self._columns), self._fixed, outputs, found.errors(reach))
+
+    def _narrowed(self, formula: Formula) -> bool:
+        """Whether the formula is a bound of one input, which then has it."""
+        if not isinstance(formula, Line) or len(formula.terms) != 1:
+            return False
+        ((name, factor),) = formula.terms
+        bound, column = -formula.constant / factor, self._columns[input_position(name)]
+        self._columns[input_position(name)] = (
+            replace(column, low=_extreme(max, column.low, bound))
+            if factor > 0
+            else replace(column, high=_extreme(min, column.high, bound))
+        )
+        return True
 
     def _added(self, column: Column) -> Line:
         self._columns.append(column)
@@ -157,12 +183,18 @@ class _Builder:
             if values.high is not None and (spoken_of or most is None or values.high < most):
                 yield below(line, values.high)
 
-    def _chain(self) -> Chain:
-        """The network from the columns to the atoms."""
-        prefix = Prefix(self._problem, self._columns, self._ends)
-        count = len(self._problem.model.inputs)
-        inputs = tuple(self._read(prefix, who, position) for who in "ab" for position in range(count))
-        return _network(self._problem.model, self._case.atoms, inputs, prefix.width, prefix.map)
+    def _networks(self, outputs: tuple[Formula, ...]) -> Networks:
+        """The networks, with as many layers before the model's as the conditions need."""
+        model, columns = self._problem.model, len(self._columns)
+        prefix = self._prefix(0)
+        if outputs:
+            depth = len(prefix.maps) + len(model.layers) - 1
+            prefix = self._prefix(len(conditions_of(outputs, columns, depth).layers) - len(model.layers))
+        inputs = tuple(self._read(prefix, who, position) for who in "ab" for position in range(len(model.inputs)))
+        return networks(model, self._case.atoms, inputs, prefix.maps, outputs, columns)
+
+    def _prefix(self, least: int) -> Prefix:
+        return Prefix(self._problem, self._columns, self._ends, least)
 
     def _read(self, prefix: Prefix, who: str, position: int) -> Line:
         """An input of the model in terms of what the first layer reads."""
@@ -172,22 +204,6 @@ class _Builder:
         if who == "b" and self._relaxed.get(item.attribute) is not None:
             return prefix.clipped(item.attribute)
         return prefix.read(self._numbers[who, item.attribute])
-
-
-@lru_cache(maxsize=128)  # the partitions of a question differ in their boxes alone
-def _network(
-    model: Model, atoms: tuple[Atom, ...], inputs: tuple[Line, ...], width: int, first: Affine | None
-) -> Chain:
-    """The product network: ``inputs`` are what a's copy and then b's reads, in terms of ``first``'s outputs."""
-    rows, bias, layer = [], [], model.layers[0]
-    for read in (inputs[: len(model.inputs)], inputs[len(model.inputs) :]):
-        for weights, constant in zip(layer.weight.exact, layer.bias.exact, strict=True):
-            row, shift = _summed(weights, read, width)
-            rows.append(row)
-            bias.append(constant + shift)
-    outputs = [(*atom.a, *atom.b) for atom in atoms]
-    chain = chained(Affine(rows, bias, width), model.layers, outputs, [atom.constant for atom in atoms])
-    return chain if first is None else replace(chain, layers=(first.stored(), *chain.layers))
 
 
 def _declared(problem: Problem, index: int) -> ValueSet:
@@ -201,6 +217,10 @@ def _ends(own: ValueSet, other: ValueSet) -> tuple[Fraction | None, Fraction | N
     return _extreme(max, own.low, other.low), _extreme(min, own.high, other.high)
 
 
+def _empty(column: Column) -> bool:
+    return column.low is not None and column.high is not None and column.low > column.high
+
+
 def _extreme(pick: Callable[..., Fraction], one: Fraction | None, other: Fraction | None) -> Fraction | None:
     """The tighter of two bounds, None being no bound."""
     return one if other is None else other if one is None else pick(one, other)
@@ -208,16 +228,6 @@ def _extreme(pick: Callable[..., Fraction], one: Fraction | None, other: Fractio
 
 def _plus(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return None if one is None or other is None else one + other
-
-
-def _summed(weights: Sequence[Fraction], inputs: Sequence[Line], width: int) -> tuple[list[Fraction], Fraction]:
-    row, shift = [Fraction(0)] * width, Fraction(0)
-    for weight, line in zip(weights, inputs, strict=True):
-        if weight:
-            shift += weight * line.constant
-            for name, factor in line.terms:
-                row[input_position(name)] += weight * factor
-    return row, shift
 
 
 def _names(formula: Formula) -> set[str]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.backends.smt.cases import Case
 from fairdsl.backends.smt.individuals import commented, place
-from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.clipping import Column
 from fairdsl.backends.smt.vnnlib.constraints import Line, above, all_of
-from fairdsl.backends.smt.vnnlib.pair import PairQuery, greatest
+from fairdsl.backends.smt.vnnlib.pair import PairQuery
 from fairdsl.backends.smt.vnnlib.product import Product
-from fairdsl.backends.smt.vnnlib.text import asserted, decimal
+from fairdsl.backends.smt.vnnlib.text import asserted, decimal, written
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
@@ -22,20 +21,19 @@ __all__ = ["case_text", "pair_text"]
 
 _WIDER = (
     "; Over the reals: integers and sets became the intervals around them, strict inequalities closed ones.",
-    "; So unsat proves that no pair {}, and sat must be confirmed by a replay on the original model.",
+    "; So unsat proves that no pair{} {}, and sat must be confirmed by a replay on the original model.",
 )
 
 
-def pair_text(problem: Problem, chain: Chain, query: PairQuery, network: str) -> str:
-    """The question over two copies of the network in ``network``, VNN-LIB 2.0."""
+def pair_text(problem: Problem, query: PairQuery, network: str, part: str = "") -> str:
+    """The question over two copies of the network in ``network``, VNN-LIB 2.0; ``part`` as for :func:`case_text`."""
     attributes = problem.domain.attributes
     indicators = sum(isinstance(item, IndicatorInput) for item in problem.model.inputs)
-    kind = "float32" if chain.single else "float64"
-    shapes = [f"{kind} [1,{width}]" for width in (len(attributes) + indicators, problem.model.score_count)]
+    # Of type `real`, for the question is: of `float32` a conforming solver would answer about float32's own arithmetic.
+    shapes = [f"real [1,{width}]" for width in (len(attributes) + indicators, problem.model.score_count)]
     lines = [
-        f"; {commented(problem.name)}: is there a pair that breaks the demand?",
-        _WIDER[0],
-        _WIDER[1].format("breaks the demand"),
+        f"; {commented(problem.name)}: is there a pair{_inside(part)} that breaks the demand?",
+        *_meaning("breaks the demand", part),
         f"; f, g: {network}",
         "(vnnlib-version <2.0>)",
         f"(declare-network f (declare-input X {shapes[0]}) (declare-output Y {shapes[1]}))",
@@ -53,23 +51,37 @@ def pair_text(problem: Problem, chain: Chain, query: PairQuery, network: str) ->
     return "\n".join(lines) + "\n"
 
 
-def case_text(problem: Problem, case: Case, product: Product, network: str) -> str:
-    """One case over its product network in ``network``, VNN-LIB 1.0."""
+def case_text(problem: Problem, case: Case, product: Product, network: str, part: str = "") -> str:
+    """One case over its product network in ``network``, VNN-LIB 1.0.
+
+    ``part``: the problem is that of one partition, with these values.
+    """
     lines = [
         f"; {commented(problem.name)}: {commented(case.title)}",
-        _WIDER[0],
-        _WIDER[1].format("does this"),
+        *_meaning("does this", part),
         f"; network: {network}",
         *(f";   {who}.{_fixed(problem, index, value)}" for (who, index), value in product.fixed.items()),
         *(f";   X_{index}: {_column(problem, column)}" for index, column in enumerate(product.columns)),
         *(f"(declare-const X_{index} Real)" for index in range(len(product.columns))),
-        *(f"(declare-const Y_{index} Real)" for index in range(len(case.atoms))),
+        *(f"(declare-const Y_{index} Real)" for index in range(len(product.errors))),
         *(bound for index, column in enumerate(product.columns) for bound in _box(index, column)),
-        *asserted(all_of(product.conditions)),
         "; the outputs are the case's inequalities",
-        *_outputs(product),
+        *_outputs(product.errors[: len(case.atoms)], 0),
+        *_conditions(product, len(case.atoms)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _inside(part: str) -> str:
+    return " in this partition" if part else ""
+
+
+def _meaning(does: str, part: str) -> Iterator[str]:
+    """What the file is about, and what answers to it mean."""
+    if part:
+        yield f"; the partition: {commented(part)}"
+    yield _WIDER[0]
+    yield _WIDER[1].format(_inside(part), does)
 
 
 def _box(index: int, column: Column) -> Iterator[str]:
@@ -79,15 +91,23 @@ def _box(index: int, column: Column) -> Iterator[str]:
         yield f"(assert (<= X_{index} {decimal(column.high, up=True)}))"
 
 
-def _outputs(product: Product) -> Iterator[str]:
+def _outputs(errors: Sequence[float], first: int) -> Iterator[str]:
     """Each output is at least 0, less what storing the network changed."""
-    errors = product.chain.errors(greatest([(column.low, column.high) for column in product.columns]))
-    for index, error in enumerate(errors.tolist()):
+    for index, error in enumerate(errors, start=first):
         if math.isfinite(error):
             (line,) = asserted(above(Line(((f"Y_{index}", Fraction(1)),)), -Fraction(error)))
             yield line
         else:
             yield f"; output {index} is not bounded: rounded numbers meet an unbounded input"
+
+
+def _conditions(product: Product, first: int) -> Iterator[str]:
+    """Conditions between inputs are outputs too; what they say stands in a comment."""
+    if product.conditions:
+        yield "; and conditions between inputs: so far do they fall short of"
+        for index, condition in enumerate(product.conditions, start=first):
+            yield f";   Y_{index}: {written(condition)}"
+        yield from _outputs(product.errors[first:], first)
 
 
 def _described(attribute: Attribute) -> str:

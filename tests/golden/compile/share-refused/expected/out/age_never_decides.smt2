@@ -1,6 +1,7 @@
 ; age_never_decides: is there a pair that breaks the demand? unsat: the property holds.
 (set-option :produce-models true)
 (set-logic QF_LIRA)
+(echo "fairdsl-0eb2fe716a32a952")
 
 ; the individuals: x is what both share
 ; test_score (line 5)

@@ -1,6 +1,7 @@
 ; nearly_equal: is there a pair that breaks the demand? unsat: the property holds.
 (set-option :produce-models true)
 (set-logic QF_LIRA)
+(echo "fairdsl-aa7f6d7378f53dce")
 
 ; the individuals: x is what both share
 ; test_score (line 5)

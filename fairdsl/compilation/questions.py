@@ -1,32 +1,41 @@
-"""``compile``: the questions of a spec as solver files, with a manifest that says what each answer means."""
+"""The questions of a spec as solver files, with a manifest that says what each answer means."""
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-from fairdsl.backends.contract import Asked, Encoding, Grouping, Lowered
-from fairdsl.backends.errors import cannot_write, result_exists
+from fairdsl.backends.smt.partition.grid import Grid, restricted
+from fairdsl.backends.solver_files import Asked, ByParts, Encoding, Grouping
+from fairdsl.compilation.folder import Folder
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import errors
-from fairdsl.plan.choices import check_format
+from fairdsl.plan.choices import check_format, check_properties
 from fairdsl.plan.expressible import expressible
 from fairdsl.plan.registry import encodings
 from fairdsl.report.hashes import hashed_models
-from fairdsl.report.manifest import MANIFEST, Cut, Manifest, Part, Question, answer_names, box_in_words, written
+from fairdsl.report.manifest import (
+    MANIFEST,
+    Cut,
+    Manifest,
+    Part,
+    Question,
+    box_in_words,
+    written,
+)
 from fairdsl.report.model import HashedFile
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedSpec, front_end
 
 __all__ = ["Compiled", "Partitioning", "compile_spec"]
+
+#: More are not written unless a number is asked for: nobody meant that many files.
+_MOST_PARTITIONS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +73,14 @@ def compile_spec(
     *,
     data: Mapping[str, str] | None = None,
     groups: str | None = None,
+    properties: Sequence[str] = (),
 ) -> Compiled:
-    """Write every question that ``form`` expresses into ``directory``, file by file.
+    """Write every question that ``form`` expresses into ``directory``, in place of an earlier run's files.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name. ``groups`` is how groups are
-    asked about (`enumerate`, `learn`). Raises DiagnosticError for mistakes in the spec, its files or the name of the
-    format, for a ``partitioning`` of files that have none, and for ``groups`` where there is no such choice.
+    asked about (`enumerate`, `learn`); only the ``properties`` are asked, where some are named. Raises DiagnosticError
+    for mistakes in the spec, its files or the names of format and properties, for a ``partitioning`` of files that
+    have none, and for ``groups`` where there is no such choice.
     """
     check_format(form)
     encoding = encodings()[form]
@@ -78,38 +89,41 @@ def compile_spec(
             why = "it asks about groups in one way, or not at all: leave out `--groups`"
             raise DiagnosticError(errors.format_refuses(form, why, None))
         encoding = encoding.grouping(groups)
-    if partitioning is not None and not encoding.partitions:
+    if partitioning is not None and not isinstance(encoding, ByParts):
         raise DiagnosticError(errors.format_refuses(form, "such a file is refined as a whole, not by partitions", None))
     spec, _ = front_end(path)
+    check_properties(properties, spec)
+    spec = spec.restricted_to(properties)
     elaborated = elaborate(spec, models, data=data)
     hashed = hashed_models(spec, elaborated.models, models)
     by_name = {file.name: file for file in hashed}
-    writer = _Writer(Path(directory))
     questions: list[Question] = []
     refused: list[tuple[Elaborated, Diagnostic]] = []
     taken: set[str] = set()
-    for item in elaborated.demands:
-        problem = expressible(item, encoding)
-        if isinstance(problem, Diagnostic):
-            refused.append((item, problem))
-            continue
-        asked = _asked(spec, path, item, by_name[item.property.model])
-        problem = _named_apart(problem, taken)
-        taken.add(problem.name)
-        questions.append(_question(item, problem, encoding, _parts(problem, encoding, asked, partitioning, writer)))
-    manifest = Manifest(
-        version=version(),
-        format=form,
-        spec=HashedFile(name="spec", path=_from(directory, path), sha256=spec.source.sha256),
-        models=tuple(replace(file, path=file.path and _from(directory, file.path)) for file in hashed),
-        questions=tuple(questions),
-        files=writer.files,
-        refused=tuple(_refusal(item, why) for item, why in refused),
-    )
-    writer.write(MANIFEST, written(manifest))
+    with Folder(Path(directory)) as folder:
+        for item in elaborated.demands:
+            problem = expressible(item, encoding)
+            if isinstance(problem, Diagnostic):
+                refused.append((item, problem))
+                continue
+            asked = _asked(spec, path, item, by_name[item.property.model])
+            problem = _named_apart(problem, taken)
+            taken.add(problem.name)
+            parts, cut = _parts(problem, encoding, asked, partitioning, folder)
+            questions.append(_question(item, problem, encoding, parts, cut))
+        manifest = Manifest(
+            version=version(),
+            format=form,
+            spec=HashedFile(name="spec", path=_from(directory, path), sha256=spec.source.sha256),
+            models=tuple(replace(file, path=file.path and _from(directory, file.path)) for file in hashed),
+            questions=tuple(questions),
+            files=folder.files,
+            refused=tuple(_refusal(item, why) for item, why in refused),
+        )
+        folder.publish(written(manifest))
     return Compiled(
-        files=tuple(writer.folder / name for name in writer.files),
-        manifest=writer.folder / MANIFEST,
+        files=tuple(folder.path / name for name in folder.files),
+        manifest=folder.path / MANIFEST,
         questions=manifest.questions,
         refused=tuple(why for item, why in refused if item.demand.required),
         left_out=tuple(
@@ -120,65 +134,30 @@ def compile_spec(
     )
 
 
-class _Writer:
-    """Writes files as they come, and keeps what the manifest says about each."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.files: dict[str, Mapping[str, Any]] = {}
-
-    def add(self, lowered: Lowered) -> None:
-        """The files of one question or partition; what earlier ones share with it is there already."""
-        for name, content in lowered.files.items():
-            if name in self.files:
-                assert self.files[name]["sha256"] == sha256(content).hexdigest(), "a name is that of one question"
-            else:
-                self._keep_apart(name, content)
-                self.write(name, content)
-                self.files[name] = {**lowered.described.get(name, {}), "sha256": sha256(content).hexdigest()}
-
-    def _keep_apart(self, name: str, content: bytes) -> None:
-        """No file takes the place of another one that has answers: they would be taken for answers to it."""
-        earlier = self.folder / name
-        answers = [self.folder / answer for answer in answer_names(name)]
-        answers += list(self.folder.glob(f"{glob.escape(earlier.stem)}*.result")) if earlier.suffix == ".job" else []
-        found = next((path for path in answers if path.exists()), None)
-        if found is not None and (not earlier.exists() or earlier.read_bytes() != content):
-            raise DiagnosticError(result_exists(str(found), "-o DIR", answers=name))
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write the file in full under another name first, so that no half-written file is ever read."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            partial = self.folder / f".{name}.partial"
-            partial.write_bytes(content)
-            partial.replace(self.folder / name)
-        except OSError as error:
-            raise DiagnosticError(cannot_write(str(self.folder), error.strerror or str(error))) from error
-
-
 def _parts(
-    problem: Problem, encoding: Encoding, asked: Asked, partitioning: Partitioning | None, writer: _Writer
+    problem: Problem, encoding: Encoding, asked: Asked, partitioning: Partitioning | None, folder: Folder
 ) -> tuple[tuple[Part, ...], Cut | None]:
     """The parts of a question, whose files are written as they are made, and how it is cut."""
     if partitioning is None:
         lowered = encoding.lower(problem, asked)
-        writer.add(lowered)
+        folder.add(lowered)
         part = Part(settled_by=lowered.settled_by, quantities=lowered.quantities, combined=lowered.combined)
         return (part,), None
-    from fairdsl.backends.smt.partition.grid import Grid, restricted
-
+    assert isinstance(encoding, ByParts), "others are refused"
     grid = Grid.of(problem, partitioning.size)
+    if partitioning.first is None and grid.count > _MOST_PARTITIONS:
+        raise DiagnosticError(errors.too_many_partitions(problem.name, grid.count, _MOST_PARTITIONS))
     parts = []
     for index in itertools.islice(grid.order(partitioning.seed), partitioning.first):
         inside = replace(restricted(problem, grid.box(index)), name=f"{problem.name}.p{index:07d}")
-        lowered = encoding.lower(inside, asked)
-        writer.add(lowered)
+        box = box_in_words(problem.domain, grid, index)
+        lowered = encoding.on_part(box).lower(inside, asked)
+        folder.add(lowered)
         parts.append(
             Part(
                 settled_by=lowered.settled_by,
                 partition=index,
-                box=box_in_words(problem.domain, grid, index),
+                box=box,
                 volume=grid.volume(index),
             )
         )
@@ -186,19 +165,27 @@ def _parts(
 
 
 def _question(
-    item: Elaborated, problem: Problem, encoding: Encoding, parts: tuple[tuple[Part, ...], Cut | None]
+    item: Elaborated, problem: Problem, encoding: Encoding, parts: tuple[Part, ...], cut: Cut | None
 ) -> Question:
     return Question(
         property=item.property.name,
         number=1 + item.property.demands.index(item.demand),
         demand=item.demand.text,
         fidelity=encoding.evidence(problem).fidelity.value,
-        verdict=encoding.meaning,
+        verdict=encoding.meaning if cut is None else _of_parts(encoding.meaning, len(parts), cut.count),
         clauses=tuple(item.property.clauses),
         formula=item.property.formula,
-        parts=parts[0],
-        cut=parts[1],
+        parts=parts,
+        cut=cut,
     )
+
+
+def _of_parts(meaning: Mapping[str, str], written: int, count: int) -> Mapping[str, str]:
+    """What answers mean where a question is cut: it holds only if it holds on every partition."""
+    holds = f"{meaning['holds']}, in each of all {count:,} partitions"
+    if written < count:
+        holds += f"; here are the files of {written:,} of them, which prove nothing about the others"
+    return {**meaning, "holds": holds}
 
 
 def _refusal(item: Elaborated, why: Diagnostic) -> dict[str, str]:
