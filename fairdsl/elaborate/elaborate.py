@@ -21,6 +21,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
+from fairdsl.models.replacement import check_replacement
 from fairdsl.models.runtime import Runtime
 from fairdsl.semantics.checked import CheckedProperty, CheckedSpec, Demand
 from fairdsl.source import Span
@@ -81,6 +82,8 @@ def load_models(
             continue
         try:
             replaced = overrides.get(name)
+            if replaced is not None and isinstance(checked.declaration.source, FileSource):
+                check_replacement(replaced, name, checked.declaration.source.span)
             declaration = declarations.get(name) or with_rules(checked, replaced, labels, reporter)
             function = functions.get(name)
             model = load_model(
@@ -196,7 +199,7 @@ def _elaborated(
         name=checked.name,
         domain=checked.domain,
         model=model,
-        question=PairUnder(pair=question, population=demand.under, span=question.span)
+        question=PairUnder(pair=question, span=question.span)
         if demand.under is not None and isinstance(question, Pair)
         else question,
         quantity=demand.quantity,
