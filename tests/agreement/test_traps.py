@@ -19,8 +19,17 @@ from tests.oracle import truth
 engines = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
 
 
+#: What answers yes or no of small finite domains; the others may leave open what holds.
+DECIDING = ("enumerate", "smt")
+
+
 def no_violation(verdict: object) -> bool:
     return isinstance(verdict, Holds | Unknown)
+
+
+def settled(engine: Procedure, verdict: object) -> bool:
+    """No violation; an engine that asks about pairs beyond the question would not get further than to an unknown."""
+    return isinstance(verdict, Holds) if engine.name in DECIDING else no_violation(verdict)
 
 
 @engines
@@ -29,10 +38,10 @@ def test_the_partner_stays_in_the_domain(engine: Procedure) -> None:
     people = domain(duration=integer(0, 5), sex=BOOLEAN)
     # Refused only below duration 0, which does not exist: no violation.
     relax = (Relaxation(attribute=0, by=Fraction(3)),)
-    assert no_violation(ask(engine, problem(people, score([1, 0], 0, ">="), 1, relax=relax)))
+    assert settled(engine, ask(engine, problem(people, score([1, 0], 0, ">="), 1, relax=relax)))
     # And the partner obeys `where` and the target, too.
     target = linear({0: 1}, ">=", 2)
-    assert no_violation(ask(engine, problem(people, score([1, 0], -2, ">="), 1, relax=relax, target=target)))
+    assert settled(engine, ask(engine, problem(people, score([1, 0], -2, ">="), 1, relax=relax, target=target)))
     assert isinstance(ask(engine, problem(people, score([1, 0], -2, ">="), 1, relax=relax)), Violated)
 
 
@@ -43,7 +52,7 @@ def test_a_score_of_exactly_zero_is_decided_by_the_comparison(engine: Procedure)
     tie = ask(engine, problem(people, score([1, 0], 0, ">"), 0))
     assert isinstance(tie, Violated)
     assert {w.replay.scores_a[0] + w.replay.scores_b[0] for w in tie.witnesses} == {1}
-    assert no_violation(ask(engine, problem(people, score([1, 0], 0, ">="), 0)))
+    assert settled(engine, ask(engine, problem(people, score([1, 0], 0, ">="), 0)))
 
 
 @engines
