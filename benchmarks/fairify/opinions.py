@@ -18,7 +18,7 @@ from proofs import second_opinion
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.intervals import Intervals
-from fairdsl.backends.smt.engine import Z3
+from fairdsl.backends.smt.engine import answer_of_z3
 from fairdsl.backends.smt.partition.grid import Grid, restricted
 from fairdsl.backends.smt.script import whole_script
 from fairdsl.elaborate import elaborate
@@ -97,7 +97,7 @@ def said_by(prover: str, problem: Problem, seconds: float) -> str:
     """``holds``, ``violated``, or how the prover came to neither."""
     match prover:
         case "z3":
-            answer = Z3().solve(whole_script(problem), Budget.of(seconds))
+            answer = answer_of_z3(whole_script(problem), Budget.of(seconds))
             return _MEANS.get(answer.status, answer.detail or answer.status)
         case "cvc5":
             status = second_opinion(whole_script(problem), seconds)
