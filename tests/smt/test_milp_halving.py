@@ -63,7 +63,7 @@ def splits(tree: Tree) -> Iterator[Tree]:
         yield from splits(tree.above)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(NETWORKS)
 def test_halving_at_once_proves_nothing_false(asked: Problem) -> None:
     """With no patience at all every region is halved down to its single values."""
@@ -78,7 +78,7 @@ def test_halving_at_once_proves_nothing_false(asked: Problem) -> None:
             assert not (certified(query, case.region, found.tree, None, enclosures) and known)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(NETWORKS)
 def test_sides_leave_every_case_that_somebody_meets(asked: Problem) -> None:
     violations = truth(asked).violations

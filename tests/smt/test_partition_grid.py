@@ -52,7 +52,7 @@ def test_there_is_no_chunk_beyond_the_ends(place: int) -> None:
         Chunks(Finite(range(30)), 10).at(place)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 9), st.integers(1, 5))
 def test_the_largest_come_first_and_each_once(widths: list[int], length: int, size: int) -> None:
     people = domain(
