@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
+from fairdsl.ir.reading import Reading
 from fairdsl.source import Span
 
 if TYPE_CHECKING:
@@ -279,8 +280,8 @@ class Model:
     ``opaque``: the model is no chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores; a
     black box has no layers.
 
-    ``declaration`` is how the spec reads the model's file, so that another file can be read in the same way; None where
-    the model is from no file.
+    ``declaration`` is how the spec reads the model's file, so that another file can be read in the same way, and
+    ``reading`` how far that was held against it; None where the model is from no file.
     """
 
     name: str
@@ -294,6 +295,7 @@ class Model:
     logits: Logits | None = None
     one_of: tuple[tuple[int, ...], ...] = ()
     opaque: Opaque | None = None
+    reading: Reading | None = field(compare=False, default=None)
     declaration: ModelDeclaration | None = field(compare=False, repr=False, default=None)
     span: Span | None = field(compare=False, repr=False, default=None)
 

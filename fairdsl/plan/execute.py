@@ -30,8 +30,7 @@ def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) ->
         except MemoryError:
             evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
             verdict = Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
-        if isinstance(problem.model.opaque, BlackBox):
-            verdict = _about_answers(verdict, problem.model.opaque)
+        verdict = _about(verdict, problem)
         if isinstance(verdict, Holds) and facts.gaps:
             return _shared_by_one_arithmetic(verdict, facts)
         if stage.offer.decides or isinstance(verdict, Violated):
@@ -40,14 +39,16 @@ def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) ->
     return verdict
 
 
-def _about_answers(verdict: Verdict, box: BlackBox) -> Verdict:
-    """The verdict with what it says of a black box: nothing but what that answers."""
+def _about(verdict: Verdict, problem: Problem) -> Verdict:
+    """The verdict with whose model and rows it is about; of a black box it says nothing but what that answers."""
     if isinstance(verdict, Refused):
         return verdict
-    who = "the deployed file" if box.call is None else "the Python function"
-    note = f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic"
-    evidence = replace(verdict.evidence, notes=(*verdict.evidence.notes, note), asked=True)
-    return replace(verdict, evidence=evidence)
+    evidence, box = verdict.evidence, problem.model.opaque
+    notes, basis = evidence.notes, evidence.basis.about(problem, answers=isinstance(box, BlackBox))
+    if isinstance(box, BlackBox):
+        who = "the deployed file" if box.call is None else "the Python function"
+        notes += (f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic",)
+    return replace(verdict, evidence=replace(evidence, notes=notes, basis=basis))
 
 
 def _shared_by_one_arithmetic(verdict: Holds, facts: Facts) -> Unknown:

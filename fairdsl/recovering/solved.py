@@ -35,7 +35,7 @@ from fairdsl.report.hashes import hashed_models
 from fairdsl.report.manifest import MANIFEST, Manifest, Part, Question, box_in_words, read_manifest
 from fairdsl.report.model import HashedFile, Report
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated
+from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated, Word
 
 __all__ = ["recover_answers", "solver_folder"]
 
@@ -82,15 +82,16 @@ def recover_answers(
     for item in elaborated.demands:
         verdict = recovering.verdict(item)
         if verdict is not None:
-            gathering.add(item, _by_others(verdict))
+            gathering.add(item, _by_others(verdict, item.problem))
     return gathering.report(path, models=models, data=data)
 
 
-def _by_others(verdict: Verdict) -> Verdict:
+def _by_others(verdict: Verdict, problem: Problem) -> Verdict:
     """The verdict, which says that others ran the solvers: it is no use to offer them options of `check`."""
     if isinstance(verdict, Refused):
         return verdict
-    return replace(verdict, evidence=replace(verdict.evidence, external=True))
+    basis = replace(verdict.evidence.basis, word=Word.FILES).about(problem)
+    return replace(verdict, evidence=replace(verdict.evidence, basis=basis))
 
 
 _AGAIN = "write the files again with `fairdsl compile`, and solve them"

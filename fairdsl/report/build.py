@@ -13,7 +13,6 @@ from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.report.cells import cell_of
 from fairdsl.report.groups import groups_report, judged_value
 from fairdsl.report.model import (
-    Arithmetic,
     Cell,
     DemandReport,
     EstimateReport,
@@ -101,14 +100,12 @@ def _resting(demand: DemandReport, evidence: Evidence) -> DemandReport:
     """The demand with what its answer rests on."""
     return replace(
         demand,
-        # Engines claim something about real arithmetic; a witness says itself what float32 does with it.
-        arithmetic=Arithmetic.ANSWERS if evidence.asked else Arithmetic.EXACT,
+        basis=evidence.basis,
         fidelity=evidence.fidelity,
         backend=evidence.backend,
         method=evidence.method,
         notes=evidence.notes,
         coverage=evidence.coverage,
-        external=evidence.external,
     )
 
 
@@ -119,7 +116,6 @@ def _estimated(
     estimate = _estimate(verdict.estimate, quantity)
     demand = replace(
         _resting(asked, verdict.evidence),
-        arithmetic=Arithmetic.ESTIMATE,
         estimate=replace(estimate, within=verdict.within, measure=verdict.measure, unit=verdict.unit),
         witnesses=_witnesses(verdict.witnesses, domain, outcomes),
     )

@@ -31,7 +31,7 @@ from fairdsl.report.model import (
     WitnessReport,
 )
 from fairdsl.report.numbers import above, below, json_number, nearest, ratio
-from fairdsl.verdict import Coverage, Tally
+from fairdsl.verdict import Basis, Coverage, Tally
 
 __all__ = ["SCHEMA", "report_to_json", "write"]
 
@@ -107,6 +107,8 @@ def _demand(demand: DemandReport) -> JsonObject:
         "method": demand.method,
         "seconds": round(demand.seconds, 3),
     }
+    if demand.basis is not None:
+        written["basis"] = _basis(demand.basis)
     if demand.reason is not None:
         written |= {"reason": demand.reason.value, "detail": demand.detail or ""}
     elif demand.refusals:
@@ -119,6 +121,21 @@ def _demand(demand: DemandReport) -> JsonObject:
         written["partitions"] = _coverage(demand.coverage)
     if demand.groups is not None:
         written |= _groups(demand.groups)
+    return written
+
+
+def _basis(basis: Basis) -> JsonObject:
+    """What the answer is about, and whose word it is; ``arithmetic`` stands beside it."""
+    written: JsonObject = {"model": basis.model, "word": basis.word.value}
+    if basis.reading is not None:
+        written["reading"] = {"individuals": basis.reading.individuals, "bounded": basis.reading.bounded}
+    if basis.margin is not None:
+        written["margin"] = {"at_least": below(basis.margin), "exact": ratio(basis.margin)}
+    if basis.distribution is not None:
+        written["distribution"] = basis.distribution
+    if basis.rows is not None:
+        rows = basis.rows
+        written["rows"] = {"path": rows.path, "sha256": rows.sha256, "count": rows.rows, "counted": basis.counted}
     return written
 
 

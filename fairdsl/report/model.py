@@ -13,10 +13,9 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Coverage, Ended, Fidelity, Judgement, Reason, combine
+from fairdsl.verdict import Arithmetic, Basis, Coverage, Ended, Fidelity, Judgement, Reason, Word, combine
 
 __all__ = [
-    "Arithmetic",
     "Cell",
     "DemandReport",
     "EstimateReport",
@@ -35,15 +34,6 @@ __all__ = [
 
 #: A value of an attribute in the spec's words: a category's name, a truth value, an integer or a real.
 Cell = str | bool | int | Fraction
-
-
-class Arithmetic(Enum):
-    """Which arithmetic a claim is about; see docs/semantics.md, section 1."""
-
-    EXACT = "exact"
-    FLOAT32 = "float32"
-    ESTIMATE = "estimate"  # decisions are exact; the share is that of a sample
-    ANSWERS = "answers"  # a black box's own, whatever arithmetic it computes them in
 
 
 class ExitCode(Enum):
@@ -196,10 +186,10 @@ class WitnessReport:
 class DemandReport:
     """One ``require`` or ``measure`` line: its text as written and what became of it.
 
-    A refused demand has neither backend, method, fidelity nor arithmetic: nothing was run.
+    A refused demand has neither backend, method, fidelity nor ``basis``: nothing was run.
     ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
     deployed float32 file differ, which prove nothing. ``coverage`` is there where the question was asked
-    partition by partition, ``groups`` where it is about groups. ``external``: solvers that others ran gave the answers.
+    partition by partition, ``groups`` where it is about groups.
     """
 
     text: str
@@ -207,7 +197,7 @@ class DemandReport:
     judgement: Judgement
     value: Interval | None = None
     threshold: Threshold | None = None
-    arithmetic: Arithmetic | None = None
+    basis: Basis | None = None
     fidelity: Fidelity | None = None
     backend: str | None = None
     method: str | None = None
@@ -218,11 +208,20 @@ class DemandReport:
     shares: ShareReport | None = None
     estimate: EstimateReport | None = None
     coverage: Coverage | None = None
-    external: bool = False
     groups: GroupsReport | None = None
     witnesses: tuple[WitnessReport, ...] = ()
     disagreements: tuple[WitnessReport, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()
+
+    @property
+    def arithmetic(self) -> Arithmetic | None:
+        """Which arithmetic the answer is about."""
+        return None if self.basis is None else self.basis.arithmetic
+
+    @property
+    def external(self) -> bool:
+        """Whether the answers are those of solvers that others ran."""
+        return self.basis is not None and self.basis.word is Word.FILES
 
     @property
     def interrupted(self) -> bool:

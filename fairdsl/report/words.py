@@ -9,7 +9,6 @@ from fractions import Fraction
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import metric_words
 from fairdsl.report.model import (
-    Arithmetic,
     Cell,
     DemandReport,
     EstimateReport,
@@ -20,7 +19,7 @@ from fairdsl.report.model import (
     ShareReport,
 )
 from fairdsl.report.numbers import Towards, nearest, shown
-from fairdsl.verdict import Fidelity, Judgement, Reason
+from fairdsl.verdict import Arithmetic, Fidelity, Judgement, Reason
 
 __all__ = [
     "EXIT",

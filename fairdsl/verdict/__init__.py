@@ -1,5 +1,6 @@
 """Verdicts and the logic of judging and joining them: pure data, no engines."""
 
+from fairdsl.verdict.basis import Arithmetic, Basis, Source, Word
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.rates import Part, Rate
@@ -28,6 +29,8 @@ from fairdsl.verdict.verdict import (
 
 __all__ = [
     "Among",
+    "Arithmetic",
+    "Basis",
     "Coverage",
     "Ended",
     "Estimate",
@@ -43,6 +46,7 @@ __all__ = [
     "Region",
     "Replay",
     "Shares",
+    "Source",
     "Tally",
     "Unknown",
     "Value",
@@ -50,6 +54,7 @@ __all__ = [
     "Violated",
     "Within",
     "Witness",
+    "Word",
     "combine",
     "is_vacuous",
     "judge",

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Point
+from fairdsl.verdict.basis import Basis
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.rates import Part, Rate
 
@@ -37,6 +38,9 @@ __all__ = [
     "Witness",
     "is_vacuous",
 ]
+
+
+_EXACT = Basis()
 
 
 class Fidelity(Enum):
@@ -138,8 +142,8 @@ class Evidence:
     """Who answered and what the answer rests on, in a sentence.
 
     ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
-    ``coverage`` is there where the question was asked partition by partition. ``asked``: the model is a black box, and
-    what is said is about its own answers, not about arithmetic. ``external``: solvers that others ran gave the answers.
+    ``coverage`` is there where the question was asked partition by partition. ``basis`` says what it is about and whose
+    word it is.
     """
 
     backend: str
@@ -148,8 +152,7 @@ class Evidence:
     notes: tuple[str, ...] = ()
     vacuous: bool = False
     coverage: Coverage | None = None
-    asked: bool = False
-    external: bool = False
+    basis: Basis = _EXACT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ import fairdsl
 from fairdsl.backends.contract import Partition
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.report.model import Arithmetic, DemandReport, Interval, PropertyReport, Report
-from fairdsl.verdict import Fidelity, Judgement
+from fairdsl.report.model import DemandReport, Interval, PropertyReport, Report
+from fairdsl.verdict import Basis, Fidelity, Judgement
 
 
 def demand(judgement: Judgement) -> DemandReport:
@@ -25,7 +25,7 @@ def demand(judgement: Judgement) -> DemandReport:
         metric="fair_share",
         judgement=judgement,
         value=Interval(Fraction(1, 2), Fraction(1, 2)),
-        arithmetic=Arithmetic.EXACT,
+        basis=Basis(),
         fidelity=Fidelity.EXACT,
         backend="enumerate",
         method="all",

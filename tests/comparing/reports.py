@@ -9,7 +9,6 @@ from pathlib import Path
 
 from fairdsl.report.json import write
 from fairdsl.report.model import (
-    Arithmetic,
     Cell,
     DemandReport,
     GroupReport,
@@ -20,7 +19,7 @@ from fairdsl.report.model import (
     PropertyReport,
     Report,
 )
-from fairdsl.verdict import Fidelity, Judgement
+from fairdsl.verdict import Basis, Fidelity, Judgement
 
 F = Fraction
 
@@ -48,7 +47,7 @@ def demand(
         metric=text.split()[1],
         judgement=judgement,
         value=value,
-        arithmetic=Arithmetic.EXACT,
+        basis=Basis(),
         fidelity=Fidelity.EXACT,
         backend="subset_sum",
         method="all rows",

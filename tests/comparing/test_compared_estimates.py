@@ -20,8 +20,8 @@ from fairdsl.comparing import compare_reports
 from fairdsl.comparing.compare import compared
 from fairdsl.comparing.json import comparison_to_json
 from fairdsl.comparing.model import ExitCode, Movement
-from fairdsl.report.model import Arithmetic, DemandReport, EstimateReport, Report
-from fairdsl.verdict import Judgement
+from fairdsl.report.model import DemandReport, EstimateReport, Report
+from fairdsl.verdict import Arithmetic, Basis, Judgement
 
 SCHEMA = json.loads((Path(fairdsl.comparing.__file__).parent / "comparison.schema.json").read_text(encoding="utf-8"))
 RATE = "measure discrimination_rate within 1%"
@@ -56,7 +56,9 @@ def estimated(low: Fraction, high: Fraction, text: str = RATE, found: Judgement 
         unit="a unit",
         measure="counting",
     )
-    return replace(demand(text, found, interval(low, high)), arithmetic=Arithmetic.ESTIMATE, estimate=estimate)
+    return replace(
+        demand(text, found, interval(low, high)), basis=Basis(arithmetic=Arithmetic.ESTIMATE), estimate=estimate
+    )
 
 
 LOW, HIGH = estimated(F(1, 100), F(2, 100)), estimated(F(5, 100), F(6, 100))

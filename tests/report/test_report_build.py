@@ -9,8 +9,8 @@ from samples import DOMAIN, EVIDENCE, GAP, PARTLY, PROVED, REFUSAL, UNSETTLED, d
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.build import witness_report
-from fairdsl.report.model import Arithmetic, DemandReport, ExitCode, Interval, PropertyReport, Report
-from fairdsl.verdict import Fidelity, Holds, Judgement, Reason, Refused, Unknown, Value, Violated
+from fairdsl.report.model import DemandReport, ExitCode, Interval, PropertyReport, Report
+from fairdsl.verdict import Arithmetic, Fidelity, Holds, Judgement, Reason, Refused, Unknown, Value, Violated
 
 F = Fraction
 

@@ -68,6 +68,7 @@ def test_the_order_of_keys_is_fixed() -> None:
     ]  # fmt: skip
     assert list(report["properties"][2]["demands"][1]) == [
         "text", "metric", "verdict", "value", "threshold", "arithmetic", "fidelity", "backend", "method", "seconds",
+        "basis",
     ]  # fmt: skip
     assert write(REPORT) == write(REPORT)
 

@@ -14,9 +14,10 @@ import fairdsl
 from fairdsl.api.specs import plans
 from fairdsl.cli.app import cli
 from fairdsl.report.json import report_to_json
-from fairdsl.report.model import Arithmetic, ExitCode, Judgement, Report
+from fairdsl.report.model import ExitCode, Judgement, Report
 from fairdsl.report.text import render
 from fairdsl.report.words import rests_on
+from fairdsl.verdict import Arithmetic
 from tests.search.black_boxes import QUESTIONS, Function, Question, everybody, person, spec, units, violations
 
 SAME = "differ in sex\n require same decision"

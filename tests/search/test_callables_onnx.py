@@ -15,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 import fairdsl
 from fairdsl.cli.app import cli
-from fairdsl.report.model import Arithmetic, ExitCode, Judgement
+from fairdsl.report.model import ExitCode, Judgement
+from fairdsl.verdict import Arithmetic
 from tests.search.black_boxes import QUESTIONS, Person, Question, everybody, person, spec, units, violations
 
 SAME = "differ in sex\n require same decision"

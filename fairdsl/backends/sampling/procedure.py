@@ -6,7 +6,7 @@ so: nothing is certified by it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
     Estimate,
     Estimated,
     Evidence,
@@ -113,7 +115,7 @@ class Sampling:
             estimate=estimate,
             measure=_measure(problem),
             unit=_unit(problem),
-            evidence=evidence,
+            evidence=replace(evidence, basis=Basis(arithmetic=Arithmetic.ESTIMATE)),
             within=precision.within,
             witnesses=witnesses,
             reason=None if close else Reason.TIMEOUT if seen.ended else Reason.INCOMPLETE,
