@@ -1,0 +1,94 @@
+"""Every library has its owners: nothing else imports it, so that it can be replaced, and is loaded only where needed.
+
+A package that is new owns nothing, and a library that is new has no owner: both fail here until somebody decides.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "fairdsl"
+
+#: Which folders, or modules, may import a library.
+OWNERS = {
+    "click": ("cli",),
+    "distributed": ("backends/intervals",),
+    "highspy": ("backends/smt",),
+    "lark": ("syntax",),
+    "numba": ("backends/intervals/kernels",),
+    "onnx": ("models", "pruning"),
+    "onnxruntime": ("models",),
+    "pgmpy": ("populations",),
+    "pyarrow": ("hunting",),
+    "pyganak": ("backends/ssat/solvers",),
+    "pysat": ("backends/ssat/encode",),
+    "pysdd": ("backends/ssat/solvers",),
+    "rich": ("cli",),
+    "skl2onnx": ("repairing",),
+    "threadpoolctl": ("numerics",),
+    "z3": ("backends/smt",),
+}
+#: A module of such a library in quotes, as ``import_module`` takes it.
+MODULE = re.compile(rf"(?:{'|'.join(OWNERS)})(?:\.\w+)+")
+#: What everybody computes with, and the package itself.
+ANYBODY = {"fairdsl", "numpy"} | sys.stdlib_module_names
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The top-level names of all modules that a file imports, also within functions, or names to import them later."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name.split(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.split(".")[0]
+            case ast.Constant(value=str(name)) if MODULE.fullmatch(name):
+                yield name.split(".")[0]
+
+
+def strangers(path: str, source: str) -> list[str]:
+    """The libraries that a file of the package imports without owning them."""
+    names = sorted(set(imported(ast.parse(source))) - ANYBODY)
+    return [name for name in names if not any(path.startswith(f"{owner}/") for owner in OWNERS.get(name, ()))]
+
+
+def test_nobody_imports_what_it_does_not_own() -> None:
+    found = {
+        path: libraries
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if (libraries := strangers(path := file.relative_to(PACKAGE).as_posix(), file.read_text(encoding="utf-8")))
+    }
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("plan/new.py", "import z3", ["z3"]),
+        ("backends/smt/new.py", "import z3", []),
+        ("backends/smtp/new.py", "import z3", ["z3"]),
+        ("cli/new.py", "def f():\n    from onnx import load", ["onnx"]),
+        ("models/new.py", "import importlib\nimportlib.import_module('z3.z3')", ["z3"]),
+        ("newcomer/new.py", "import pandas.core", ["pandas"]),
+        ("ir/new.py", "import numpy, os\nfrom . import x\nfrom fairdsl import check", []),
+    ],
+)
+def test_the_table_sees_every_way_to_import(path: str, source: str, found: list[str]) -> None:
+    assert strangers(path, source) == found
+
+
+def test_every_owner_is_there_and_owns_something() -> None:
+    owned = {
+        (library, owner)
+        for library, owners in OWNERS.items()
+        for owner in owners
+        for file in (PACKAGE / owner).rglob("*.py")
+        if library in imported(ast.parse(file.read_text(encoding="utf-8")))
+    }
+    assert owned == {(library, owner) for library, owners in OWNERS.items() for owner in owners}
