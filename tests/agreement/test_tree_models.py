@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -31,8 +30,8 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import exact_inputs, exact_scores
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
-from fairdsl.verdict import Holds, Unknown, Violated
-from tests.agreement.engines import TREE_ENGINES, ask, disagreement
+from fairdsl.verdict import Holds, Violated
+from tests.agreement.engines import TREE_ENGINES, ask, disagreement, hold_all
 from tests.builders import domain, integer, layer, linear, point, problem
 from tests.oracle import scores, truth
 from tests.smt.second_solver import ask_cvc5
@@ -47,27 +46,14 @@ def about_one_individual(drawn: Problem) -> Problem:
     return replace(drawn, question=replace(pair, relax=(), pair_target=TRUE, demand=SameDecision()))
 
 
-@pytest.mark.parametrize("engine", TREE_ENGINES, ids=lambda engine: engine.name)
-def test_agrees_with_the_oracle_on_trees(engine: Procedure) -> None:
-    counted: Counter[str] = Counter()
-    quantity = None if engine.name in ("enumerate", "intervals", "leaf_boxes") else Quantity.HOLDS
+def test_all_engines_agree_with_the_oracle_on_trees() -> None:
+    def put(engine: Procedure, drawn: Problem) -> Problem:
+        return about_one_individual(drawn) if engine.name == "leaf_boxes" else drawn
 
-    asked = tree_problems(quantity)
-
-    @settings(max_examples=60 if engine.name != "search" else 20)
-    @given(asked.map(about_one_individual) if engine.name == "leaf_boxes" else asked)
-    def agree(drawn: Problem) -> None:
-        verdict = ask(engine, drawn, {"search": 0.3, "intervals": 0.5}.get(engine.name, 20.0))
-        if verdict is None:
-            counted["refused"] += 1
-            return
-        counted["unknown" if isinstance(verdict, Unknown) else "answered"] += 1
-        assert disagreement(drawn, verdict, truth(drawn)) is None
-
-    agree()
-    assert counted["answered"] > 0
-    if engine.name in ("enumerate", "smt"):
-        assert counted["refused"] == 0
+    for name, counted in hold_all(TREE_ENGINES, tree_problems(None), 60, every={"search": 3}, put=put).items():
+        assert counted["answered"] > 0
+        if name in ("enumerate", "smt"):
+            assert counted["refused"] == 0
 
 
 @settings(max_examples=25)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 from math import inf
 
 import numpy as np
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Offer, Procedure
+from fairdsl.backends.contract import Offer
 from fairdsl.backends.masses.offer import offer as masses_offer
 from fairdsl.backends.masses.refine import Refinement
 from fairdsl.backends.subset_sum.offer import offer as sums_offer
@@ -20,14 +18,13 @@ from fairdsl.ir.expr import TRUE, And
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.subject import subject_of
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import decision
 from fairdsl.numerics.leaves import Leaves
-from fairdsl.verdict import Unknown
 from tests import oracle
-from tests.agreement.engines import ENGINES, ask, disagreement
+from tests.agreement.engines import ENGINES, hold_all
 from tests.masses.laws import random_laws
 from tests.masses.test_small_populations import enumerated
 from tests.rule_strategies import decided, listed, model_of, rule_lists, rule_models, rule_problems
@@ -69,25 +66,11 @@ def test_the_list_is_read_off_its_indicators_again(domain: Domain, data: st.Data
     assert len(leaves.others) == 0
 
 
-@pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.name)
-def test_agrees_with_the_oracle_on_rules(engine: Procedure) -> None:
-    counted: Counter[str] = Counter()
-    quantity = None if engine.name in ("enumerate", "intervals") else Quantity.HOLDS
-
-    @settings(max_examples=40 if engine.name != "search" else 25)
-    @given(rule_problems(quantity))
-    def agree(drawn: Problem) -> None:
-        verdict = ask(engine, drawn, {"search": 0.3, "intervals": 0.5}.get(engine.name, 20.0))
-        if verdict is None:
-            counted["refused"] += 1
-            return
-        counted["unknown" if isinstance(verdict, Unknown) else "answered"] += 1
-        assert disagreement(drawn, verdict, oracle.truth(drawn)) is None
-
-    agree()
-    assert counted["answered"] > 0
-    if engine.name in ("enumerate", "smt"):
-        assert counted["refused"] == counted["unknown"] == 0
+def test_all_engines_agree_with_the_oracle_on_rules() -> None:
+    for name, counted in hold_all(ENGINES, rule_problems(None), 40).items():
+        assert counted["answered"] > 0
+        if name in ("enumerate", "smt"):
+            assert counted["refused"] == counted["unknown"] == 0
 
 
 @st.composite
