@@ -32,6 +32,10 @@ class Records:
     starts: Sequence[int]
     ends: Sequence[int]
 
+    def cells(self, column: int) -> list[str]:
+        """All cells of a column."""
+        return [row[column] for row in self.rows]
+
     def header_span(self) -> Span:
         """The place of the header."""
         return _lines(self.source, self.header_line, self.header_line)

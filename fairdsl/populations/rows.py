@@ -76,8 +76,7 @@ def _sample(distribution: CheckedDistribution, path: str) -> Sample:
     if source is not None and source.sha256 is not None and source.sha256.lower() != table.sha256:
         span = source.digest_span or source.span
         raise DiagnosticError(not_the_pinned_data(path, source.sha256, table.sha256, span))
-    values = table.values if table.labels is None else np.column_stack([table.values, table.labels])
-    return Sample(path=path, sha256=table.sha256, values=values)
+    return Sample(path=path, sha256=table.sha256, values=table.with_labels)
 
 
 # ---- structures ----------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ def _tell_absent(distribution: CheckedDistribution, columns: Columns, sample: Sa
         attribute = columns.attributes[place]
         if attribute.values is None or attribute.bins or attribute.bins_by is not None:
             continue
-        present = set(sample.values[:, place].tolist())
+        present = set(sample.values.floats[:, place].tolist())
         cells = [Cell(low=Fraction(value), high=Fraction(value)) for value in attribute.values if value not in present]
         _tell(distribution, place, cells, columns.reporter)
 
