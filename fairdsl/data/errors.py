@@ -18,13 +18,14 @@ _LISTED = 12
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(?:[.\d]*),\d+")
 
 
-def file_not_read(path: str, reason: str, span: Span | None, help_text: str) -> Diagnostic:
-    """E0530: no table can be had from the file."""
+def file_not_read(path: str, reason: str, span: Span | None, help_text: str, more: int = 0) -> Diagnostic:
+    """E0530: no table can be had from the file; ``more`` rows are wrong in the same way."""
+    alike = (f"so {'are' if more != 1 else 'is'} {more:,} more {_plural('row', more)}",) if more else ()
     return Diagnostic(
         code="E0530",
         title=f"the data file `{short_path(path)}` cannot be read",
         primary=Label(span, reason) if span else None,
-        notes=() if span else (reason,),
+        notes=alike if span else (reason, *alike),
         why="a count over half a table would look like one over the whole",
         help=help_text,
     )

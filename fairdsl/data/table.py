@@ -135,10 +135,16 @@ def _source(path: str) -> SourceFile:
         help_text = "check the path; it counts from the folder where the command runs"
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
     except UnicodeDecodeError as problem:
-        reason = f"byte {problem.start} is no UTF-8 text"
+        reason = f"byte {problem.start} is not UTF-8 text{_looks_like(content)}"
         help_text = "save the table as CSV in UTF-8"
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
     return SourceFile(path, text, sha256(content).hexdigest())
+
+
+def _looks_like(content: bytes) -> str:
+    """What files begin with that are often taken for CSV."""
+    kinds = {b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PK\x03\x04": "a workbook or an archive"}
+    return next((f"; it looks like {kind}" for start, kind in kinds.items() if content.startswith(start)), "")
 
 
 def _places(wanted: Sequence[Attribute], records: Records) -> list[int]:
