@@ -62,18 +62,20 @@ class Judged:
     b: ExactRows
 
 
-def units_of(problem: Problem) -> Units | Refusal:
-    """The units of a question, or why they cannot be drawn and judged one by one."""
+def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
+    """The units of a question, or why they cannot be judged one by one, or (``drawn``) not drawn at random."""
     pair = problem.question
     if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
         return Refusal(why="only questions about equal decisions are sampled", span=pair.span)
     sets = narrow(problem.domain, pair.target)
-    for attribute, values in zip(problem.domain.attributes, sets, strict=True):
+    partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
+    for index, (attribute, values) in enumerate(zip(problem.domain.attributes, sets, strict=True)):
+        if not drawn and index not in partners:
+            continue
         if isinstance(values, Finite) and not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that no float is", span=attribute.span)
-        if not isinstance(values, Finite) and (values.low is None or values.high is None):
+        if drawn and not isinstance(values, Finite) and (values.low is None or values.high is None):
             return Refusal(why=f"`{attribute.name}` is unbounded, so no sample of it is uniform", span=attribute.span)
-    partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
     people = 1
     for index in partners:
         count = sets[index].count

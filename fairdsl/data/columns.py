@@ -47,8 +47,10 @@ def read_column(cells: Sequence[str], attribute: Attribute) -> ReadColumn:
     place = {text: number for number, text in enumerate(texts)}
     rows = np.fromiter(map(place.__getitem__, cells), dtype=np.intp, count=len(cells))
     read: dict[str, Decimal] = {text: (code, 0) for text, code in _named(texts, attribute).items()}
-    one_way = bool(read) and isinstance(attribute.type, Category)
-    if not one_way and code_cells(attribute):
+    by_name = bool(read) and isinstance(attribute.type, Category)
+    if by_name and len(read) < len(texts) and code_cells(attribute):
+        by_name = not _are_codes(texts, attribute)
+    if not by_name and code_cells(attribute):
         read = _decimals(texts) | read
     numbers = _assembled([read.get(text, _NOTHING) for text in texts])
     fits = _values(numbers, attribute)
@@ -63,7 +65,7 @@ def read_column(cells: Sequence[str], attribute: Attribute) -> ReadColumn:
         numbers=column.at(rows) if isinstance(column, Scaled) else column[rows],
         fit=fits[rows],
         wrong=wrong,
-        mixed=one_way and code_cells(attribute) and _has_codes(wrong, attribute),
+        mixed=by_name and code_cells(attribute) and _has_codes(wrong, attribute),
     )
 
 
@@ -86,6 +88,12 @@ def _named(texts: Iterable[str], attribute: Attribute) -> dict[str, int]:
 def _decimals(texts: Iterable[str]) -> dict[str, Decimal]:
     read = ((text, decimal_of(text.strip(BLANKS))) for text in texts)
     return {text: number for text, number in read if number is not None}
+
+
+def _are_codes(texts: Sequence[str], attribute: Attribute) -> bool:
+    """Whether each text is the code of a value: of some a name may be it as well, and then it is the same value's."""
+    decimals = _decimals(texts)
+    return len(decimals) == len(texts) and bool(_values(_assembled(list(decimals.values())), attribute).all())
 
 
 def _has_codes(texts: Iterable[str], attribute: Attribute) -> bool:

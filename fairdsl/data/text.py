@@ -25,8 +25,8 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 class Records:
     """A header and the rows below it, all of the header's length.
 
-    ``separator`` stands between cells; ``ends[i]`` is the number (from 1) of the line on which row i ends, ``starts[i]``
-    of that where it begins.
+    ``separator`` stands between cells. ``ends[i]`` is the number (from 1) of the line on which row i ends, and
+    ``starts[i]`` of that where it begins.
     """
 
     source: SourceFile

@@ -15,7 +15,7 @@ from fairdsl.populations import errors
 from fairdsl.populations.climb import RESTARTS, Choices, climb
 from fairdsl.populations.columns import Columns
 from fairdsl.populations.counts import CodeArray, coded, fitted
-from fairdsl.populations.cutting import show_cell
+from fairdsl.populations.cutting import show_cell, show_end
 from fairdsl.populations.scores import SCORES, FamilyScore
 from fairdsl.populations.searches import SEARCHES, NoStructureError
 from fairdsl.semantics.checked import CheckedDistribution
@@ -201,7 +201,7 @@ def _tell_absent(distribution: CheckedDistribution, columns: Columns, sample: Sa
 def _tell(distribution: CheckedDistribution, place: int, absent: Sequence[Cell], reporter: Reporter) -> None:
     if absent:
         attribute = distribution.columns[place]
-        shown = [show_cell(cell, attribute) for cell in absent]
+        shown = [show_cell(cell, attribute, show_end) for cell in absent]
         reporter.report(errors.values_without_rows(attribute.name, shown, distribution.span, attribute.span))
 
 

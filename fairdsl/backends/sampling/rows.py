@@ -50,7 +50,7 @@ class OverRows:
             return Refusal(why="only shares of rows themselves are counted", span=question.span)
         if question.pair.sure:
             return Refusal(why="it does not ask how sure the model is", span=question.pair.sure[0].span)
-        units = units_of(_plain(problem, question.pair))
+        units = units_of(_plain(problem, question.pair), drawn=False)
         if isinstance(units, Refusal):
             return units
         return Offer(method=f"takes all {population.sample.rows:,} rows, {units.how}", decides=True)
@@ -61,7 +61,7 @@ class OverRows:
         if not isinstance(question, PairUnder) or not isinstance(population, Rows):
             raise ValueError("rows was asked what it refuses")
         plain = _plain(problem, question.pair)
-        units = units_of(plain)
+        units = units_of(plain, drawn=False)
         if isinstance(units, Refusal):
             raise ValueError("rows was asked what it refuses")
         people = population.sample.values.keep(range(len(problem.domain.attributes)))
