@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -18,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Refusal
-from fairdsl.ir.expr import TRUE, Who, conjoin
+from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.expr import TRUE, Compare, Linear, Relation, Variable, Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
 from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
-from fairdsl.numerics.evaluate import Settled
+from fairdsl.numerics.evaluate import Points, Settled
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow
 from fairdsl.numerics.predicates import mask
@@ -42,6 +44,7 @@ _PEOPLE, _PAIRED = 4096, 128
 #: People and pairs looked at together.
 _AT_ONCE = 2**18
 _ABSENT = -2
+_NOTHING = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +58,24 @@ class Judged:
     unfair: BoolArray
     doubtful: BoolArray
     alone: BoolArray
-    a: Floats
-    b: Floats
+    a: ExactRows
+    b: ExactRows
 
 
-def units_of(problem: Problem) -> Units | Refusal:
-    """The units of a question, or why they cannot be drawn and judged one by one."""
+def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
+    """The units of a question, or why they cannot be judged one by one, or (``drawn``) not drawn at random."""
     pair = problem.question
     if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
         return Refusal(why="only questions about equal decisions are sampled", span=pair.span)
     sets = narrow(problem.domain, pair.target)
-    for attribute, values in zip(problem.domain.attributes, sets, strict=True):
+    partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
+    for index, (attribute, values) in enumerate(zip(problem.domain.attributes, sets, strict=True)):
+        if not drawn and index not in partners:
+            continue
         if isinstance(values, Finite) and not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that no float is", span=attribute.span)
-        if not isinstance(values, Finite) and (values.low is None or values.high is None):
+        if drawn and not isinstance(values, Finite) and (values.low is None or values.high is None):
             return Refusal(why=f"`{attribute.name}` is unbounded, so no sample of it is uniform", span=attribute.span)
-    partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
     people = 1
     for index in partners:
         count = sets[index].count
@@ -84,7 +89,7 @@ def units_of(problem: Problem) -> Units | Refusal:
     return units
 
 
-def settling(model: Model) -> Callable[[Floats], Settled]:
+def settling(model: Model) -> Callable[[Points], Settled]:
     """Decisions of people, [n, attributes]; of a file that is only run by its answers about each of them alone."""
     evaluator = evaluator_of(model)
     if isinstance(evaluator, BlackBoxEvaluator) and model.deployed is not None:
@@ -150,23 +155,28 @@ class Units:
                 columns.append(np.clip(low + (high - low) * rng.random(count), low, high))
         return np.column_stack(columns)
 
-    def judge(self, units: Floats) -> Judged:
+    def judge(self, units: Points) -> Judged:
         """Whether there is anybody in each unit, and whether it is treated unfairly."""
+        units = ExactRows.of(units)
         step = max(1, _AT_ONCE // (len(self._people) if self.connected else len(self._people) + len(self.pairs)))
-        parts = [self._judged(units[start : start + step]) for start in range(0, max(len(units), 1), step)]
-        return Judged(*(np.concatenate([getattr(part, name) for part in parts]) for name in Judged.__slots__))
+        parts = [self._judged(units.at(slice(start, start + step))) for start in range(0, max(len(units), 1), step)]
+        present, unfair, doubtful, alone = (
+            np.concatenate([getattr(part, name) for part in parts]) for name in Judged.__slots__[:4]
+        )
+        a, b = (ExactRows.joined([getattr(part, name) for part in parts]) for name in Judged.__slots__[4:])
+        return Judged(present, unfair, doubtful, alone, a, b)
 
-    def _judged(self, units: Floats) -> Judged:
-        people = self._over(units)
-        count, size, width = people.shape
-        valid = mask(self._wanted, {Who.EACH: people.reshape(-1, width)}).reshape(count, size)
+    def _judged(self, units: ExactRows) -> Judged:
+        people, count = self._over(units), len(units)
+        size = len(self._people) + bool(self._pair.relax)
+        valid = mask(self._wanted, {Who.EACH: people}).reshape(count, size)
         present = np.asarray(valid[:, 0] if self._pair.relax else valid.any(axis=1), dtype=np.bool_)
         valid &= present[:, None]
         decisions = np.full((count, size), _ABSENT, dtype=np.int64)
         if valid.all():  # nobody to leave out, and nothing to copy
-            decisions[:] = self._settled(people.reshape(-1, width)).decisions.reshape(count, size)
+            decisions[:] = self._settled(people).decisions.reshape(count, size)
         else:
-            decisions[valid] = self._settled(people[valid]).decisions
+            decisions[valid] = self._settled(people.at(valid.reshape(-1))).decisions
         if self.connected:
             alone = valid.sum(axis=1) <= 1
             unfair, doubtful, first, second = _all_alike(decisions, valid)
@@ -176,24 +186,30 @@ class Units:
             unfair, doubtful, first, second = self._pairs_alike(decisions, compared)
         rows = np.flatnonzero(unfair)
         doubtful &= ~unfair
-        return Judged(present, unfair, doubtful, present & alone, people[rows, first[rows]], people[rows, second[rows]])
+        a, b = (people.at(rows * size + which[rows]) for which in (first, second))
+        return Judged(present, unfair, doubtful, present & alone, a, b)
 
-    def _over(self, units: Floats) -> Floats:
-        """[units, people, attributes]: everybody over each unit; with relaxations 0 is the unit itself."""
-        people = np.repeat(units[:, None, :], len(self._people), axis=1)
-        people[:, :, self._free] = self._people[None, :, :]
-        return np.concatenate([units[:, None, :], people], axis=1) if self._pair.relax else people
+    def _over(self, units: ExactRows) -> ExactRows:
+        """[units * people, attributes]: everybody over each unit in turn; with relaxations the first is the unit."""
+        count = len(units)
+        others = units.at(np.repeat(np.arange(count), len(self._people)))
+        others = others.replaced(self._free, np.tile(self._people, (count, 1)))
+        if not self._pair.relax:
+            return others
+        both = ExactRows.joined([units, others])
+        behind = count + np.arange(len(others)).reshape(count, -1)
+        return both.at(np.column_stack([np.arange(count), behind]).reshape(-1))
 
-    def _compared(self, people: Floats, valid: BoolArray) -> BoolArray:
+    def _compared(self, people: ExactRows, valid: BoolArray) -> BoolArray:
         """[units, pairs]: which pairs are admissible."""
         first, second = self.pairs.T
         compared = valid[:, first] & valid[:, second]
         if self._pair.relax:
-            compared &= self._near(people)
+            compared &= self._near(people, len(valid))
         if self._pair.pair_target != TRUE:
             rows, columns = np.nonzero(compared)
-            one, other = people[rows, first[columns]], people[rows, second[columns]]
-            target = self._pair.pair_target
+            start, target = rows * valid.shape[1], self._pair.pair_target
+            one, other = people.at(start + first[columns]), people.at(start + second[columns])
             compared[rows, columns] = mask(target, {Who.A: one, Who.B: other}) | mask(
                 target, {Who.A: other, Who.B: one}
             )
@@ -210,16 +226,25 @@ class Units:
         place = np.argmax(violating, axis=1)
         return _any(violating), _any(compared & ~known), first[place], second[place]
 
-    def _near(self, people: Floats) -> BoolArray:
+    def _near(self, people: ExactRows, count: int) -> BoolArray:
         """[units, partners]: who differs and lies within the relaxations of the individual itself."""
-        here, there = people[:, :1, :], people[:, 1:, :]
-        apart = here[:, :, list(self._pair.differ)] != there[:, :, list(self._pair.differ)]
-        near = apart.all(axis=2) if self._pair.mode is Differ.ALL else apart.any(axis=2)
+        places = np.arange(len(people)).reshape(count, -1)
+        there = people.at(places[:, 1:].reshape(-1))
+        here = people.at(np.repeat(places[:, 0], places.shape[1] - 1))
+        both = {Who.A: here, Who.B: there}
+        apart = [mask(_gap(index, Relation.NE), both) for index in self._pair.differ]
+        near = np.all(apart, axis=0) if self._pair.mode is Differ.ALL else np.any(apart, axis=0)
         for relaxation in self._pair.relax:
             if relaxation.by is not None:
-                distance = np.abs(there[:, :, relaxation.attribute] - here[:, :, relaxation.attribute])
-                near &= distance <= float_below(relaxation.by)
-        return np.asarray(near, dtype=np.bool_)
+                near &= mask(_gap(relaxation.attribute, Relation.LE, relaxation.by), both)
+                near &= mask(_gap(relaxation.attribute, Relation.GE, -relaxation.by), both)
+        return np.asarray(near, dtype=np.bool_).reshape(count, -1)
+
+
+def _gap(attribute: int, relation: Relation, by: Fraction = _NOTHING) -> Compare:
+    """``a - b RELATION by`` of an attribute."""
+    terms = {Variable(attribute, Who.A): Fraction(1), Variable(attribute, Who.B): Fraction(-1)}
+    return Compare(left=Linear.of(terms, -by), relation=relation)
 
 
 def _all_alike(decisions: Integers, valid: BoolArray) -> tuple[BoolArray, BoolArray, Integers, Integers]:

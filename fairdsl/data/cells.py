@@ -1,49 +1,91 @@
 """From the text of a cell to the number that models read.
 
-A category's value is written by its name or, failing that, by its code; a boolean as ``true``, ``yes``, ``1``
-or their opposites, in any case; numbers as decimals. A whole number may carry a decimal point, as programs
-write columns with gaps.
+A category's value is written by its name, or by its code where no name can be taken for one; a boolean as ``true``,
+``yes``, ``1`` or their opposites; numbers as decimals in ASCII digits. A whole number may carry a decimal point, as
+programs write columns with gaps. Nothing is rounded: ``0.1`` is one tenth.
 """
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
-from math import isfinite
+from math import inf
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer, Real, show_number
 
-__all__ = ["cell_value", "values_in_words"]
+__all__ = ["BLANKS", "Decimal", "cell_value", "code_cells", "decimal_of", "named_cells", "values_in_words"]
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_TRUTH = {"true": 1, "yes": 1, "false": 0, "no": 0}
-#: More digits than these stand in no number that somebody measured, and would take time to read.
-_LONGEST = 400
+#: ``digits * 10 ** exponent``.
+Decimal = tuple[int, int]
+
+_NUMBER = re.compile(r"([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d{1,3}))?", re.ASCII)
+#: What somebody may take for a number: digits of any script, with whatever stands between them.
+_LIKE_NUMBER = re.compile(r"[+-]?[\d.,'_\s]*\d[\d.,'_\s]*(?:[eE][+-]?\d+)?")
+#: More characters than these stand in no number that somebody measured, nor in a float64 that is written out in full.
+_LONGEST = 1_200
+#: The blanks around a cell that mean nothing.
+BLANKS = " \t"
 
 
-def cell_value(text: str, attribute: Attribute) -> float | None:
-    """The number for the cell, the nearest float64 to what is written; None where it is no value of the attribute."""
-    written, text = text, text.strip()
+def decimal_of(text: str) -> Decimal | None:
+    """The number that a text writes; None where it is not a decimal, or beyond what a float64 can be near to."""
+    if len(text) > _LONGEST:
+        return None
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return None
+    sign, whole, part, alone, exponent = found.groups()
+    behind = (part or alone or "").rstrip("0")
+    digits = int(f"{sign}{whole or ''}{behind}" if whole or behind else "0")
+    power = (int(exponent) if exponent else 0) - len(behind)
+    if power > 0 and float(text) in (inf, -inf):
+        return None
+    return digits, power
+
+
+def named_cells(attribute: Attribute) -> dict[str, int]:
+    """The words for values, and the numbers that they stand for; of a boolean in lower case."""
     match attribute.type:
         case Category(values=values):
-            codes = {value.name: value.code for value in values}
-            # Blanks around a cell mean nothing, unless a quoted name begins or ends with some.
-            code = codes.get(written, codes.get(text))
-            if code is not None:
-                return float(code)
+            return {value.name: value.code for value in values}
         case Boolean():
-            if text.casefold() in _TRUTH:
-                return float(_TRUTH[text.casefold()])
+            return {"true": 1, "yes": 1, "false": 0, "no": 0}
         case Integer() | Real():
-            pass
-    if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
+            return {}
+
+
+def code_cells(attribute: Attribute) -> bool:
+    """Whether numbers are read as values.
+
+    Of a category as codes: positions only where no name looks like a number, and written codes only where no name is
+    the code of another value. Otherwise `2` might be the value of that name, or the one with that code.
+    """
+    if not isinstance(attribute.type, Category):
+        return True
+    values = attribute.type.values
+    if not attribute.type.coded:
+        return not any(_LIKE_NUMBER.fullmatch(value.name) for value in values)
+    codes = {Fraction(value.code): value for value in values}
+    for value in values:
+        number = decimal_of(value.name.strip(BLANKS))
+        meant = None if number is None else codes.get(Fraction(number[0]) * Fraction(10) ** number[1])
+        if meant is not None and meant is not value:
+            return False
+    return True
+
+
+def cell_value(text: str, attribute: Attribute) -> Fraction | None:
+    """The number that a text by itself stands for; None where it is not a value of the attribute."""
+    named, stripped = named_cells(attribute), text.strip(BLANKS)
+    word = stripped.lower() if isinstance(attribute.type, Boolean) else stripped
+    code = named.get(text, named.get(word))
+    if code is not None:
+        return Fraction(code)
+    number = decimal_of(stripped) if code_cells(attribute) else None
+    if number is None:
         return None
-    # Exactly as it is written: the nearest float of 0.1 lies beyond a bound of 0.1.
-    number = Fraction(text)
-    if not attribute.contains(number):
-        return None
-    nearest = float(text)
-    return nearest if isfinite(nearest) else None
+    value = Fraction(number[0]) * Fraction(10) ** number[1]
+    return value if attribute.contains(value) else None
 
 
 def values_in_words(attribute: Attribute) -> str:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from fairdsl.data.cells import code_cells, decimal_of, values_in_words
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
+from fairdsl.ir.domain import Attribute, Integer, Real
 from fairdsl.source import Span
 
 __all__ = ["column_not_found", "file_not_read", "not_the_pinned_data", "row_excluded", "value_not_in_domain"]
 
 #: So many names are listed at most.
 _LISTED = 12
+_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,3}(?:[.\d]*),\d+")
 
 
-def file_not_read(path: str, reason: str, span: Span | None, help_text: str) -> Diagnostic:
-    """E0530: no table can be had from the file."""
+def file_not_read(path: str, reason: str, span: Span | None, help_text: str, more: int = 0) -> Diagnostic:
+    """E0530: no table can be had from the file; ``more`` rows are wrong in the same way."""
+    alike = (f"so {'are' if more != 1 else 'is'} {more:,} more {_plural('row', more)}",) if more else ()
     return Diagnostic(
         code="E0530",
         title=f"the data file `{short_path(path)}` cannot be read",
         primary=Label(span, reason) if span else None,
-        notes=() if span else (reason,),
+        notes=alike if span else (reason, *alike),
         why="a count over half a table would look like one over the whole",
         help=help_text,
     )
@@ -44,22 +48,66 @@ def column_not_found(names: Sequence[str], header: Sequence[str], span: Span, *,
     )
 
 
-def value_not_in_domain(
-    text: str, attribute: str, values: str, span: Span, declared: Span | None, more: int
-) -> Diagnostic:
-    """E0532: a cell that is no value of its attribute; ``more`` cells of the column are none either."""
-    shown = text if len(text) <= 30 else f"{text[:27]}..."
-    title = f"`{shown}` is no value of `{attribute}`" if text else f"`{attribute}` has an empty cell"
-    counted = f"{more:,} more cell{'s' if more != 1 else ''} of this column are no values either"
+def value_not_in_domain(wrong: Mapping[str, int], attribute: Attribute, span: Span, *, mixed: bool) -> Diagnostic:
+    """E0532: cells that are not values of their attribute, with how many rows have each; ``span`` is the first of them.
+
+    ``mixed``: the column has names, and some of these are codes.
+    """
+    name, texts = attribute.name, list(wrong)
+    first = _quoted(texts[0]) if texts[0] else "an empty cell"
+    others = len(texts) - 1
+    title = f"`{name}` has an empty cell" if not texts[0] else f"{first} is not a value of `{name}`"
+    if others:
+        title = f"{first} and {others:,} other {_plural('text', others)} are not values of `{name}`"
+    if mixed:
+        title = f"`{name}` mixes names of values and codes"
     return Diagnostic(
         code="E0532",
         title=title,
-        primary=Label(span, f"its values are {values}"),
-        secondary=(Label(declared, "declared here"),) if declared else (),
-        notes=(counted,) if more else (),
-        why="individuals outside the domain are not what the audit is about, and no row is dropped silently",
-        help="correct or remove the row, or widen the domain if such individuals exist",
+        primary=Label(
+            span, "a code, where other cells are names" if mixed else f"its values are {values_in_words(attribute)}"
+        ),
+        secondary=(Label(attribute.span, "declared here"),) if attribute.span else (),
+        notes=(*_counted(wrong), *_read_as(wrong, attribute)),
+        why="individuals outside the domain are not what the audit is about, and no row is dropped silently"
+        if not mixed
+        else "a number may be the name of one value and the code of another, and a guess makes people up",
+        help=_remedy(texts, attribute, mixed=mixed),
     )
+
+
+def _counted(wrong: Mapping[str, int]) -> tuple[str, ...]:
+    """The wrong cells with their rows, unless there is only the one that the place shows."""
+    if sum(wrong.values()) == 1:
+        return ()
+    shown = [
+        f"{_quoted(text) if text else 'empty'} ({rows:,} {_plural('row', rows)})"
+        for text, rows in list(wrong.items())[:_LISTED]
+    ]
+    left = len(wrong) - len(shown)
+    return (f"not values: {', '.join(shown)}{f' and {left:,} more' if left else ''}",)
+
+
+def _read_as(wrong: Mapping[str, int], attribute: Attribute) -> tuple[str, ...]:
+    if code_cells(attribute) or not any(decimal_of(text) for text in wrong):
+        return ()
+    return (f"names of `{attribute.name}` look like numbers, so its cells are names and never codes",)
+
+
+def _remedy(texts: Sequence[str], attribute: Attribute, *, mixed: bool) -> str:
+    if mixed:
+        return "write every cell of the column by its name, or every cell by its code"
+    if isinstance(attribute.type, Integer | Real) and any(_DECIMAL_COMMA.fullmatch(text) for text in texts):
+        return "write decimals with a point, as in `0.5`, and no separators between thousands"
+    return "correct or remove the row, or widen the domain if such individuals exist"
+
+
+def _quoted(text: str) -> str:
+    return f"`{text if len(text) <= 30 else f'{text[:27]}...'}`"
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"
 
 
 def row_excluded(domain: str, span: Span, more: int) -> Diagnostic:

@@ -17,17 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.data import errors
-from fairdsl.data.cells import cell_value, values_in_words
+from fairdsl.data.columns import ReadColumn, read_column
 from fairdsl.data.text import Records, read_records
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
 
 __all__ = ["Table", "TableInside", "read_inside", "read_table"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,18 +34,33 @@ class Table:
     """Individuals and, where a label was asked for, what became of them.
 
     ``values`` is [rows, attributes] in the order of the domain, ``labels`` is [rows]: the numbers that stand
-    for the values, each the float64 nearest to what the file says. ``sha256`` is the file's.
+    for the values, exactly as the file says. ``sha256`` is the file's.
     """
 
     path: str
     sha256: str
-    values: FloatArray
-    labels: FloatArray | None = None
+    values: ExactRows
+    labels: Column | None = None
 
     @property
     def rows(self) -> int:
         """How many individuals there are."""
-        return int(self.values.shape[0])
+        return len(self.values)
+
+    @property
+    def label_codes(self) -> NDArray[np.float64]:
+        """The labels of a category or a boolean, [rows]."""
+        if self.labels is None or isinstance(self.labels, Scaled):
+            raise ValueError("the table was read without a label that has codes")
+        return self.labels
+
+    @property
+    def with_labels(self) -> ExactRows:
+        """The values, with the labels (where there are some) as the last column."""
+        if self.labels is None:
+            return self.values
+        columns = [self.values.column(place) for place in range(self.values.width)]
+        return ExactRows.of_columns([*columns, self.labels], self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,7 +73,7 @@ class TableInside:
 
     path: str
     sha256: str
-    values: FloatArray
+    values: ExactRows
     numbers: NDArray[np.int64]
     outside: int
     excluded: int
@@ -72,54 +86,44 @@ def read_inside(path: str, domain: Domain) -> TableInside:
     is made by :func:`read_table`. Raises DiagnosticError where there is no table, or an attribute has no one column
     (E0530, E0531).
     """
-    source = _source(path)
-    records = read_records(source)
-    columns = [_read(attribute, place, records) for attribute, place in _attributes(domain, records)]
-    values = np.array([[np.nan if cell is None else cell for cell in column] for column in columns], dtype=np.float64).T
-    numbers = np.flatnonzero(~np.isnan(values).any(axis=1))
-    kept = numbers[mask(domain.where, {Who.EACH: values[numbers]})]
+    records = read_records(_source(path))
+    read = _columns(domain.attributes, records)
+    fit = np.all([column.fit for column in read], axis=0)
+    numbers = np.flatnonzero(fit)
+    values = ExactRows.of_columns([column.numbers for column in read], len(fit)).at(numbers)
+    kept = mask(domain.where, {Who.EACH: values})
     return TableInside(
         path=path,
-        sha256=source.sha256,
-        values=values[kept],
-        numbers=kept + 1,
-        outside=len(values) - len(numbers),
-        excluded=len(numbers) - len(kept),
+        sha256=records.source.sha256,
+        values=values.at(kept),
+        numbers=numbers[kept] + 1,
+        outside=len(fit) - len(numbers),
+        excluded=len(numbers) - int(kept.sum()),
     )
 
 
-def _attributes(domain: Domain, records: Records) -> list[tuple[Attribute, int]]:
-    return list(zip(domain.attributes, _places(domain.attributes, records), strict=True))
-
-
-def _read(attribute: Attribute, place: int, records: Records) -> list[float | None]:
-    """The numbers of a column's cells, None for those that are no values; each distinct text is read once."""
-    cells = [row[place] for row in records.rows]
-    read = {text: cell_value(text, attribute) for text in dict.fromkeys(cells)}
-    return [read[text] for text in cells]
+def _columns(wanted: Sequence[Attribute], records: Records) -> list[ReadColumn]:
+    places = _places(wanted, records)
+    return [read_column(records.cells(place), attribute) for attribute, place in zip(wanted, places, strict=True)]
 
 
 def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Table:
     """The individuals that the CSV file at ``path`` lists, with their ``label`` (None: without).
 
-    Raises DiagnosticError with the first wrong cell of every column (E0530 to E0533).
+    Raises DiagnosticError with all that is wrong with the cells of every column, or else with the rows (E0530 to
+    E0533).
     """
-    source = _source(path)
-    records = read_records(source)
+    records = read_records(_source(path))
     wanted = domain.attributes if label is None else (*domain.attributes, label)
-    places = _places(wanted, records)
-    columns: list[FloatArray] = []
-    found: list[Diagnostic] = []
-    for attribute, place in zip(wanted, places, strict=True):
-        try:
-            columns.append(_column(attribute, place, records))
-        except DiagnosticError as problem:
-            found.extend(problem.diagnostics)
-    if found:
-        raise DiagnosticError(*found)
-    values = np.column_stack(columns[: len(domain.attributes)])
+    read = _columns(wanted, records)
+    found = [_not_values(attribute, column, records) for attribute, column in zip(wanted, read, strict=True)]
+    if any(found):
+        raise DiagnosticError(*(finding for finding in found if finding is not None))
+    numbers = [column.numbers for column in read]
+    values = ExactRows.of_columns(numbers[: len(domain.attributes)], len(records.rows))
     _check_where(domain, values, records)
-    return Table(path=path, sha256=source.sha256, values=values, labels=None if label is None else columns[-1])
+    labels = None if label is None else numbers[-1]
+    return Table(path=path, sha256=records.source.sha256, values=values, labels=labels)
 
 
 def _source(path: str) -> SourceFile:
@@ -131,10 +135,16 @@ def _source(path: str) -> SourceFile:
         help_text = "check the path; it counts from the folder where the command runs"
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
     except UnicodeDecodeError as problem:
-        reason = f"byte {problem.start} is no UTF-8 text"
+        reason = f"byte {problem.start} is not UTF-8 text{_looks_like(content)}"
         help_text = "save the table as CSV in UTF-8"
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
     return SourceFile(path, text, sha256(content).hexdigest())
+
+
+def _looks_like(content: bytes) -> str:
+    """What files begin with that are often taken for CSV."""
+    kinds = {b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PK\x03\x04": "a workbook or an archive"}
+    return next((f"; it looks like {kind}" for start, kind in kinds.items() if content.startswith(start)), "")
 
 
 def _places(wanted: Sequence[Attribute], records: Records) -> list[int]:
@@ -156,26 +166,20 @@ def _key(attribute: Attribute, header: Sequence[str]) -> str:
     return given if given is not None and (given in header or attribute.name not in header) else attribute.name
 
 
-def _column(attribute: Attribute, place: int, records: Records) -> FloatArray:
-    """The numbers of a column, [rows]."""
-    cells = [row[place] for row in records.rows]
-    read = _read(attribute, place, records)
-    rows = [row for row, value in enumerate(read) if value is None]
-    if rows:
-        raise DiagnosticError(
-            errors.value_not_in_domain(
-                cells[rows[0]].strip(),
-                attribute.name,
-                values_in_words(attribute),
-                records.cell_span(rows[0], place),
-                attribute.span,
-                len(rows) - 1,
-            )
-        )
-    return np.array(read, dtype=np.float64)
+def _not_values(attribute: Attribute, column: ReadColumn, records: Records) -> Diagnostic | None:
+    """What is said of the cells of a column that are not values."""
+    if not column.wrong:
+        return None
+    place, first = _places([attribute], records)[0], int(np.flatnonzero(~column.fit)[0])
+    return errors.value_not_in_domain(
+        {text.strip(): rows for text, rows in column.wrong.items()},
+        attribute,
+        records.cell_span(first, place),
+        mixed=column.mixed,
+    )
 
 
-def _check_where(domain: Domain, values: FloatArray, records: Records) -> None:
+def _check_where(domain: Domain, values: ExactRows, records: Records) -> None:
     """Every row satisfies the domain's ``where``."""
     if domain.where == TRUE:
         return

@@ -1,7 +1,8 @@
 """The records of a CSV text, and where in the text each cell stands.
 
 Records and cells follow RFC 4180: separated by commas, in double quotes where they hold a comma, a quote
-(doubled) or a line break. Blanks after a comma are no part of a cell, blank lines are no records.
+(doubled) or a line break. A header without a comma may be separated by semicolons, tabs or bars, and then all records
+are. Blanks after a separator are not a part of a cell, blank lines are not records, and there are no comments.
 """
 
 from __future__ import annotations
@@ -17,20 +18,28 @@ from fairdsl.source import SourceFile, Span
 
 __all__ = ["Records", "read_records"]
 
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
     """A header and the rows below it, all of the header's length.
 
-    ``ends[i]`` is the number (from 1) of the line on which row i ends, ``starts[i]`` of that where it begins.
+    ``separator`` stands between cells. ``ends[i]`` is the number (from 1) of the line on which row i ends, and
+    ``starts[i]`` of that where it begins.
     """
 
     source: SourceFile
+    separator: str
     header: tuple[str, ...]
     header_line: int
     rows: Sequence[Sequence[str]]
     starts: Sequence[int]
     ends: Sequence[int]
+
+    def cells(self, column: int) -> list[str]:
+        """All cells of a column."""
+        return [row[column] for row in self.rows]
 
     def header_span(self) -> Span:
         """The place of the header."""
@@ -43,14 +52,15 @@ class Records:
     def cell_span(self, row: int, column: int) -> Span:
         """The place of a cell; of an empty one, that of its row."""
         whole = self.row_span(row)
-        start, end = _cell(whole.text, column)
+        start, end = _cell(whole.text, column, self.separator)
         return Span(self.source, whole.start + start, whole.start + end) if end > start else whole
 
 
 def read_records(source: SourceFile) -> Records:
     """Split the text; raises DiagnosticError (E0530) where it is no table with rows."""
     lines = _split(source.text)
-    reader = csv.reader(lines, strict=True, skipinitialspace=True)
+    separator = _separator(source, lines)
+    reader = csv.reader(lines, strict=True, skipinitialspace=True, delimiter=separator)
     rows: list[list[str]] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -65,32 +75,72 @@ def read_records(source: SourceFile) -> Records:
     except csv.Error as problem:
         span = _lines(source, before + 1, before + 1) if before < len(lines) else None
         help_text = "write cells with quotes in double quotes, and each quote inside twice"
-        raise DiagnosticError(errors.file_not_read(source.path, str(problem), span, help_text)) from problem
+        raise DiagnosticError(errors.file_not_read(source.path, _named(problem), span, help_text)) from problem
     if len(rows) < 2:
         what = "there is no row below the header" if rows else "the file is empty"
         help_text = "the first line names the columns, each further one is an individual"
         raise DiagnosticError(errors.file_not_read(source.path, what, None, help_text))
     records = Records(
         source=source,
+        separator=separator,
         header=tuple(name.strip() for name in rows[0]),
         header_line=ends[0],
         rows=rows[1:],
         starts=starts[1:],
         ends=ends[1:],
     )
+    _check_comments(records, lines)
     _check_lengths(records)
     return records
+
+
+def _separator(source: SourceFile, lines: Sequence[str]) -> str:
+    """What stands between the header's cells; raises DiagnosticError (E0530) where that cannot be told."""
+    header = ""
+    for line in lines:
+        header += line
+        if header.strip() and header.count('"') % 2 == 0:
+            break
+    outside = "".join(header.split('"')[::2])
+    found = [separator for separator in _SEPARATORS if separator in outside]
+    if "," in outside or not found:
+        return ","
+    if len(found) > 1:
+        what = " and ".join(_SEPARATORS[separator] for separator in found)
+        reason = f"its header has {what} and no comma, so what separates columns cannot be told"
+        raise DiagnosticError(errors.file_not_read(source.path, reason, None, "save it with commas between columns"))
+    return found[0]
+
+
+def _named(problem: csv.Error) -> str:
+    """What is wrong, for whoever wrote the file."""
+    said = str(problem)
+    if "field limit" in said:
+        return f"a cell has more than {csv.field_size_limit():,} characters, as where a quote is never closed"
+    return "a quote is opened and never closed" if "unexpected end" in said else said
+
+
+def _check_comments(records: Records, lines: Sequence[str]) -> None:
+    """No line begins with `#`: a comment would be taken for an individual, or for the header."""
+    first = [(records.header[0], records.header_line)]
+    for cell, line in (*first, *((row[0], start) for row, start in zip(records.rows, records.starts, strict=True))):
+        if cell.startswith("#") and lines[line - 1].lstrip().startswith("#"):
+            reason = "a line that begins with `#` is a comment in some programs and a row in others"
+            help_text = "remove the line, or write its first cell in double quotes if the `#` belongs to it"
+            span = _lines(records.source, line, line)
+            raise DiagnosticError(errors.file_not_read(records.source.path, reason, span, help_text))
 
 
 def _check_lengths(records: Records) -> None:
     """Every row has as many cells as the header."""
     width = len(records.header)
-    for number, row in enumerate(records.rows):
-        if len(row) != width:
-            reason = f"{len(row)} cells here, {width} in the header"
-            help_text = "separate cells by commas, and put those that hold a comma into double quotes"
-            span = records.row_span(number)
-            raise DiagnosticError(errors.file_not_read(records.source.path, reason, span, help_text))
+    others = [number for number, row in enumerate(records.rows) if len(row) != width]
+    if others:
+        reason = f"{len(records.rows[others[0]])} cells here, {width} in the header"
+        means = _SEPARATORS.get(records.separator, "commas")
+        help_text = f"separate cells by {means} as in the header, and put those that hold one into double quotes"
+        span = records.row_span(others[0])
+        raise DiagnosticError(errors.file_not_read(records.source.path, reason, span, help_text, len(others) - 1))
 
 
 def _split(text: str) -> list[str]:
@@ -106,13 +156,13 @@ def _lines(source: SourceFile, first: int, last: int) -> Span:
     return Span(source, start, start + len(covered.rstrip("\r\n")))
 
 
-def _cell(record: str, column: int) -> tuple[int, int]:
+def _cell(record: str, column: int, separator: str) -> tuple[int, int]:
     """Where in a record's text the cell of that number (from 0) stands, with its quotes."""
     start, number, quoted = 0, 0, False
     for place, character in enumerate(record):
         if character == '"':
             quoted = not quoted
-        elif character == "," and not quoted:
+        elif character == separator and not quoted:
             if number == column:
                 return _without_blanks(record, start, place)
             start, number = place + 1, number + 1

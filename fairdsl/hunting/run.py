@@ -75,7 +75,7 @@ def search_spec(
         count=wanted.count,
         budget=Budget.of(wanted.timeout, seed=wanted.seed),
         observer=observer,
-        rows=None if table is None else table.values,
+        rows=None if table is None else table.values.floats,
     )
     finds = Finds.of(problem, pair, caught, table, severe=wanted.severity, rank=wanted.order)
     stands = _stands(problem, pair, finds.pairs, wanted, observer)

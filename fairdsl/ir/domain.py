@@ -43,9 +43,13 @@ class CategoryValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Category:
-    """A finite set of named values. Codes are distinct but need not be consecutive."""
+    """A finite set of named values. Codes are distinct but need not be consecutive.
+
+    ``coded``: the codes were written, and are not the positions.
+    """
 
     values: tuple[CategoryValue, ...]
+    coded: bool = field(compare=False, default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,7 @@ from fairdsl.ir.domain import Attribute
 from fairdsl.source import Span
 
 if TYPE_CHECKING:  # reading a spec loads no numbers
-    import numpy as np
-    from numpy.typing import NDArray
+    from fairdsl.ir.exact_rows import ExactRows
 
 __all__ = [
     "Cell",
@@ -100,16 +99,16 @@ class Factor:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Sample:
-    """The rows of data that a law was estimated from: ``values`` [rows, columns], the numbers of the domain."""
+    """The rows of data that a law was estimated from: ``values`` [rows, columns], exactly the numbers of the file."""
 
     path: str
     sha256: str
-    values: NDArray[np.float64]
+    values: ExactRows
 
     @property
     def rows(self) -> int:
         """How many there are."""
-        return int(self.values.shape[0])
+        return len(self.values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

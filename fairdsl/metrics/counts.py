@@ -5,16 +5,18 @@ The counts do not depend on the law: they are what the data themselves say of a 
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Population, Sample
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import Counted, Key, columns_of, key_at, keys_of
+from fairdsl.metrics.joint import Counted, Key, cells_of, columns_of, key_of, keys_of
+from fairdsl.numerics.cells import places
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
@@ -36,7 +38,7 @@ def counts_of(question: GroupMetric, population: Population, model: Model) -> di
     if model.favourable is None:
         raise ValueError("without a favourable outcome there are no favoured rows")
     attributes = len(population.columns) - population.has_label
-    decisions = _decisions(model, np.ascontiguousarray(sample.values[:, :attributes]))
+    decisions = _decisions(model, sample.values.keep(range(attributes)))
     return _by_key(question, population, sample, decisions == model.favourable, decisions == UNDECIDED)
 
 
@@ -49,10 +51,9 @@ def rows_of(question: GroupMetric, population: Population) -> dict[Key, Counted]
     return _by_key(question, population, sample, ~open_, open_)
 
 
-def _decisions(model: Model, points: NDArray[np.float64]) -> NDArray[np.int64]:
-    distinct, where = np.unique(points, axis=0, return_inverse=True)
-    settled = BatchEvaluator(model).settled(distinct)
-    decisions: NDArray[np.int64] = settled.decisions[where.ravel()]
+def _decisions(model: Model, points: ExactRows) -> NDArray[np.int64]:
+    distinct, where = points.distinct()
+    decisions: NDArray[np.int64] = BatchEvaluator(model).settled(distinct).decisions[where]
     return decisions
 
 
@@ -65,10 +66,8 @@ def _by_key(
     """
     kept = np.flatnonzero(mask(question.given, {Who.EACH: sample.values}))
     columns = columns_of(question, population)
-    values = sample.values[kept][:, list(columns)]
-    distinct, where = np.unique(values, axis=0, return_inverse=True)
-    where = where.ravel()
-    keys = [_key(columns, row, population) for row in distinct.tolist()]
+    distinct, where = sample.values.keep(columns).at(kept).distinct()
+    keys = _keys(columns, distinct, population)
     rows = np.bincount(where, minlength=len(keys))
     least = np.bincount(where[favoured[kept]], minlength=len(keys))
     unsure = np.bincount(where[open_[kept]], minlength=len(keys))
@@ -82,7 +81,13 @@ def _by_key(
 _NOBODY = Counted(rows=0, least=0, most=0)
 
 
-def _key(columns: tuple[int, ...], row: list[float], population: Population) -> Key | None:
-    found = [key_at(population, column, Fraction(value)) for column, value in zip(columns, row, strict=True)]
-    values = [value for value in found if value is not None]
-    return tuple(values) if len(values) == len(found) else None
+def _keys(columns: Sequence[int], rows: ExactRows, population: Population) -> list[Key | None]:
+    """The key of each row; None of one with a number that lies in no cell."""
+    keys: list[Key | None] = [()] * len(rows)
+    for number, column in enumerate(columns):
+        cells = cells_of(population, column)
+        numbers = [key_of(cell) for cell in cells]
+        for row, place in enumerate(places(rows.column(number), cells).tolist()):
+            before = keys[row]
+            keys[row] = None if before is None or place < 0 else (*before, numbers[place])
+    return keys

@@ -171,7 +171,7 @@ def _possible(size: int | None, cells: Sequence[Cell]) -> int:
 @lru_cache(maxsize=8)
 def _codes(sample: Sample, cells: tuple[tuple[Cell, ...], ...]) -> NDArray[np.intp]:
     """The cell of every row in every column, [rows, columns]."""
-    return np.column_stack([places(sample.values[:, place], column) for place, column in enumerate(cells)])
+    return np.column_stack([places(sample.values.column(place), column) for place, column in enumerate(cells)])
 
 
 def _at_most_one(bound: float) -> Fraction:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import Answers, BlackBox
@@ -23,7 +24,7 @@ from fairdsl.models import errors
 from fairdsl.models.black_box_pace import Pace
 from fairdsl.models.black_box_reading import Asked, answers_of, in_words
 from fairdsl.models.runtime import Runtime
-from fairdsl.numerics.evaluate import Settled, decisions_by, margins_by
+from fairdsl.numerics.evaluate import Points, Settled, decisions_by, margins_by
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
@@ -124,13 +125,13 @@ class BlackBoxEvaluator:
         """How far each row of scores is from another decision, roughly."""
         return margins_by(self.model.rule, scores)
 
-    def settled(self, points: FloatArray) -> Settled:
+    def settled(self, points: Points) -> Settled:
         """The answers, which leave nothing in doubt: the scores are those that it gives."""
-        return _settled(self.ask(points))
+        return _settled(self.ask(ExactRows.of(points).floats))
 
-    def settled_alone(self, points: FloatArray) -> Settled:
+    def settled_alone(self, points: Points) -> Settled:
         """The answers about each individual by itself."""
-        return _settled(self.ask(points, alone=True))
+        return _settled(self.ask(ExactRows.of(points).floats, alone=True))
 
 
 def _move_across(rule: ByThreshold, answers: Answers) -> None:

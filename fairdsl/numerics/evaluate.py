@@ -1,7 +1,8 @@
 """Models on many points: scores with rigorous error bounds, and decisions with nothing left in doubt.
 
-Points are float64 numbers taken as exact; :mod:`fairdsl.numerics.forward` has the error analysis. What
-its bounds leave open :mod:`fairdsl.numerics.settle` decides, and only that.
+Points are exact: float64 numbers taken as they are, or rows of data whose decimals are no float64
+(:mod:`fairdsl.ir.exact_rows`); :mod:`fairdsl.numerics.forward` has the error analysis. What its bounds leave open
+:mod:`fairdsl.numerics.settle` decides, and only that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, DecisionRule, Model
@@ -23,11 +25,13 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.settle import settle
 
-__all__ = ["Around", "BatchEvaluator", "Settled", "decisions_by", "margins_by", "points_of"]
+__all__ = ["Around", "BatchEvaluator", "Points", "Settled", "decisions_by", "margins_by", "points_of"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+#: Individuals [n, attributes].
+Points = FloatArray | ExactRows
 
 _UNIT_ROUNDOFF = 2.0**-53
 
@@ -60,13 +64,15 @@ class Around:
         return Around(self.centres, self.owners[rows])
 
 
-def points_of(rows: FloatArray) -> list[Point]:
-    """The exact points that an array of floats [n, attributes] holds."""
+def points_of(rows: Points) -> list[Point]:
+    """The exact points that rows [n, attributes] hold."""
+    if isinstance(rows, ExactRows):
+        return rows.points()
     return [tuple(Fraction(value) for value in row) for row in rows.tolist()]
 
 
 class BatchEvaluator:
-    """Evaluates one model on arrays of points (float64, [n, attributes], taken as exact numbers)."""
+    """Evaluates one model on points [n, attributes], which are exact numbers."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -84,24 +90,29 @@ class BatchEvaluator:
                 case IndicatorInput(predicate):
                     self._indicators.append((column, predicate))
 
-    def inputs(self, points: FloatArray) -> FloatArray:
-        """What the first layer reads: exact, since attributes are copied and indicators are 0 or 1."""
+    def inputs(self, points: Points) -> FloatArray:
+        """What the first layer reads: of floats exact, since attributes are copied and indicators are 0 or 1."""
         read = self.read(points)
         if not self._leaves.trees:
             return read.numbers
-        inputs = np.zeros((points.shape[0], len(self.model.inputs)), order="F")
+        inputs = np.zeros((len(points), len(self.model.inputs)), order="F")
         inputs[:, self._leaves.others] = read.numbers
         np.put_along_axis(inputs, read.leaves, 1.0, axis=1)
         return inputs
 
-    def read(self, points: FloatArray) -> Read:
+    def read(self, points: Points) -> Read:
         """What the first layer reads, of each tree the one leaf that is reached."""
-        numbers = np.empty((points.shape[0], len(self._leaves.others)), order="F")
+        floats = points.floats if isinstance(points, ExactRows) else points
+        rounding = points.rounding if isinstance(points, ExactRows) else None
+        numbers = np.empty((len(points), len(self._leaves.others)), order="F")
+        error = None if rounding is None else np.zeros_like(numbers)
         for column, attribute in self._attributes:
-            numbers[:, column] = points[:, attribute]
+            numbers[:, column] = floats[:, attribute]
+            if error is not None and rounding is not None:
+                error[:, column] = rounding[:, attribute]
         for column, predicate in self._indicators:
             numbers[:, column] = mask(predicate, {Who.EACH: points})
-        return Read(numbers, self._leaves.reached(points))
+        return Read(numbers, self._leaves.reached(points), error if error is not None and error.any() else None)
 
     def approximate(self, points: FloatArray) -> FloatArray:
         """Scores [n, k] in plain float64, without an error bound: for searching, never for deciding."""
@@ -130,42 +141,42 @@ class BatchEvaluator:
             found[part] = self.kernel.together(self.read(points[part]), size)
         return found
 
-    def scores(self, points: FloatArray, *, by_row: bool = False) -> tuple[FloatArray, FloatArray]:
+    def scores(self, points: Points, *, by_row: bool = False) -> tuple[FloatArray, FloatArray]:
         """Scores [n, k] and a rigorous bound on their error [n, k] (infinite or nan: nothing is known).
 
         The bound is taken over the largest activations of a chunk of points, which costs next to
         nothing; ``by_row`` takes it for every point by itself, at twice the cost of the scores.
         """
-        scores = np.empty((points.shape[0], self.model.score_count))
+        scores = np.empty((len(points), self.model.score_count))
         errors = np.empty_like(scores)
-        for start in range(0, points.shape[0], self.chunk):
+        for start in range(0, len(points), self.chunk):
             part = slice(start, start + self.chunk)
-            scores[part], errors[part] = self._forward.bounded(self.read(points[part]), by_row=by_row)
+            scores[part], errors[part] = self._forward.bounded(self.read(_some(points, part)), by_row=by_row)
         return scores, errors
 
-    def decisions(self, points: FloatArray) -> tuple[IntArray, BoolArray]:
+    def decisions(self, points: Points) -> tuple[IntArray, BoolArray]:
         """The outcome of each point, and where the error bound leaves it in doubt."""
         decisions, in_doubt, _, _ = self._judged(points)
         return decisions, in_doubt
 
-    def settled(self, points: FloatArray) -> Settled:
+    def settled(self, points: Points) -> Settled:
         """Decisions, with the points in doubt settled in more digits or exactly (each distinct one once)."""
         decisions, in_doubt, scores, errors = self._judged(points)
         rows = np.flatnonzero(in_doubt)
         if not rows.size:
             return Settled(decisions=decisions, scores=scores, errors=errors, doubled=0, exactly=0)
-        distinct, where = np.unique(points[rows], axis=0, return_inverse=True)
-        found = settle(self.model, points_of(distinct), self.inputs(distinct))
-        decisions[rows] = found.decisions[where.ravel()]
+        distinct, where = ExactRows.of(_some(points, rows)).distinct()
+        found = settle(self.model, distinct.points(), None if distinct.scaled else self.inputs(distinct))
+        decisions[rows] = found.decisions[where]
         return Settled(decisions=decisions, scores=scores, errors=errors, doubled=found.doubled, exactly=found.exactly)
 
-    def _judged(self, points: FloatArray) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
+    def _judged(self, points: Points) -> tuple[IntArray, BoolArray, FloatArray, FloatArray]:
         """Decisions, doubts, scores and errors: by a chunk's common bound, then row by row where needed."""
         scores, errors = self.scores(points)
         decisions, in_doubt = self._decide(scores, errors)
         rows = np.flatnonzero(in_doubt)
         if rows.size:
-            scores[rows], errors[rows] = self.scores(points[rows], by_row=True)
+            scores[rows], errors[rows] = self.scores(_some(points, rows), by_row=True)
             decisions[rows], in_doubt[rows] = self._decide(scores[rows], errors[rows])
         return decisions, in_doubt, scores, errors
 
@@ -182,6 +193,10 @@ class BatchEvaluator:
     def margins(self, scores: FloatArray) -> FloatArray:
         """How far each row of scores [n, k] is from another decision, roughly: a preference, no claim."""
         return margins_by(self.model.rule, scores)
+
+
+def _some(points: Points, rows: NDArray[np.intp] | slice) -> Points:
+    return points.at(rows) if isinstance(points, ExactRows) else points[rows]
 
 
 def decisions_by(rule: DecisionRule, scores: FloatArray) -> IntArray:

@@ -124,11 +124,13 @@ class _PlainLayer:
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
     """What the first layer reads of n individuals: ``numbers`` [n, others], and the position [n, trees] of the
-    leaf that each reaches in each tree, whose indicator is 1 where those of the tree's other leaves are 0.
+    leaf that each reaches in each tree, whose indicator is 1 where those of the tree's other leaves are 0. The numbers
+    are exact, or known within ``error`` [n, others].
     """
 
     numbers: FloatArray
     leaves: NDArray[np.int64]
+    error: FloatArray | None = None
 
     @classmethod
     def of(cls, numbers: FloatArray) -> Read:
@@ -162,7 +164,7 @@ class _FirstLayer:
 
 
 class Forward:
-    """The layers of one model; rows of inputs are taken as exact numbers."""
+    """The layers of one model."""
 
     def __init__(self, layers: Sequence[Layer], leaves: Leaves | None = None) -> None:
         self._layers = [derived(layer, _PlainLayer, _PREPARED) for layer in layers]
@@ -191,6 +193,7 @@ class Forward:
         hidden = read.numbers
         if not len(hidden):
             return self.plain(read), self.plain(read)
+        error = read.error if error is None else error
         exact = error is None
         error = np.zeros((1, hidden.shape[1])) if error is None else error
         norm = _euclidean(error) * (1 + (error.shape[1] + 16) * _UNIT_ROUNDOFF) if not exact else np.zeros((1, 1))

@@ -4,7 +4,8 @@ The leaves of a tree are indicators of the tests on the way to them (``Model.one
 the tests in order). Read together they are the tree again, and going down a tree takes a few comparisons where
 evaluating all of its leaves takes hundreds. A test of one attribute is the comparison ``x <= limit`` with a float:
 for a float x, ``x <= t`` holds iff x is at most the greatest float that is at most t, and ``x < t`` iff x is at
-most the greatest float below t, whatever the rational t is. Every other test is evaluated once and compared as 0 or 1.
+most the greatest float below t, whatever the rational t is. Of scaled integers the limit is an integer in the same way
+(``Leaves._ranked``). Every other test is evaluated once and compared as 0 or 1.
 Between two borders that have one limit there are numbers, none of them a float: what must hold of every real x goes by
 the borders themselves (``Leaves.borders``).
 """
@@ -15,12 +16,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import inf, nextafter
+from math import ceil, floor, inf, nextafter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Compare, Linear, Not, Predicate, Relation, Who
 from fairdsl.ir.feature import IndicatorInput, Input
 from fairdsl.ir.model import Model
@@ -120,12 +123,14 @@ class Leaves:
         """Tests on the longest way."""
         return int(self.depths.max(initial=0))
 
-    def reached(self, points: FloatArray) -> IntArray:
+    def reached(self, points: FloatArray | ExactRows) -> IntArray:
         """The position of the leaf that each point reaches in each tree, [n, trees]."""
-        table = points
+        if not self.trees:
+            return np.zeros((len(points), 0), dtype=np.int64)
+        table, limits = self._table(points) if isinstance(points, ExactRows) else (points, self.limits)
         if self.tests:
             truths = [mask(test, {Who.EACH: points}) for test in self.tests]
-            table = np.column_stack([*truths, points])
+            table = np.column_stack([*truths, table])
         width = table.shape[1]
         flat = np.ascontiguousarray(table, dtype=np.float64).reshape(-1)
         starts = (np.arange(len(points), dtype=np.int64) * width)[:, None]
@@ -134,11 +139,39 @@ class Leaves:
             # All indices are in range; not having `take` look at that again saves a third of the time.
             columns = self.columns.take(nodes, mode="clip")
             columns += starts
-            above = flat.take(columns, mode="clip") > self.limits.take(nodes, mode="clip")
+            above = flat.take(columns, mode="clip") > limits.take(nodes, mode="clip")
             nodes *= 2
             nodes += above
             nodes = self.below.take(nodes, mode="clip")
         return self.positions.take(nodes)
+
+    def _table(self, points: ExactRows) -> tuple[FloatArray, FloatArray]:
+        """Floats that compare with the limits beside them as the points do with the borders."""
+        if not points.scaled:
+            return points.floats, self.limits
+        table, limits = points.floats.copy(), self.limits.copy()
+        for place, column in points.scaled.items():
+            nodes = np.flatnonzero(self._tested & (self.columns == len(self.tests) + place))
+            if nodes.size:
+                listed, limits[nodes] = self._ranked(nodes, place, column.denominator)
+                table[:, place] = np.searchsorted(listed, column.numerators)
+        return table, limits
+
+    def _ranked(self, nodes: IntArray, place: int, denominator: int) -> tuple[NDArray[Any], FloatArray]:
+        """What the nodes' borders come to over a denominator, ascending, and where each node's own stands there."""
+        found = self._ranks.get((place, denominator))
+        if found is None:
+            ends = [_numerator(self.borders[node], denominator) for node in nodes.tolist()]
+            listed = sorted(set(ends))
+            rank = {end: float(number) for number, end in enumerate(listed)}
+            kind = np.int64 if max(map(abs, listed)) < _FITS else object
+            found = np.array(listed, dtype=kind), np.array([rank[end] for end in ends])
+            self._ranks[place, denominator] = found
+        return found
+
+    @cached_property
+    def _ranks(self) -> dict[tuple[int, int], tuple[NDArray[Any], FloatArray]]:
+        return {}
 
     def reached_exactly(self, point: Point) -> list[int]:
         """The position of the leaf that an exact point reaches in each tree."""
@@ -155,10 +188,14 @@ class Leaves:
         return found
 
     @cached_property
+    def _tested(self) -> BoolArray:
+        """Which nodes test, as leaves do not."""
+        return np.array([predicate is not None for predicate in self.predicates], dtype=np.bool_)
+
+    @cached_property
     def levels(self) -> tuple[IntArray, ...]:
         """The nodes that test, level by level from the roots."""
-        inner = np.array([predicate is not None for predicate in self.predicates], dtype=np.bool_)
-        return tuple(np.flatnonzero(inner & (self.depths == depth)) for depth in range(self.depth))
+        return tuple(np.flatnonzero(self._tested & (self.depths == depth)) for depth in range(self.depth))
 
     def reachable(self, low: FloatArray, high: FloatArray) -> BoolArray:
         """Which nodes some point of each box may reach, [boxes, nodes].
@@ -175,6 +212,8 @@ class Leaves:
 
 
 _FOUND: dict[int, Leaves] = {}
+#: Integers below it are compared as int64.
+_FITS = 2**62
 
 
 def opposite(predicate: Predicate) -> Predicate:
@@ -278,6 +317,13 @@ def _border(predicate: Predicate) -> tuple[int, Border, bool] | None:
             # Up to the border, with it or without: what lies above it is the negation of the other one.
             return -1 - variable.attribute, (-constant / factor, inclusive == below), not below
     return None
+
+
+def _numerator(border: Border, denominator: int) -> int:
+    """The greatest integer that, over the denominator, is up to the border."""
+    number, inclusive = border
+    over = Fraction(number) * denominator
+    return floor(over) if inclusive else ceil(over) - 1
 
 
 def _limit(border: Border) -> float:

@@ -1,13 +1,14 @@
 """Predicates on many individuals at once, with exact answers.
 
-Where the values are integers, the linear forms are scaled to integer coefficients and summed in int64
-if the sum provably fits, otherwise in Python integers. Other floats are summed in float64 with an error
-bound, and the rows that the bound leaves in doubt are settled in rational arithmetic.
+Where the values are integers, or decimals as scaled integers (:mod:`fairdsl.ir.exact_rows`), the linear forms are
+scaled to integer coefficients and summed in int64 if the sum provably fits, otherwise in Python integers. Other floats
+are summed in float64 with an error bound, and the rows that the bound leaves in doubt are settled in rational
+arithmetic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -16,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
+from fairdsl.ir.exact_rows import ExactRows, Scaled
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.expr import holds as holds_exactly
 
 __all__ = ["Columns", "holds_for", "holds_for_pair", "mask"]
 
 BoolArray = NDArray[np.bool_]
-#: Per individual of a predicate an array [n, attributes]: float64, an integer type, or exact objects.
-Columns = Mapping[Who, NDArray[Any]]
+#: Per individual of a predicate exact rows, or an array [n, attributes]: float64, an integer type, or exact objects.
+Columns = Mapping[Who, NDArray[Any] | ExactRows]
 
 _FITS = 2**62
 _LARGEST_FACTOR = Fraction(10) ** 300
@@ -34,7 +36,7 @@ _UNIT_ROUNDOFF = 2.0**-53
 
 def mask(predicate: Predicate, columns: Columns) -> BoolArray:
     """Row by row, whether the predicate holds; all arrays have the same number of rows."""
-    rows = next(iter(columns.values())).shape[0]
+    rows = len(next(iter(columns.values())))
     return _mask(predicate, columns, rows)
 
 
@@ -68,16 +70,23 @@ def _mask(predicate: Predicate, columns: Columns, rows: int) -> BoolArray:
             return ~_mask(part, columns, rows)
 
 
-def _column(variable: Variable, columns: Columns) -> NDArray[Any]:
-    column: NDArray[Any] = columns[variable.who][:, variable.attribute]
+def _column(variable: Variable, columns: Columns) -> NDArray[Any] | Scaled:
+    found = columns[variable.who]
+    if isinstance(found, ExactRows):
+        return found.column(variable.attribute)
+    column: NDArray[Any] = found[:, variable.attribute]
     return column
 
 
-def _member(column: NDArray[Any], values: frozenset[Fraction]) -> BoolArray:
+def _member(column: NDArray[Any] | Scaled, values: frozenset[Fraction]) -> BoolArray:
+    if isinstance(column, Scaled):
+        over = [value * column.denominator for value in values]
+        return _member(column.numerators, frozenset(value for value in over if value.denominator == 1))
     if column.dtype == object:
         return np.fromiter((value in values for value in column), dtype=np.bool_, count=len(column))
     if np.issubdtype(column.dtype, np.integer):
-        return np.isin(column, [int(value) for value in values if value.denominator == 1])
+        whole = [int(value) for value in values if value.denominator == 1 and abs(value) < _FITS]
+        return np.isin(column, np.array(whole, dtype=np.int64))
     # A rational that no float equals cannot be the value of a float column.
     return np.isin(column, [float(v) for v in values if abs(v) < _LARGEST_FACTOR and Fraction(float(v)) == v])
 
@@ -85,25 +94,31 @@ def _member(column: NDArray[Any], values: frozenset[Fraction]) -> BoolArray:
 def _compare(left: Linear, relation: Relation, columns: Columns, rows: int) -> BoolArray:
     if not left.terms:
         return np.full(rows, relation.compares(left.constant, Fraction(0)))
-    arrays = [_column(variable, columns) for variable, _ in left.terms]
+    found = [_column(variable, columns) for variable, _ in left.terms]
     if rows == 0:
         return np.zeros(0, dtype=np.bool_)
+    arrays = [column for column in found if not isinstance(column, Scaled)]
     if any(array.dtype == object for array in arrays):
-        return _compare_exactly(left, relation, [array.astype(object) for array in arrays])
-    if not all(_is_whole(array) for array in arrays):
+        return _compare_exactly(left, relation, found)
+    if len(arrays) == len(found) and not all(_is_whole(array) for array in arrays):
         return _compare_floats(left, relation, arrays)
-    scale = lcm(left.constant.denominator, *(c.denominator for _, c in left.terms))
-    factors = [int(c * scale) for _, c in left.terms]
+    return _compare_scaled(left, relation, [c if isinstance(c, Scaled) else Scaled.of_floats(c) for c in found])
+
+
+def _compare_scaled(left: Linear, relation: Relation, columns: list[Scaled]) -> BoolArray:
+    """In integers: the whole form is multiplied by the common denominator."""
+    parts = [c / column.denominator for (_, c), column in zip(left.terms, columns, strict=True)]
+    scale = lcm(left.constant.denominator, *(part.denominator for part in parts))
+    factors = [int(part * scale) for part in parts]
     constant = int(left.constant * scale)
     reach = abs(constant) + sum(
-        abs(factor) * int(np.abs(array).max()) for factor, array in zip(factors, arrays, strict=True)
+        abs(factor) * max(1, int(np.abs(column.numerators).max()))
+        for factor, column in zip(factors, columns, strict=True)
     )
-    if reach >= _FITS:
-        whole = [np.array([int(v) for v in array.tolist()], dtype=object) for array in arrays]
-        return _compare_exactly(left, relation, whole)
-    total = np.full(rows, constant, dtype=np.int64)
-    for factor, array in zip(factors, arrays, strict=True):
-        total += factor * array.astype(np.int64)
+    kind = np.int64 if reach < _FITS else object
+    total = np.full(len(columns[0]), constant, dtype=kind)
+    for factor, column in zip(factors, columns, strict=True):
+        total += factor * column.numerators.astype(kind)
     return _against_zero(total, relation)
 
 
@@ -113,8 +128,11 @@ def _is_whole(array: NDArray[Any]) -> bool:
     return bool(np.all(np.isfinite(array)) and np.all(np.floor(array) == array))
 
 
-def _compare_exactly(left: Linear, relation: Relation, arrays: list[NDArray[Any]]) -> BoolArray:
-    columns = [[Fraction(value) for value in array.tolist()] for array in arrays]
+def _compare_exactly(left: Linear, relation: Relation, arrays: Sequence[NDArray[Any] | Scaled]) -> BoolArray:
+    columns = [
+        array.fractions if isinstance(array, Scaled) else [Fraction(value) for value in array.tolist()]
+        for array in arrays
+    ]
     coefficients = [coefficient for _, coefficient in left.terms]
     return np.array(
         [

@@ -34,13 +34,16 @@ class Outcomes:
     exactly: int
 
 
-def settle(model: Model, points: Sequence[Point], inputs: FloatArray) -> Outcomes:
-    """Decide points whose inputs of the first layer are ``inputs``; ``UNDECIDED`` where a decision stays open."""
+def settle(model: Model, points: Sequence[Point], inputs: FloatArray | None) -> Outcomes:
+    """Decide points whose inputs of the first layer are ``inputs``; ``UNDECIDED`` where a decision stays open.
+
+    Without them, where they are no floats, all points are decided in exact arithmetic.
+    """
     decisions = np.full(len(points), UNDECIDED, dtype=np.int64)
     left, doubled = np.arange(len(points)), 0
     fixed = FixedPoint(model.layers)
     for truncated in (True, False):
-        if model.opaque is None and fixed.pays(len(left)):
+        if inputs is not None and model.opaque is None and fixed.pays(len(left)):
             left, rounded = _decide(model, fixed, inputs, decisions, left, truncated=truncated)
             doubled += rounded
     for index in left.tolist():

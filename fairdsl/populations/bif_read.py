@@ -203,9 +203,9 @@ def _meaning(line: Statement) -> tuple[str, str] | None:
 
 def _cell(text: str, attribute: Attribute) -> Cell | None:
     """The value or range of values that a state stands for; None where it is neither."""
-    if cell_value(text, attribute) is not None:
-        exact = isinstance(attribute.type, Integer | Real)
-        return points([Fraction(text) if exact else Fraction(cell_value(text, attribute) or 0)])[0]
+    value = cell_value(text, attribute)
+    if value is not None:
+        return points([value])[0]
     if not isinstance(attribute.type, Integer | Real):
         return None
     least, most = attribute.bounds

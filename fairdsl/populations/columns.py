@@ -8,13 +8,10 @@ the uniform law every value of a cell is alike.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
-
-import numpy as np
-from numpy.typing import NDArray
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Integer, ModelThresholds, Quantiles, Real
+from fairdsl.ir.exact_rows import Column, ExactRows, fractions_of
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.cells import Cut, cells_between, points
@@ -39,15 +36,15 @@ class Columns:
     reporter: Reporter
     span: Span
 
-    def of_rows(self, values: NDArray[np.float64]) -> tuple[tuple[Cell, ...], ...] | None:
+    def of_rows(self, values: ExactRows) -> tuple[tuple[Cell, ...], ...] | None:
         """The cells for rows of data, [rows, columns]; None after reporting a column that has none."""
-        found = [self._of_row_values(place, values[:, place]) for place in range(len(self.attributes))]
+        found = [self._of_row_values(place, values.column(place)) for place in range(len(self.attributes))]
         return tuple(cells for cells in found if cells is not None) if None not in found else None
 
-    def with_bins(self, values: NDArray[np.float64]) -> tuple[Attribute, ...] | None:
+    def with_bins(self, values: ExactRows) -> tuple[Attribute, ...] | None:
         """The attributes with bins in numbers in place of those by quantiles or by the model, which are found in
         rows of data, [rows, columns]; None after reporting an attribute that has none."""
-        found = [self._with_bins(place, values[:, place]) for place in range(len(self.attributes))]
+        found = [self._with_bins(place, values.column(place)) for place in range(len(self.attributes))]
         return tuple(attribute for attribute in found if attribute is not None) if None not in found else None
 
     def of_uniform(self) -> tuple[tuple[Cell, ...], ...] | None:
@@ -55,7 +52,7 @@ class Columns:
         found = [self._of_all_values(place) for place in range(len(self.attributes))]
         return tuple(cells for cells in found if cells is not None) if None not in found else None
 
-    def _with_bins(self, place: int, values: NDArray[np.float64]) -> Attribute | None:
+    def _with_bins(self, place: int, values: Column) -> Attribute | None:
         attribute = self.attributes[place]
         if attribute.bins_by is None:
             return attribute
@@ -63,11 +60,12 @@ class Columns:
         if cuts is None:
             return None
         low, high = attribute.bounds
-        cells = cells_between(low, high, cuts, Inside.UNKNOWN, whole=isinstance(attribute.type, Integer))
+        whole = isinstance(attribute.type, Integer)
+        cells = cells_between(low, high, cuts, Inside.UNKNOWN, whole=whole, occurring=values)
         edges = tuple(cell.low for cell in cells[1:] if cell.low is not None)
         return replace(attribute, bins=edges, bins_by=None)
 
-    def _of_row_values(self, place: int, values: NDArray[np.float64]) -> tuple[Cell, ...] | None:
+    def _of_row_values(self, place: int, values: Column) -> tuple[Cell, ...] | None:
         attribute = self.attributes[place]
         if not isinstance(attribute.type, Integer | Real):
             return points(attribute.values or ())
@@ -76,14 +74,15 @@ class Columns:
             return None
         low, high = attribute.bounds
         if cuts or attribute.bins_by is not None:
-            return cells_between(low, high, cuts, Inside.UNKNOWN, whole=isinstance(attribute.type, Integer))
+            whole = isinstance(attribute.type, Integer)
+            return cells_between(low, high, cuts, Inside.UNKNOWN, whole=whole, occurring=values)
         if isinstance(attribute.type, Real):
             reason = f"`{attribute.name}` is real and has no bins: each row would be a value of its own"
             self._refuse(attribute, reason, _WRITE_BINS)
             return None
         if attribute.size is not None and attribute.size <= MANY:
             return points(attribute.values or ())
-        return points(Fraction(value) for value in np.unique(values).tolist())
+        return points(sorted(set(fractions_of(values))))
 
     def _of_all_values(self, place: int) -> tuple[Cell, ...] | None:
         attribute = self.attributes[place]
@@ -102,7 +101,7 @@ class Columns:
             return points(attribute.values or ())
         return cells_between(low, high, cuts, Inside.UNIFORM, whole=whole)
 
-    def cuts(self, place: int, values: NDArray[np.float64] | None) -> frozenset[Cut] | None:
+    def cuts(self, place: int, values: Column | None) -> frozenset[Cut] | None:
         """Where the attribute's bins end: written, or found in rows or (None) in a uniform law, or in the model."""
         attribute = self.attributes[place]
         match attribute.bins_by:

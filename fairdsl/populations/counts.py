@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.population import Cell, Factor
 from fairdsl.numerics.cells import places
 from fairdsl.populations.order import in_order
@@ -22,9 +23,9 @@ __all__ = ["CodeArray", "coded", "fitted", "numbered"]
 CodeArray = NDArray[np.intp]
 
 
-def coded(values: NDArray[np.float64], cells: Sequence[Sequence[Cell]]) -> CodeArray:
+def coded(values: ExactRows, cells: Sequence[Sequence[Cell]]) -> CodeArray:
     """The cell that each row lies in, column by column; every value lies in one."""
-    return np.column_stack([places(values[:, place], column) for place, column in enumerate(cells)])
+    return np.column_stack([places(values.column(place), column) for place, column in enumerate(cells)])
 
 
 def numbered(keys: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -7,9 +7,9 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Attribute, Integer, show_number
+from fairdsl.ir.exact_rows import Column, Scaled
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
@@ -60,19 +60,21 @@ def cuts_by_model(model: Model, column: int) -> frozenset[Cut]:
     return frozenset(cut for test in tests for cut in cuts_in(test, column))
 
 
-def cuts_by_quantiles(values: NDArray[np.float64], count: int) -> frozenset[Cut]:
+def cuts_by_quantiles(values: Column, count: int) -> frozenset[Cut]:
     """At most ``count`` - 1 edges with about as many rows between them.
 
     The k-th is the value at place ceil(k n / count) (from 0) of the n sorted ones, but always greater than the
     least value: otherwise an attribute that is mostly 0 would have a single bin. Equal edges are one.
     """
-    ordered = np.sort(values)
+    numbers = values.numerators if isinstance(values, Scaled) else values
+    unit = values.denominator if isinstance(values, Scaled) else 1
+    ordered = np.sort(numbers)
     above = ordered[ordered > ordered[0]]
     if not above.size:
         return frozenset()
     places = (-(-k * ordered.size // count) for k in range(1, count))
-    edges = (max(float(ordered[min(place, ordered.size - 1)]), float(above[0])) for place in places)
-    return frozenset(Cut(Fraction(edge)) for edge in edges)
+    edges = (max(ordered[min(place, ordered.size - 1)], above[0]) for place in places)
+    return frozenset(Cut(Fraction(edge.item() if isinstance(edge, np.generic) else edge) / unit) for edge in edges)
 
 
 def even_cuts(low: Fraction, high: Fraction, count: int, *, whole: bool) -> frozenset[Cut]:

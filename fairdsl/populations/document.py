@@ -19,8 +19,8 @@ import csv
 import io
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 
+from fairdsl.data.written import column_texts
 from fairdsl.ir.domain import Attribute, show_number
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Rows
 
@@ -94,13 +94,7 @@ def _table(rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(attribute.name for attribute in rows.columns)
-    for row in rows.sample.values.tolist():
-        writer.writerow(_written(value, attribute) for value, attribute in zip(row, rows.columns, strict=True))
+    values = rows.sample.values
+    texts = [column_texts(values.column(place), attribute) for place, attribute in enumerate(rows.columns)]
+    writer.writerows(zip(*texts, strict=True))
     return text.getvalue()
-
-
-def _written(value: float, attribute: Attribute) -> str:
-    """The value in the spec's words; a number as the shortest decimal that is read as the same float64."""
-    if attribute.values is None:
-        return repr(value)
-    return attribute.show(Fraction(value))

@@ -15,7 +15,7 @@ from fairdsl.populations import errors
 from fairdsl.populations.climb import RESTARTS, Choices, climb
 from fairdsl.populations.columns import Columns
 from fairdsl.populations.counts import CodeArray, coded, fitted
-from fairdsl.populations.cutting import show_cell
+from fairdsl.populations.cutting import show_cell, show_end
 from fairdsl.populations.scores import SCORES, FamilyScore
 from fairdsl.populations.searches import SEARCHES, NoStructureError
 from fairdsl.semantics.checked import CheckedDistribution
@@ -76,8 +76,7 @@ def _sample(distribution: CheckedDistribution, path: str) -> Sample:
     if source is not None and source.sha256 is not None and source.sha256.lower() != table.sha256:
         span = source.digest_span or source.span
         raise DiagnosticError(not_the_pinned_data(path, source.sha256, table.sha256, span))
-    values = table.values if table.labels is None else np.column_stack([table.values, table.labels])
-    return Sample(path=path, sha256=table.sha256, values=values)
+    return Sample(path=path, sha256=table.sha256, values=table.with_labels)
 
 
 # ---- structures ----------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ def _tell_absent(distribution: CheckedDistribution, columns: Columns, sample: Sa
         attribute = columns.attributes[place]
         if attribute.values is None or attribute.bins or attribute.bins_by is not None:
             continue
-        present = set(sample.values[:, place].tolist())
+        present = set(sample.values.floats[:, place].tolist())
         cells = [Cell(low=Fraction(value), high=Fraction(value)) for value in attribute.values if value not in present]
         _tell(distribution, place, cells, columns.reporter)
 
@@ -202,7 +201,7 @@ def _tell_absent(distribution: CheckedDistribution, columns: Columns, sample: Sa
 def _tell(distribution: CheckedDistribution, place: int, absent: Sequence[Cell], reporter: Reporter) -> None:
     if absent:
         attribute = distribution.columns[place]
-        shown = [show_cell(cell, attribute) for cell in absent]
+        shown = [show_cell(cell, attribute, show_end) for cell in absent]
         reporter.report(errors.values_without_rows(attribute.name, shown, distribution.span, attribute.span))
 
 

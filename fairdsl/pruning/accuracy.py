@@ -18,7 +18,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
 from fairdsl.ir.model import Model
 from fairdsl.numerics.binomial import clopper_pearson
-from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.evaluate import BatchEvaluator, Points
 from fairdsl.numerics.narrow import narrow
 from fairdsl.pruning import errors
 from fairdsl.pruning.draws import draw, is_uniform
@@ -95,7 +95,7 @@ def disagreement(domain: Domain, before: Model, after: Model, points: int, seed:
     return Disagreement(drawn=len(individuals), changed=changed, low=low, high=high, confidence=_CONFIDENCE)
 
 
-def _decisions(model: Model, individuals: NDArray[np.float64]) -> NDArray[np.int64]:
+def _decisions(model: Model, individuals: Points) -> NDArray[np.int64]:
     return BatchEvaluator(model).settled(individuals).decisions
 
 
@@ -143,5 +143,4 @@ def _by_desert(values: tuple[int, int], deserving: Fraction | int, favourable: i
 
 
 def _outcomes(table: Table, outcome_of: Mapping[float, int]) -> NDArray[np.int64]:
-    assert table.labels is not None, "the table was read with the label"
-    return np.array([outcome_of[value] for value in table.labels.tolist()], dtype=np.int64)
+    return np.array([outcome_of[value] for value in table.label_codes.tolist()], dtype=np.int64)

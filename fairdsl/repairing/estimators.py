@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.repairing import errors
 from fairdsl.repairing.subject import Rows, Subject
 
@@ -93,7 +94,7 @@ def fitted(factory: Factory, subject: Subject, rows: Rows, seed: int) -> Any:
     return estimator if learnt is None else learnt
 
 
-def predicted(factory: Factory, estimator: Any, subject: Subject, values: NDArray[np.float64]) -> Integers:
+def predicted(factory: Factory, estimator: Any, subject: Subject, values: ExactRows) -> Integers:
     """The outcomes that it predicts; raises DiagnosticError (E0590) where they are none."""
     with _reported(factory.name, "`predict` raised an exception"):
         found = np.asarray(estimator.predict(subject.features(values)))

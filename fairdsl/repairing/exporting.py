@@ -15,6 +15,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import Model
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
@@ -63,7 +64,7 @@ def _differing(factory: Factory, estimator: Any, subject: Subject, model: Model,
     if model.deployed is None:
         decided = BatchEvaluator(model).settled(rows.values).decisions
     else:
-        decided = Runtime(model.deployed).decide_array(rows.values)
+        decided = Runtime(model.deployed).decide_array(rows.values.floats)
     differing = int(np.count_nonzero(meant != decided))
     if differing * _TOLERATED > len(rows):
         reason = f"read as the spec declares it, the file decides {differing:,} of {len(rows):,} rows otherwise"
@@ -86,7 +87,7 @@ def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path)
     except ImportError as problem:
         raise DiagnosticError(errors.not_exported(factory.name, "skl2onnx is not installed", _EXTRA)) from problem
     name = subject.declaration.name  # without one the graph has a random name
-    width = subject.features(np.zeros((1, len(subject.domain.attributes)))).shape[1]
+    width = subject.features(ExactRows.of_floats(np.zeros((1, len(subject.domain.attributes))))).shape[1]
     sample = np.zeros((1, width), np.float32)
     try:
         with catch_warnings():  # the converter reads attributes of machines that scikit-learn calls deprecated

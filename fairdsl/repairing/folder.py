@@ -10,13 +10,14 @@ import csv
 import io
 import json
 import shutil
-from fractions import Fraction
 from pathlib import Path
 from tempfile import mkdtemp
 
+import numpy as np
+
 from fairdsl.backends.errors import cannot_write
+from fairdsl.data.written import column_texts
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.domain import Attribute
 from fairdsl.repairing.as_json import document
 from fairdsl.repairing.plot import picture
 from fairdsl.repairing.result import Repaired
@@ -73,16 +74,11 @@ def _added(subject: Subject, training: Training) -> str:
     value_of = {outcome: value for value, outcome in subject.outcome_of.items()}
     for addition in training.additions:
         texts = [
-            _texts(attribute, addition.rows.values[:, index].tolist())
+            column_texts(addition.rows.values.column(index), attribute)
             for index, attribute in enumerate(subject.domain.attributes)
         ]
-        texts.append(_texts(subject.label, [value_of[outcome] for outcome in addition.rows.outcomes.tolist()]))
+        labels = np.array([value_of[outcome] for outcome in addition.rows.outcomes.tolist()], dtype=np.float64)
+        texts.append(column_texts(labels, subject.label))
         for row in zip(*texts, strict=True):
             writer.writerow([*row, addition.recipe, addition.round])
     return text.getvalue()
-
-
-def _texts(attribute: Attribute, numbers: list[float]) -> list[str]:
-    """Values as the spec writes them."""
-    written = {number: attribute.show(Fraction(number)) for number in dict.fromkeys(numbers)}
-    return [written[number] for number in numbers]

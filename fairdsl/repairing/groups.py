@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Domain, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import Finite, ValueSet
@@ -31,7 +32,7 @@ _CELLS = 2**22
 class Groups:
     """Individuals [n, attributes] and the number of the group that each of them is in."""
 
-    values: Floats
+    values: ExactRows
     owners: Integers
 
     @property
@@ -41,13 +42,13 @@ class Groups:
 
     def and_also(self, more: Groups) -> Groups:
         """With more members of the same groups."""
-        return Groups(np.concatenate([self.values, more.values]), np.concatenate([self.owners, more.owners]))
+        return Groups(ExactRows.joined([self.values, more.values]), np.concatenate([self.owners, more.owners]))
 
     def numbered(self) -> Groups:
         """Group after group, and none without members."""
         order = np.argsort(self.owners, kind="stable")
         _, owners = np.unique(self.owners[order], return_inverse=True)
-        return Groups(self.values[order], owners.astype(np.int64))
+        return Groups(self.values.at(order), owners.astype(np.int64))
 
     def labelled(self, outcomes: Integers) -> Rows:
         """The individuals as rows, with one outcome for each group."""
@@ -74,17 +75,16 @@ def protected_values(pair: Pair, sets: tuple[ValueSet, ...], rng: np.random.Gene
     return Protected(np.unique(np.column_stack(drawn), axis=0), complete=False)
 
 
-def others(values: Floats, pair: Pair, protected: Floats, wanted: Predicate) -> Groups:
+def others(values: ExactRows, pair: Pair, protected: Floats, wanted: Predicate) -> Groups:
     """For each individual all whom ``wanted`` admits with these protected values; itself too, if it has one of them."""
     count, size = len(values), len(protected)
-    people = np.repeat(values, size, axis=0)
-    people[:, list(pair.differ)] = np.tile(protected, (count, 1))
     owners = np.repeat(np.arange(count, dtype=np.int64), size)
+    people = values.at(owners).replaced(pair.differ, np.tile(protected, (count, 1)))
     kept = mask(wanted, {Who.EACH: people})
-    return Groups(people[kept], owners[kept])
+    return Groups(people.at(kept), owners[kept])
 
 
-def nearest_outcomes(domain: Domain, pair: Pair, values: Floats, rows: Rows) -> Integers:
+def nearest_outcomes(domain: Domain, pair: Pair, values: ExactRows, rows: Rows) -> Integers:
     """The outcome of the row nearest to each individual, [n], without a look at what differs.
 
     The distance of numbers is a part of their range in the rows, of names 0 or 1; distances add up. Of rows equally
@@ -94,12 +94,12 @@ def nearest_outcomes(domain: Domain, pair: Pair, values: Floats, rows: Rows) -> 
     found = np.zeros(len(values), dtype=np.int64)
     step = max(1, _CELLS // max(1, len(rows)))
     for start in range(0, len(values), step):
-        part = values[start : start + step]
+        part = values.floats[start : start + step]
         distance = np.zeros((len(part), len(rows)))
         for index in shared:
-            gaps = np.abs(part[:, index, None] - rows.values[None, :, index])
+            gaps = np.abs(part[:, index, None] - rows.values.floats[None, :, index])
             if isinstance(domain.attributes[index].type, Integer | Real):
-                length = float(np.ptp(rows.values[:, index]))
+                length = float(np.ptp(rows.values.floats[:, index]))
                 distance += gaps / length if length > 0 else gaps > 0
             else:
                 distance += gaps > 0

@@ -86,7 +86,7 @@ def on_rows(subject: Subject, model: Model, rows: Rows) -> OnRows:
     """
     decisions = settling(model)(rows.values).decisions
     wanted = mask(conjoin(subject.domain.where, subject.pair.target), {Who.EACH: rows.values})
-    judged = subject.units(model).judge(rows.values[wanted])
+    judged = subject.units(model).judge(rows.values.at(wanted))
     return OnRows(
         rows=len(rows),
         in_target=int(wanted.sum()),

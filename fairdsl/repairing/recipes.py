@@ -29,6 +29,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import conjoin
 from fairdsl.numerics.narrow import narrow
 from fairdsl.repairing.estimators import Factory, fitted, predicted
@@ -88,7 +89,7 @@ def _published(now: Situation) -> Training | None:
     drawn = found[now.rng.permutation(len(found))[:wanted]]
     outcomes = np.full(len(drawn), _unfavourable(now), dtype=np.int64)
     # Always the table's rows and these: what an earlier round added is not kept.
-    return Training(now.original, (Addition("published", now.round, Rows(drawn, outcomes)),))
+    return Training(now.original, (Addition("published", now.round, Rows(ExactRows.of_floats(drawn), outcomes)),))
 
 
 def _unfavourable(now: Situation) -> int:
@@ -130,8 +131,9 @@ def _flipped_copies(now: Situation) -> Training | None:
     subject, rows = now.subject, now.original
     protected = protected_values(subject.pair, narrow(subject.domain), now.rng)
     flipped = others(rows.values, subject.pair, protected.values, subject.domain.where)
-    itself = (flipped.values == rows.values[flipped.owners]).all(axis=1)
-    copies = Groups(flipped.values[~itself], flipped.owners[~itself])
+    pair = list(subject.pair.differ)  # all else is as it was
+    itself = (flipped.values.floats[:, pair] == rows.values.floats[flipped.owners][:, pair]).all(axis=1)
+    copies = Groups(flipped.values.at(~itself), flipped.owners[~itself])
     return now.extended(name, copies.labelled(rows.outcomes))
 
 
@@ -141,17 +143,17 @@ def _discriminated(now: Situation) -> Groups:
     protected = protected_values(pair, narrow(subject.domain, pair.target), now.rng)
     size = 2 if pair.relax else len(protected.values)
     a, b = now.search(max(1, now.wanted // max(1, size)))
-    both = Groups(np.concatenate([a, b]), np.tile(np.arange(len(a), dtype=np.int64), 2))
+    both = Groups(ExactRows.of_floats(np.concatenate([a, b])), np.tile(np.arange(len(a), dtype=np.int64), 2))
     if pair.relax:  # who is compared with whom is no group; the two of them are
         return both.numbered()
-    everybody = others(a, pair, protected.values, conjoin(subject.domain.where, pair.target))
+    everybody = others(ExactRows.of_floats(a), pair, protected.values, conjoin(subject.domain.where, pair.target))
     return (everybody if protected.complete else everybody.and_also(both)).numbered()
 
 
 def _nearest(now: Situation, groups: Groups) -> Integers:
     """The outcome of the nearest row for each group, by its first member."""
     _, first = np.unique(groups.owners, return_index=True)
-    return nearest_outcomes(now.subject.domain, now.subject.pair, groups.values[first], now.original)
+    return nearest_outcomes(now.subject.domain, now.subject.pair, groups.values.at(first), now.original)
 
 
 #: The recipes that a name stands for, each with its own name.

@@ -16,6 +16,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import no_question
 from fairdsl.ir.declaration import ByRules, FileSource, ModelDeclaration, WhenClass, WhenScore
 from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -29,7 +30,6 @@ from fairdsl.semantics import CheckedSpec
 
 __all__ = ["Rows", "Subject", "subject_of"]
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
@@ -37,7 +37,7 @@ Integers = NDArray[np.int64]
 class Rows:
     """Individuals [n, attributes] and, for each, the outcome that was right, [n]."""
 
-    values: Floats
+    values: ExactRows
     outcomes: Integers
 
     def __len__(self) -> int:
@@ -45,11 +45,12 @@ class Rows:
 
     def at(self, rows: Integers) -> Rows:
         """Some of them."""
-        return Rows(self.values[rows], self.outcomes[rows])
+        return Rows(self.values.at(rows), self.outcomes[rows])
 
     def and_also(self, others: Rows) -> Rows:
         """These and then those."""
-        return Rows(np.concatenate([self.values, others.values]), np.concatenate([self.outcomes, others.outcomes]))
+        values = ExactRows.joined([self.values, others.values])
+        return Rows(values, np.concatenate([self.outcomes, others.outcomes]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +76,12 @@ class Subject:
         """What the model's file is called."""
         return Path(self.source.path).name
 
-    def features(self, values: Floats) -> NDArray[np.float32]:
+    def features(self, values: ExactRows) -> NDArray[np.float32]:
         """What the model reads of individuals, [n, features]: its ``reads``, or else the attributes in order."""
         forms = self.declaration.reads
         if forms is None:
             forms = tuple(Form.of(AttributeInput(index)) for index in range(len(self.domain.attributes)))
-        return feature_matrix(forms, values).astype(np.float32)
+        return feature_matrix(forms, values.floats).astype(np.float32)
 
     def learned(self, outcomes: Integers) -> Integers:
         """The classes of outcomes."""
@@ -113,8 +114,7 @@ class Subject:
     def rows(self, path: str) -> tuple[Rows, str]:
         """The rows of the CSV file at ``path`` and its digest; raises DiagnosticError (E0530 to E0533)."""
         table = read_table(path, self.domain, self.label)
-        assert table.labels is not None, "the table was read with the label"
-        right = [self.outcome_of[value] for value in table.labels.tolist()]
+        right = [self.outcome_of[value] for value in table.label_codes.tolist()]
         return Rows(table.values, np.array(right, dtype=np.int64)), table.sha256
 
 

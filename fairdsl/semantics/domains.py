@@ -197,7 +197,7 @@ def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Categor
     unwritten = [(entry.name.text, place) for place, entry in enumerate(node.entries) if entry.code is None]
     if 0 < len(unwritten) < len(node.entries) and len(reporter.diagnostics) == reported:
         reporter.report(errors.codes_left_out(name, node.span, unwritten))
-    return Category(values=tuple(values))
+    return Category(values=tuple(values), coded=len(unwritten) < len(node.entries))
 
 
 def _code(entry: tree.CategoryEntry, position: int, reporter: Reporter) -> int:

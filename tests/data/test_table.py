@@ -21,7 +21,8 @@ from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.source import SourceFile
 from tests.builders import integer, linear, real
 
-JOB = Category(values=tuple(CategoryValue(name=n, code=c) for n, c in (("none", 0), ("clerk, typist", 3), ("7", 9))))
+JOBS = (("none", 0), ("clerk, typist", 3), ("7", 9))
+JOB = Category(values=tuple(CategoryValue(name=n, code=c) for n, c in JOBS), coded=True)
 COLUMNS = (
     Attribute(name="age", type=integer(18, 90)),
     Attribute(name="job", type=JOB, column="Job title"),
@@ -58,25 +59,31 @@ def found(text: str, folder: Path, where: Predicate = TRUE) -> tuple[str, str, t
 def test_columns_are_found_by_name_and_cells_by_type(tmp_path: Path) -> None:
     table = read(
         HEADER
-        + 'true,x,37,none,0.1,1\n\n NO , "a, b", 40.0 , "clerk, typist",1e2,No\nFalse,,18,3,.5,YES\n0,,90,7,200,0\n',
+        + 'true,x,37,none,0.1,1\n\n NO , "a, b", 40.0 , "clerk, typist",1e2,No\n'
+        + 'False,,18,"clerk, typist",.5,YES\n0,,90,7,200,0\n',
         tmp_path,
     )
-    assert table.values.tolist() == [[37, 0, 1, 0.1], [40, 3, 0, 100], [18, 3, 0, 0.5], [90, 9, 0, 200]]
-    assert table.labels.tolist() == [1, 0, 1, 0]
+    assert table.values.points() == [
+        (37, 0, 1, Fraction("0.1")),
+        (40, 3, 0, 100),
+        (18, 3, 0, Fraction("0.5")),
+        (90, 9, 0, 200),
+    ]
+    assert table.label_codes.tolist() == [1, 0, 1, 0]
     assert table.rows == 4
     assert len(table.sha256) == 64
 
 
 def test_a_byte_order_mark_and_windows_line_breaks(tmp_path: Path) -> None:
     table = read((HEADER + "1,x,37,none,5,1\n").replace("\n", "\r\n"), tmp_path, encoding="utf-8-sig")
-    assert table.values.tolist() == [[37, 0, 1, 5]]
+    assert table.values.points() == [(37, 0, 1, 5)]
 
 
 def test_without_a_label_its_column_is_not_needed(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("member,age,job,income\n1,37,none,5\n", encoding="utf-8")
     table = read_table(str(path), people())
-    assert (table.values.tolist(), table.labels) == ([[37, 0, 1, 5]], None)
+    assert (table.values.points(), table.labels) == ([(37, 0, 1, 5)], None)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +115,11 @@ def test_a_cell_behind_a_row_of_several_lines(tmp_path: Path) -> None:
     assert found(text, tmp_path) == ("E0532", "500", (5, 16))
 
 
-def test_every_column_reports_its_first_wrong_cell_and_counts_the_rest(tmp_path: Path) -> None:
+def test_every_column_reports_all_its_wrong_cells_with_their_rows(tmp_path: Path) -> None:
     first, second = findings(HEADER + "1,x,1,none,5,1\n1,x,2,none,5,1\n1,x,30,none,-5,1\n1,x,1,none,5,1\n", tmp_path)
     assert (first.primary.span.text, second.primary.span.text) == ("1", "-5")
-    assert first.notes == ("2 more cells of this column are no values either",)
+    assert first.title == "`1` and 1 other text are not values of `age`"
+    assert first.notes == ("not values: `1` (2 rows), `2` (1 row)",)
     assert second.notes == ()
 
 
@@ -182,5 +190,5 @@ def test_a_hundred_thousand_rows_take_about_a_second(tmp_path: Path) -> None:
     started = time.process_time()
     table = read(text, tmp_path)
     assert time.process_time() - started < 10
-    assert table.values[:, 3].tolist() == income.tolist()
-    assert Fraction(table.values[0, 0]).denominator == 1
+    assert table.values.floats[:, 3].tolist() == income.tolist()
+    assert table.values.points()[0][3] == Fraction(repr(income[0].item()))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-import numpy as np
-
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics import Bounds, Counted, Joint, Key
@@ -30,7 +29,7 @@ COLUMNS = (RACE, AGE, WEALTH, REPAID)
 
 def people(values: list[list[float]] | None = None) -> Rows:
     """Rows [race, age, wealth, repaid]; without any, a population whose joint is given."""
-    rows = np.array(values or [[0, 30, 0, 1]], dtype=np.float64)
+    rows = ExactRows.of_floats(values or [[0, 30, 0, 1]])
     return Rows(
         name="cohort", columns=COLUMNS, has_label=True, sample=Sample(path="cohort.csv", sha256="00" * 32, values=rows)
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from group_cases import COLUMNS, about, people
 
 from fairdsl.ir.domain import Attribute, Category, CategoryValue, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows, Scaled
 from fairdsl.ir.population import Cell, Inside, Network, Rows, Sample
 from fairdsl.metrics import cells_of, columns_of, group_words, key_at, key_of, keys_of, range_words
 from fairdsl.metrics.cohorts import cohorts_of
@@ -50,9 +50,13 @@ def test_whole_numbers_are_cut_at_the_next_whole_number() -> None:
 
 @pytest.mark.parametrize("text", ["0.1", "0.3", "0.7", "1.1"])
 def test_a_row_is_counted_in_the_group_that_its_written_number_is_in(text: str) -> None:
-    """The float64 of 0.3 is less than 3/10, and that of 0.1 is greater than 1/10."""
+    """The float64 of 0.3 is less than 3/10, and that of 0.1 is greater than 1/10: rows are neither."""
     share = Attribute(name="share", type=Real(low=F(0), high=F(2)), bins=(F(text),))
-    sample = Sample(path="r.csv", sha256="00" * 32, values=np.array([[float(text)], [0.05], [float(text)]]))
+    sample = Sample(
+        path="r.csv",
+        sha256="00" * 32,
+        values=ExactRows.of_columns([Scaled.of_fractions([F(text), F("0.05"), F(text)])], 3),
+    )
     question = about("acceptance_rate", across=(0,))
     rows = Rows(name="r", columns=(share,), sample=sample)
     assert {key: counted.rows for key, counted in rows_of(question, rows).items()} == {(F(0),): 1, (F(text),): 2}

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.ir.domain import Attribute, Boolean, Integer
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.population import Network, Sample
 from fairdsl.metrics.cohorts import Cohort
 from fairdsl.metrics.estimated import estimated
@@ -33,7 +34,7 @@ COLLIDER = ((), (0,), (0,), (1, 2))
 
 def law(rows: Sequence[Sequence[int]], parents: Sequence[Sequence[int]], *, searched: bool = False) -> Network:
     """Boolean columns with frequencies of the rows in every table."""
-    values = np.array(rows, dtype=np.float64)
+    values = ExactRows.of_floats(rows)
     columns = tuple(Attribute(name=f"x{place}", type=Boolean()) for place in range(len(parents)))
     cells = tuple(points((0, 1)) for _ in columns)
     return Network(
@@ -62,7 +63,7 @@ def frequencies(network: Network, at: Sequence[int], fixed: dict[int, int], read
 def telescoped(network: Network, fixed: dict[int, int], read: dict[tuple[int, int], int]) -> float:
     """The sum of the module's text, by going through all prefixes of individuals."""
     assert network.sample is not None
-    rows = network.sample.values
+    rows = network.sample.values.floats
     pairs = sum(2 ** len(factor.parents) for factor in network.factors)
     total = 0.0
     for factor in network.factors:
@@ -198,7 +199,7 @@ def test_shares_of_groups_and_values_that_could_have_been() -> None:
     assert found.possible == (2, 2, 2, 2)
     many = Attribute(name="wage", type=Integer(low=0, high=999))
     cells = (points((3, 700)),)
-    sample = Sample(path="r.csv", sha256="00" * 32, values=np.array([[3.0], [700.0]]))
+    sample = Sample(path="r.csv", sha256="00" * 32, values=ExactRows.of_floats([[3.0], [700.0]]))
     wage = Network(
         name="w",
         columns=(many,),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
-from math import inf, nextafter, ulp
+from math import nextafter, ulp
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Attribute, Real
+from fairdsl.ir.exact_rows import Scaled
 from fairdsl.ir.expr import And, Not, Or, Predicate, Relation
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
@@ -42,32 +42,31 @@ def test_whole_numbers_lie_in_one_cell_each(cuts: set[Cut], values: list[int]) -
         assert (apart[0] != apart[1]) == any(_separates(cut, one, one + 1) for cut in cuts)
 
 
-def _separates(cut: Cut, one: float, other: float) -> bool:
+def _separates(cut: Cut, one: Fraction | float, other: Fraction | float) -> bool:
     """Whether the lesser number lies to the left of the cut and the greater one to the right."""
     return (one < cut.at or (one == cut.at and cut.after)) and not (other < cut.at or (other == cut.at and cut.after))
 
 
 @given(cuts=cuts, values=st.lists(floats, min_size=2, max_size=6))
 def test_reals_lie_in_one_cell_each_and_cuts_separate_them(cuts: set[Cut], values: list[float]) -> None:
-    """Exact where cuts are dyadic, as here with quarters and whole numbers; thirds are cut at their float64."""
-    dyadic = {cut for cut in cuts if cut.at.denominator != 3}
-    cells = cells_between(None, None, dyadic, Inside.UNKNOWN, whole=False)
+    cells = cells_between(None, None, cuts, Inside.UNKNOWN, whole=False)
     found = places(np.array(values), cells)
     for value, index in zip(values, found.tolist(), strict=True):
         assert [number for number, cell in enumerate(cells) if cell.contains(Fraction(value))] == [index]
-    low, high = min(values), max(values)
-    apart = places(np.array([low, high]), cells)
-    assert (apart[0] != apart[1]) == any(_separates(cut, low, high) for cut in dyadic)
+    low, high = Fraction(min(values)), Fraction(max(values))
+    apart = places(Scaled.of_fractions([low, high]), cells)
+    assert (apart[0] != apart[1]) == any(_separates(cut, low, high) for cut in cuts)
 
 
 def test_a_number_equal_to_an_edge_as_it_is_written() -> None:
-    """0.3 and 0.7 are no float64: the nearest ones lie below and above them."""
+    """0.3 and 0.7 are no float64: the nearest ones lie below and above them, and are other numbers."""
     for text in ("0.1", "0.3", "0.7"):
-        below = cells_between(Fraction(0), Fraction(1), [Cut(Fraction(text))], Inside.UNKNOWN, whole=False)
-        after = cells_between(Fraction(0), Fraction(1), [Cut(Fraction(text), after=True)], Inside.UNKNOWN, whole=False)
-        value = float(text)
-        assert places(np.array([value, nextafter(value, -inf)]), below).tolist() == [1, 0]
-        assert places(np.array([value, nextafter(value, inf)]), after).tolist() == [0, 1]
+        edge, near = Fraction(text), Fraction(float(text))
+        below = cells_between(Fraction(0), Fraction(1), [Cut(edge)], Inside.UNKNOWN, whole=False)
+        after = cells_between(Fraction(0), Fraction(1), [Cut(edge, after=True)], Inside.UNKNOWN, whole=False)
+        assert [place_of(edge, below), place_of(edge, after)] == [1, 0]
+        assert places(np.array([float(text)]), below).tolist() == [int(near > edge)]
+        assert places(np.array([float(text)]), after).tolist() == [int(near > edge)]
 
 
 decimals = st.builds(Fraction, st.decimals(0, 1, places=2))
@@ -84,28 +83,27 @@ near = st.builds(
     ends=st.tuples(decimals, decimals).map(sorted),
     values=st.lists(near, min_size=1, max_size=8),
 )
-def test_laws_and_groups_put_a_row_into_the_same_cell(
+def test_every_number_that_occurs_lies_in_one_cell_and_cuts_separate_them(
     cuts: set[Cut], ends: list[Fraction], values: list[Fraction]
 ) -> None:
-    """0.1 is no float64: whoever compares its float with the fraction puts it beside its bin, or into none."""
-    cells = cells_between(*ends, cuts, Inside.UNKNOWN, whole=False)
+    rows = [value for value in values if ends[0] <= value <= ends[1]] or [ends[0]]
+    column = Scaled.of_fractions(rows)
+    cells = cells_between(*ends, cuts, Inside.UNKNOWN, whole=False, occurring=column)
     assert all(cell.low <= cell.high for cell in cells)
-    rows = np.array([float(value) for value in values if float(ends[0]) <= float(value) <= float(ends[1])])
-    found = places(rows, cells).tolist()
-    assert -1 not in found
+    found = places(column, cells).tolist()
+    for value, index in zip(rows, found, strict=True):
+        assert [number for number, cell in enumerate(cells) if cell.contains(value)] == [index]
     # A number written in a spec is taken like one in a row, and one row like many.
-    assert found == [place_of(Fraction(value), cells) for value in rows.tolist()]
-    # Two rows are in different cells exactly where a cut separates them.
-    floats = [replace(cut, at=Fraction(float(cut.at))) for cut in cuts]
-    for one, first in zip(rows.tolist(), found, strict=True):
-        for other, second in zip(rows.tolist(), found, strict=True):
-            assert (first < second) == any(_separates(cut, one, other) for cut in floats)
+    assert found == [place_of(value, cells) for value in rows]
+    for one, first in zip(rows, found, strict=True):
+        for other, second in zip(rows, found, strict=True):
+            assert (first < second) == any(_separates(cut, one, other) for cut in cuts)
 
 
 def test_no_cell_no_place() -> None:
     cells = cells_between(Fraction("0.1"), Fraction("0.3"), [Cut(Fraction("0.2"))], Inside.UNKNOWN, whole=False)
-    outside = [0.0, nextafter(0.1, 0), nextafter(0.3, 1), 7.0]
-    assert places(np.array(outside), cells).tolist() == [-1] * 4
+    outside = [0.0, nextafter(0.1, 0), 7.0]
+    assert places(np.array(outside), cells).tolist() == [-1] * 3
     assert [place_of(Fraction(text), cells) for text in ("0.1", "0.2", "0.3", "0.31")] == [0, 1, 1, None]
     assert places(np.array([5.0, 0.0, 3.0]), points([3, 0])).tolist() == [-1, 1, 0]
 
@@ -239,7 +237,7 @@ def test_bins_by_quantiles(tmp_path: Path) -> None:
     text = PERSON.replace("0 .. 1\n", "0 .. 1   bins by quantiles 2\n")
     law = network(text + COUNTED, tmp_path)
     assert law.factor_of(1).rows[()] == (Fraction(1, 2), Fraction(1, 2))
-    assert law.cells[1][1].low == Fraction(0.3)
+    assert law.cells[1][1].low == Fraction("0.3")
     alike = network(text + "distribution law over Person\n  uniform\n", tmp_path)
     assert [(cell.low, cell.high) for cell in alike.cells[1]] == [(0, Fraction(1, 2)), (Fraction(1, 2), 1)]
 
@@ -263,7 +261,7 @@ def test_bins_of_a_population_of_rows(tmp_path: Path) -> None:
     text = PERSON.replace("0 .. 1\n", "0 .. 1   bins by quantiles 2\n").replace("0 .. 9\n", "0 .. 9   bins by model\n")
     text += 'distribution law over Person\n  empirical from "people.csv"\n'
     rows, _ = built(text, tmp_path, rule(linear({2: 1}, "<=", 5)))
-    assert rows.columns[1].bins == (Fraction(0.3),)
+    assert rows.columns[1].bins == (Fraction("0.3"),)
     assert rows.columns[2].bins == (6,)
     assert all(attribute.bins_by is None for attribute in rows.columns)
     assert finding(text, tmp_path)[0] == "E0570"

@@ -113,7 +113,7 @@ def test_what_a_network_says_of_itself(tmp_path: Path) -> None:
     assert law.has_label
     assert law.sample.rows == 5
     assert law.sample.sha256 == sha256((tmp_path / "people.csv").read_bytes()).hexdigest()
-    assert law.sample.values.tolist()[1] == [1, 1, 25, 0]
+    assert law.sample.values.points()[1] == (1, 1, 25, 0)
     assert law.cells[2][1] == Cell(low=Fraction(25), high=Fraction(29), inside=Inside.UNKNOWN)
     assert law.cells[0] == (Cell(low=Fraction(3), high=Fraction(3)), Cell(low=Fraction(1), high=Fraction(1)))
     assert not network(clauses("independent", 'from "people.csv"'), tmp_path).causal
@@ -132,7 +132,7 @@ def test_rows_stay_rows(tmp_path: Path) -> None:
     population, findings = built(clauses('empirical from "people.csv"'), tmp_path)
     assert isinstance(population, Rows)
     assert not findings
-    assert Counter(map(tuple, population.sample.values.tolist()))[(3, 0, 20, 1)] == 1
+    assert Counter(population.sample.values.points())[(3, 0, 20, 1)] == 1
     assert population.has_label
 
 

@@ -242,7 +242,7 @@ def test_the_example_s_data_are_read_and_its_network_is_cut(folder: Path) -> Non
     pruned = fairdsl.prune(example / "credit.fair", output="small.onnx", tolerance=0.3, points=2000)
     assert 0 < pruned.removed < pruned.units
     models, _ = load_pruned(str(example / "credit.fair"))
-    decided = Runtime(models["approve"].deployed).decide_array(table.values)
+    decided = Runtime(models["approve"].deployed).decide_array(table.values.floats)
     assert set(decided.tolist()) == {0, 1}
 
 

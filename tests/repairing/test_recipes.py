@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.narrow import narrow
@@ -65,11 +66,11 @@ def test_flipped_copies_are_the_rows_with_the_other_sex_where_such_people_exist(
     copies = added(RECIPES["flipped-copies"]["flipped-copies"](now))
     expected = [
         (1 - sex, age, debt, label)
-        for (sex, age, debt), label in zip(now.original.values.tolist(), now.original.outcomes.tolist(), strict=True)
+        for (sex, age, debt), label in zip(now.original.values.points(), now.original.outcomes.tolist(), strict=True)
         if sex == 0 or debt <= 8
     ]
     assert len(expected) < len(now.original)
-    got = [(*values, label) for values, label in zip(copies.values.tolist(), copies.outcomes.tolist(), strict=True)]
+    got = [(*values, label) for values, label in zip(copies.values.points(), copies.outcomes.tolist(), strict=True)]
     assert got == expected
 
 
@@ -87,7 +88,7 @@ def test_flipped_copies_are_made_once(asked: Subject) -> None:
 def test_groups_have_all_protected_values_and_one_label(asked: Subject, name: str) -> None:
     rows = added(RECIPES[name][name](situation(asked, FOUND)))
     groups: dict[tuple[float, float], dict[float, int]] = {}
-    for (sex, age, debt), label in zip(rows.values.tolist(), rows.outcomes.tolist(), strict=True):
+    for (sex, age, debt), label in zip(rows.values.points(), rows.outcomes.tolist(), strict=True):
         groups.setdefault((age, debt), {})[sex] = label
     assert set(groups) == {(age, debt) for _, age, debt in FOUND.tolist()}
     for (_, debt), members in groups.items():
@@ -99,7 +100,7 @@ def test_the_vote_is_that_of_most(asked: Subject) -> None:
     """Whoever every estimator grants is granted, and the reverse."""
     sure = np.array([[0, 19, 0], [1, 0, 8]], dtype=np.float64)
     rows = added(RECIPES["pairs"]["pairs"](situation(asked, sure)))
-    assert {(values[1], label) for values, label in zip(rows.values.tolist(), rows.outcomes.tolist(), strict=True)} == {
+    assert {(values[1], label) for values, label in zip(rows.values.points(), rows.outcomes.tolist(), strict=True)} == {
         (19.0, 1),
         (0.0, 0),
     }
@@ -107,7 +108,7 @@ def test_the_vote_is_that_of_most(asked: Subject) -> None:
 
 def test_no_more_is_added_than_wanted(asked: Subject) -> None:
     rows = added(RECIPES["pairs-training-rule"]["pairs-training-rule"](situation(asked, FOUND, wanted=6)))
-    assert len({tuple(values[1:]) for values in rows.values.tolist()}) == 3
+    assert len({tuple(values[1:]) for values in rows.values.floats.tolist()}) == 3
 
 
 def test_published_adds_one_of_each_two_with_the_unfavourable_label(asked: Subject) -> None:
@@ -117,8 +118,8 @@ def test_published_adds_one_of_each_two_with_the_unfavourable_label(asked: Subje
         # Between 2^(i-1) and 2^i per cent of 200 rows.
         assert 2**number - 1 <= len(rows) <= 2 ** (number + 1)
         assert set(rows.outcomes.tolist()) == {0}
-        assert {tuple(row) for row in rows.values.tolist()} <= {tuple(row) for row in many.tolist()}
-        assert set(rows.values[:, 0].tolist()) == {0.0}
+        assert {tuple(row) for row in rows.values.floats.tolist()} <= {tuple(row) for row in many.tolist()}
+        assert set(rows.values.floats[:, 0].tolist()) == {0.0}
 
 
 def test_published_starts_from_the_table_again(asked: Subject) -> None:
@@ -152,7 +153,7 @@ POINT = st.tuples(st.integers(0, 1), st.integers(0, 9), st.sampled_from([0, 7]))
 
 @given(st.lists(POINT, min_size=1, max_size=5), st.lists(st.tuples(POINT, st.integers(0, 2)), min_size=1, max_size=8))
 def test_the_nearest_row_by_definition(points: list[tuple[int, ...]], table: list[tuple[tuple[int, ...], int]]) -> None:
-    rows = Rows(np.array([row for row, _ in table], dtype=np.float64), np.array([label for _, label in table]))
+    rows = Rows(ExactRows.of_floats([row for row, _ in table]), np.array([label for _, label in table]))
     ages = [row[1] for row, _ in table]
     length = max(ages) - min(ages)
 
@@ -163,7 +164,7 @@ def test_the_nearest_row_by_definition(points: list[tuple[int, ...]], table: lis
     expected = [
         table[min(range(len(table)), key=lambda place: distance(point, table[place][0]))][1] for point in points
     ]
-    assert nearest_outcomes(DOMAIN, BY_SEX, np.array(points, dtype=np.float64), rows).tolist() == expected
+    assert nearest_outcomes(DOMAIN, BY_SEX, ExactRows.of_floats(points), rows).tolist() == expected
 
 
 @given(st.lists(POINT, min_size=1, max_size=5), st.sampled_from([(0,), (2,), (0, 2), (0, 1, 2)]))
@@ -171,11 +172,11 @@ def test_groups_by_definition(points: list[tuple[int, ...]], differ: tuple[int, 
     pair = Pair(differ=differ, mode=Differ.ANY)
     protected = protected_values(pair, narrow(DOMAIN), np.random.default_rng(0))
     assert protected.complete
-    groups = others(np.array(points, dtype=np.float64), pair, protected.values, TRUE)
+    groups = others(ExactRows.of_floats(points), pair, protected.values, TRUE)
     values = [(0, 1), tuple(range(10)), (0, 7)]
     for place, point in enumerate(points):
         choices = [values[index] if index in differ else (point[index],) for index in range(3)]
-        got = groups.values[groups.owners == place].tolist()
+        got = groups.values.floats[groups.owners == place].tolist()
         assert sorted(map(tuple, got)) == sorted(map(tuple, product(*choices)))
 
 

@@ -70,7 +70,7 @@ def test_the_numbers_on_rows_are_those_of_plain_counting() -> None:
     model = asked.load("out/approve.json")
     table = read_table("people.csv", asked.domain, asked.label)
     part = np.random.default_rng(0).permutation(600)[120:240]
-    people_there, labels = table.values[part], table.labels
+    people_there, labels = table.values.floats[part], table.labels
     assert labels is not None
     decisions = BatchEvaluator(model).settled(people_there).decisions
     people_there[:, 0] = 1 - people_there[:, 0]

@@ -84,7 +84,7 @@ def test_an_estimator_whose_file_is_not_read_is_a_black_box(folder: Path) -> Non
     rows, _ = asked.rows("people.csv")
     session = InferenceSession("out/approve.onnx")
     (read,) = (item.name for item in session.get_inputs())
-    decided = [int(session.run(None, {read: row[None].astype(np.float32)})[0][0]) for row in rows.values]
+    decided = [int(session.run(None, {read: row[None].astype(np.float32)})[0][0]) for row in rows.values.floats]
     on_all = on_rows(asked, asked.load("out/approve.onnx"), rows)
     assert on_all.correct == int((np.array(decided) == rows.outcomes).sum())
     assert found.report is not None

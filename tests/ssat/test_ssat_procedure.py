@@ -16,6 +16,7 @@ from fairdsl.backends.ssat import Ssat
 from fairdsl.backends.subset_sum import SubsetSum
 from fairdsl.cli.app import cli
 from fairdsl.ir.domain import Attribute, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Predicate
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
@@ -196,7 +197,7 @@ def test_groups_of_few_rows_are_not_the_extremes(metric: str) -> None:
     rows = np.array(
         [[group, 0, label] for group in (0, 1) for label in (0, 1) for _ in range(5)] + [[2, 1, 0], [2, 1, 1]]
     )
-    sample = Sample(path="rows.csv", sha256="ab" * 32, values=rows.astype(np.float64))
+    sample = Sample(path="rows.csv", sha256="ab" * 32, values=ExactRows.of_floats(rows))
     problem = asked(
         replace(law, sample=sample), rule(builders.member(1, 1)), 0, metric=metric, excluding=Excluding(rows=10)
     )

@@ -9,7 +9,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +24,7 @@ from fairdsl.backends.subset_sum.question_file import METRICS
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Compare, Linear, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Sample
@@ -124,7 +124,7 @@ def test_metrics_of_labels_and_rows_answer_alike(tmp_path: Path, law: Network, d
             max_size=40,
         )
     )
-    sample = Sample(path="rows.csv", sha256="0", values=np.array(rows, dtype=np.float64))
+    sample = Sample(path="rows.csv", sha256="0", values=ExactRows.of_floats(rows))
     law = replace(law, has_label=True, sample=sample if data.draw(st.booleans()) else None)
     limit = data.draw(st.integers(0, 4)) if law.sample is not None and data.draw(st.booleans()) else None
     problem = asked(

@@ -6,12 +6,12 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.subset_sum import SubsetSum
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Compare, Linear, Member, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByHighest, ExactArray, Layer
@@ -83,7 +83,7 @@ def rows_of(values: list[list[float]], columns: tuple[Attribute, ...], has_label
     return Rows(
         name="rows",
         columns=columns,
-        sample=Sample(path="rows.csv", sha256="", values=np.array(values, dtype=np.float64)),
+        sample=Sample(path="rows.csv", sha256="", values=ExactRows.of_floats(values)),
         has_label=has_label,
     )
 

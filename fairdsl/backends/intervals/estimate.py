@@ -13,7 +13,6 @@ from fairdsl.backends.units import Judged, Units, units_of
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
-from fairdsl.numerics.evaluate import points_of
 from fairdsl.verdict import Estimate
 
 __all__ = ["Sample", "sample_units"]
@@ -83,4 +82,4 @@ class _Tally:
         self.unfair += met
         # The pairs stand in the order of the unfair units, so those of the counted units come first.
         room = min(met, _PAIRS - len(self.pairs))
-        self.pairs.extend(zip(points_of(judged.a[:room]), points_of(judged.b[:room]), strict=True))
+        self.pairs.extend(zip(judged.a.at(slice(room)).points(), judged.b.at(slice(room)).points(), strict=True))

@@ -6,7 +6,6 @@ import numpy as np
 
 from fairdsl.backends.units import Judged, Units
 from fairdsl.ir.domain import Point
-from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.threads import one_blas_thread
 
 __all__ = ["Sample"]
@@ -49,4 +48,4 @@ class Sample:
         self.doubtful += int(judged.doubtful[rows].sum())
         # The pairs stand in the order of the unfair units, so those of the counted units come first.
         room = min(met, _PAIRS - len(self.pairs))
-        self.pairs.extend(zip(points_of(judged.a[:room]), points_of(judged.b[:room]), strict=True))
+        self.pairs.extend(zip(judged.a.at(slice(room)).points(), judged.b.at(slice(room)).points(), strict=True))

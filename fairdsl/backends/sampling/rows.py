@@ -10,19 +10,17 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
-
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.sampling.replays import replayed
 from fairdsl.backends.units import Units, units_of
 from fairdsl.ir.domain import Point
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairUnder, Quantity
 from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.binomial import clopper_pearson
-from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.predicates import mask
 from fairdsl.verdict import Estimate, Evidence, Reason, Shares, Unknown, Verdict
 
@@ -52,7 +50,7 @@ class OverRows:
             return Refusal(why="only shares of rows themselves are counted", span=question.span)
         if question.pair.sure:
             return Refusal(why="it does not ask how sure the model is", span=question.pair.sure[0].span)
-        units = units_of(_plain(problem, question.pair))
+        units = units_of(_plain(problem, question.pair), drawn=False)
         if isinstance(units, Refusal):
             return units
         return Offer(method=f"takes all {population.sample.rows:,} rows, {units.how}", decides=True)
@@ -63,12 +61,11 @@ class OverRows:
         if not isinstance(question, PairUnder) or not isinstance(population, Rows):
             raise ValueError("rows was asked what it refuses")
         plain = _plain(problem, question.pair)
-        units = units_of(plain)
+        units = units_of(plain, drawn=False)
         if isinstance(units, Refusal):
             raise ValueError("rows was asked what it refuses")
-        people = population.sample.values[:, : len(problem.domain.attributes)]
-        wanted = mask(conjoin(problem.domain.where, question.pair.target), {Who.EACH: people})
-        people = people[wanted]
+        people = population.sample.values.keep(range(len(problem.domain.attributes)))
+        people = people.at(mask(conjoin(problem.domain.where, question.pair.target), {Who.EACH: people}))
         evidence = Evidence(
             backend=self.name,
             method=f"{len(people):,} of {population.sample.rows:,} rows of `{population.name}` are in the target,"
@@ -102,14 +99,14 @@ class _Judged:
         self.pairs: list[tuple[Point, Point]] = []
 
 
-def _judge(units: Units, people: np.ndarray, budget: Budget, observer: Observer) -> _Judged:
+def _judge(units: Units, people: ExactRows, budget: Budget, observer: Observer) -> _Judged:
     found = _Judged()
     for start in range(0, len(people), _ROWS):
         if budget.exhausted:
             break
         judged = None
         with asked_until(budget.deadline):
-            judged = units.judge(people[start : start + _ROWS])
+            judged = units.judge(people.at(slice(start, start + _ROWS)))
         if judged is None:
             break
         found.rows += len(judged.present)
@@ -118,7 +115,7 @@ def _judge(units: Units, people: np.ndarray, budget: Budget, observer: Observer)
         found.doubtful += int(judged.doubtful.sum())
         found.alone += int((judged.alone & ~judged.doubtful).sum())
         room = min(met, _PAIRS - len(found.pairs))
-        found.pairs.extend(zip(points_of(judged.a[:room]), points_of(judged.b[:room]), strict=True))
+        found.pairs.extend(zip(judged.a.at(slice(room)).points(), judged.b.at(slice(room)).points(), strict=True))
         observer.progress("rows", found.rows / len(people), f"{found.unfair:,} of {found.rows:,} rows")
     return found
 

@@ -160,7 +160,9 @@ class _Shared:
 
 def _unlisted(sample: Sample, columns: list[int]) -> Sample:
     """The file of the rows without the rows, which are counted by key."""
-    return Sample(path=os.path.basename(sample.path), sha256=sample.sha256, values=sample.values[:0, columns])
+    return Sample(
+        path=os.path.basename(sample.path), sha256=sample.sha256, values=sample.values.at(slice(0)).keep(columns)
+    )
 
 
 def answered(instance: Instance, budget: Budget, observer: Observer) -> Value | Refused | Unknown:

@@ -11,6 +11,7 @@ import numpy as np
 
 from fairdsl.backends.subset_sum.document import MalformedError, Node, exact
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Integer, Real, Type
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.population import Cell, Inside, Network, Sample, label_column
 from fairdsl.ir.question import Excluding, GroupMetric, Threshold
@@ -189,7 +190,9 @@ def _sample(node: Node | None, columns: int) -> Sample | None:
     if node is None:
         return None
     found = node.fields(("path", "sha256"))
-    return Sample(path=found["path"].text(), sha256=found["sha256"].text(), values=np.zeros((0, columns)))
+    return Sample(
+        path=found["path"].text(), sha256=found["sha256"].text(), values=ExactRows.of_floats(np.zeros((0, columns)))
+    )
 
 
 def _type_written(type_: Type) -> dict[str, Any]:

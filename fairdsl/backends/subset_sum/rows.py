@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.subset_sum.window import OutOfTimeError
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
@@ -26,7 +27,6 @@ from fairdsl.numerics.predicates import mask
 __all__ = ["joint_of_rows"]
 
 _Places = NDArray[np.int64]
-_Values = NDArray[np.float64]
 
 
 def joint_of_rows(problem: Problem, budget: Budget, *, influence_removed: bool = False) -> Joint:
@@ -42,10 +42,10 @@ def joint_of_rows(problem: Problem, budget: Budget, *, influence_removed: bool =
     values = rows.sample.values
     kept = np.flatnonzero(mask(conjoin(problem.domain.where, question.given), {Who.EACH: values}))
     columns = columns_of(question, rows)
-    found, inside = _places(rows, columns, values[kept])
+    found, inside = _places(rows, columns, values.at(kept))
     kept = kept[inside]
     changed = question.influence if influence_removed else ()
-    least, most, copies = _favourable(problem, values[kept], changed, budget)
+    least, most, copies = _favourable(problem, values.at(kept), changed, budget)
     keys = [[key_of(cell) for cell in cells_of(rows, column)] for column in columns]
     shape = [len(column) for column in keys]
     flat = np.ravel_multi_index(tuple(found[inside].T), shape) if columns else np.zeros(len(kept), dtype=np.int64)
@@ -61,34 +61,32 @@ def joint_of_rows(problem: Problem, budget: Budget, *, influence_removed: bool =
     return Joint(favourable=favourable, total=everybody)
 
 
-def _places(rows: Rows, columns: tuple[int, ...], values: _Values) -> tuple[_Places, NDArray[np.bool_]]:
+def _places(rows: Rows, columns: tuple[int, ...], values: ExactRows) -> tuple[_Places, NDArray[np.bool_]]:
     """The cell of every row in every column, and which rows have one in all of them."""
     found = np.full((len(values), len(columns)), -1, dtype=np.int64)
     for number, column in enumerate(columns):
-        found[:, number] = places(values[:, column], cells_of(rows, column))
+        found[:, number] = places(values.column(column), cells_of(rows, column))
     inside: NDArray[np.bool_] = np.all(found >= 0, axis=1)
     return found, inside
 
 
 def _favourable(
-    problem: Problem, values: _Values, changed: Sequence[int], budget: Budget
+    problem: Problem, values: ExactRows, changed: Sequence[int], budget: Budget
 ) -> tuple[_Places, _Places, int]:
     """Of each row, how many of its variants are certainly and possibly favourable, and how many variants it has."""
     attributes = problem.domain.attributes
-    points = np.ascontiguousarray(values[:, : len(attributes)])
-    distinct, where = np.unique(points, axis=0, return_inverse=True)
+    distinct, where = values.keep(range(len(attributes))).distinct()
     evaluator = BatchEvaluator(problem.model)
     least, most = np.zeros(len(distinct), dtype=np.int64), np.zeros(len(distinct), dtype=np.int64)
     copies = 0
     for assignment in product(*(attributes[column].values or () for column in changed)):
-        variant = distinct.copy()
-        variant[:, list(changed)] = assignment
+        variant = distinct.replaced(changed, assignment) if changed else distinct
         for start in range(0, len(variant), evaluator.chunk):
             if monotonic() > budget.deadline:
                 raise OutOfTimeError
             part = slice(start, start + evaluator.chunk)
-            decisions = evaluator.settled(variant[part]).decisions
+            decisions = evaluator.settled(variant.at(part)).decisions
             least[part] += decisions == problem.model.favourable
             most[part] += (decisions == problem.model.favourable) | (decisions == UNDECIDED)
         copies += 1
-    return least[where.ravel()], most[where.ravel()], copies
+    return least[where], most[where], copies

@@ -1,0 +1,33 @@
+"""A column as texts that are read back as the same values."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from fairdsl.ir.domain import Attribute
+from fairdsl.ir.exact_rows import Column, fractions_of
+
+__all__ = ["column_texts", "decimal_text"]
+
+
+def column_texts(column: Column, attribute: Attribute) -> list[str]:
+    """Values in the spec's words; numbers as decimals, exactly."""
+    numbers = fractions_of(column)
+    show = decimal_text if attribute.values is None else attribute.show
+    written = {number: show(number) for number in dict.fromkeys(numbers)}
+    return [written[number] for number in numbers]
+
+
+def decimal_text(number: Fraction) -> str:
+    """The number as a decimal; raises ValueError for one such as 1/3, which has none."""
+    whole = number.denominator
+    twos = (whole & -whole).bit_length() - 1
+    fives, left = 0, whole >> twos
+    while left % 5 == 0:
+        left, fives = left // 5, fives + 1
+    if left != 1:
+        raise ValueError(f"{number} has no end as a decimal")
+    places = max(twos, fives)
+    digits = str(abs(number.numerator) * 10**places // whole).rjust(places + 1, "0")
+    text = digits if not places else f"{digits[:-places]}.{digits[-places:]}"
+    return f"-{text}" if number < 0 else text
