@@ -5,6 +5,7 @@ The inputs are bound as those of other files. What the outputs are is seen by ru
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
@@ -35,7 +36,7 @@ from fairdsl.models.black_box_classes import known_classes, label_outputs
 from fairdsl.models.black_box_reading import Kind, Told, kind_of, reading_of, rule_of, score_count
 from fairdsl.models.class_advice import by_class, by_number
 from fairdsl.models.class_list import Classes
-from fairdsl.models.classes import ordered, places_of
+from fairdsl.models.classes import high_outcome, ordered, places_of
 from fairdsl.models.graph import GraphInput, ImportedGraph
 from fairdsl.models.onnx_import.signature import Signature, read_signature
 from fairdsl.models.onnx_import.walk import shape_of_one
@@ -45,6 +46,9 @@ from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
 __all__ = ["black_box_file"]
+
+#: The thresholds between two classes.
+_MIDDLE = {WhenScore: Fraction(0), WhenProbability: Fraction(1, 2)}
 
 
 def black_box_file(
@@ -162,7 +166,10 @@ def _output(declaration: ModelDeclaration, signature: Signature, runtime: Runtim
             return name, told
     title = f"the file has no output of {_wanted(clause, len(declaration.outcomes))}"
     notes = [f"output `{name}`: {_in_words(output)}" for name, output in first.items()]
-    remedies = [_remedy(declaration, known_classes(name, signature, tried), first[name]) for name in names]
+    shown = labels or names
+    remedies = [
+        _remedy(declaration, known_classes(name, signature, tried), [row[name] for row in tried]) for name in shown
+    ]
     help_text = "; or ".join(dict.fromkeys(remedies))
     raise DiagnosticError(
         errors.decision_does_not_fit(title, "needs another output than the file has", help_text, clause.span, notes)
@@ -194,15 +201,25 @@ def _in_words(output: NDArray[Any]) -> str:
     return "neither numbers nor texts" if kind is None else kind.several(output.shape[1])
 
 
-def _remedy(declaration: ModelDeclaration, classes: Classes, output: NDArray[Any]) -> str:
-    """The clause that would fit an output."""
-    outcomes, clause = declaration.outcomes, declaration.decision
-    threshold = isinstance(clause, WhenScore | WhenProbability) and f"by `{clause.span.text}`"
+def _remedy(declaration: ModelDeclaration, classes: Classes, tried: Sequence[NDArray[Any]]) -> str:
+    """The clause that would fit an output, of which some answers are known; a threshold is one of the same number."""
+    outcomes, clause, output = declaration.outcomes, declaration.decision, tried[0]
+    as_class = not isinstance(clause, WhenScore | WhenProbability) or clause.threshold == _MIDDLE[type(clause)]
     match kind_of(output), output.shape[1]:
-        case Kind.NUMBERS, 1 if len(outcomes) == 2 and not threshold:
-            return by_number(outcomes, "score > 0", "a high number")
-        case Kind.NUMBERS, columns if columns == len(outcomes) and not threshold:
-            return by_class(outcomes, classes, outcomes[-1])
-        case ((Kind.CLASSES | Kind.TEXTS), 1) if not threshold:
-            return by_class(outcomes, classes, outcomes[-1])
-    return f"audit a file with another output than `{_in_words(output)}`, which is not decided {threshold or 'so'}"
+        case Kind.NUMBERS, 1 if len(outcomes) == 2 and as_class:
+            if all(0 <= float(row[0, 0]) <= 1 for row in tried):
+                return by_number(outcomes, "probability >= 0.5", "a high probability")
+            return by_number(outcomes, "score > 0", "a high score")
+        case Kind.NUMBERS, columns if columns == len(outcomes) and as_class:
+            return by_class(outcomes, classes, _about(declaration))
+        case ((Kind.CLASSES | Kind.TEXTS), 1) if as_class:
+            return by_class(outcomes, classes, _about(declaration))
+    return f"audit a file with another output than {_in_words(output)}"
+
+
+def _about(declaration: ModelDeclaration) -> str:
+    """The outcome that a rule says something of."""
+    clause = declaration.decision
+    if isinstance(clause, WhenScore | WhenProbability):
+        return high_outcome(declaration, clause)
+    return declaration.outcomes[clause.classes[0].outcome if isinstance(clause, WhenClass) else -1]

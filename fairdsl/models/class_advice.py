@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fairdsl.ir.declaration import Label, WhenProbability
+from fairdsl.ir.declaration import Label, WhenProbability, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.models.class_list import Classes, shown, writable, written
 
-__all__ = ["as_many", "by_class", "by_name", "by_number", "by_probability"]
+__all__ = ["as_many", "by_class", "by_name", "by_number", "by_probability", "by_threshold"]
 
 _UNWRITABLE = "export the model with labels without quotation marks"
 
 
-def by_class(outcomes: Sequence[str], classes: Classes, outcome: str, wanted: Label | None = None) -> str:
-    """Clauses about the class: for ``outcome``, where a spec names the label ``wanted``, which the file lacks."""
+def by_class(outcomes: Sequence[str], classes: Classes, outcome: str) -> str:
+    """Clauses about the class, for ``outcome``."""
     labels = classes.labels
     if not classes.complete:
         return "write a line for each outcome, as `OUTCOME when class = LABEL` with the label that means it"
@@ -33,9 +33,6 @@ def by_class(outcomes: Sequence[str], classes: Classes, outcome: str, wanted: La
         return (
             f"write {lines}" if classes.named else f"write {lines}, or `decide by highest score` if they are {in_order}"
         )
-    same = [label for label in labels if classes.named and str(label) == str(wanted)]
-    if same:
-        return f"write `{outcome} when class = {written(same[0])}`"
     other = next(name for name in outcomes if name != outcome)
     ways = []
     for mine, rest in (labels, labels[::-1]):
@@ -86,6 +83,19 @@ def by_number(outcomes: Sequence[str], condition: str, what: str) -> str:
     first, second = outcomes[1], outcomes[0]
     ways = [f"`{name} when {condition}` if {what} means `{name}`" for name in (first, second)]
     return "write " + ", or ".join(ways)
+
+
+def by_threshold(outcomes: Sequence[str], clause: WhenScore | WhenProbability, label: str, high: str) -> str:
+    """Clauses about the one number of a file, which is that of the outcome ``label``, and would lead to ``high``."""
+    mine, other = outcomes[clause.outcome], outcomes[1 - clause.outcome]
+    relation, threshold = clause.relation, show_number(clause.threshold)
+    if isinstance(clause, WhenScore):
+        return f"write `{other} when score {relation.value} {threshold}`"
+    turned = f"{mine} when probability {relation.mirrored.value} {show_number(1 - clause.threshold)}"
+    return (
+        f"write `{other} when probability {relation.value} {threshold}` if {threshold} is a probability of `{label}`, "
+        f"or `{turned}` if {threshold} is a probability of `{high}`"
+    )
 
 
 def as_many(classes: Classes) -> str:

@@ -27,7 +27,7 @@ from fairdsl.ir.declaration import (
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.models import errors
-from fairdsl.models.class_advice import as_many, by_class, by_name, by_probability
+from fairdsl.models.class_advice import as_many, by_class, by_name, by_probability, by_threshold
 from fairdsl.models.class_list import Classes, listing, shown
 from fairdsl.source import Span
 
@@ -115,9 +115,8 @@ def check_high(declaration: ModelDeclaration, clause: WhenScore | WhenProbabilit
         raise _no_such_label(declaration, asked, classes)
     if label != high and label in declaration.outcomes:
         word = "probability" if isinstance(clause, WhenProbability) else "score"
-        other = declaration.outcomes[1 - clause.outcome]
         title = f"a high {word} of the file means {shown(label)}, and would lead to `{high}`"
-        remedy = f"write `{other} when {clause.span.text}`"
+        remedy = by_threshold(declaration.outcomes, clause, str(label), high)
         raise _refusal(title, f"is about `{high}`", remedy, clause.span, classes)
 
 
@@ -214,7 +213,7 @@ def _no_such_label(declaration: ModelDeclaration, asked: ClassOf, classes: Class
     if isinstance(clause, WhenProbability):
         remedy = _by_probability(declaration, clause, classes)
     else:
-        remedy = by_class(declaration.outcomes, classes, declaration.outcomes[asked.outcome], asked.label)
+        remedy = by_class(declaration.outcomes, classes, declaration.outcomes[asked.outcome])
     return _refusal(f"the file has no class {shown(asked.label)}", has, remedy, asked.span, classes)
 
 
