@@ -208,7 +208,7 @@ def _elaborated(
         precision=demand.precision,
         span=demand.span,
     )
-    return Elaborated(property=checked, demand=demand, outcomes=declaration.outcomes, problem=problem, refusal=refusal)
+    return Elaborated(property=checked, demand=demand, outcomes=model.outcomes, problem=problem, refusal=refusal)
 
 
 def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:

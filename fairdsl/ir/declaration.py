@@ -13,10 +13,12 @@ __all__ = [
     "ByAnswer",
     "ByRules",
     "CallableSource",
+    "ClassOf",
     "DecisionClause",
     "FileSource",
     "Highest",
     "InlineScore",
+    "Label",
     "ModelDeclaration",
     "ModelSource",
     "Rule",
@@ -25,6 +27,10 @@ __all__ = [
     "WhenProbability",
     "WhenScore",
 ]
+
+
+#: What a file calls a class: a whole number or a text.
+Label = int | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,26 +96,40 @@ class WhenScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhenProbability:
-    """``OUTCOME when probability RELATION q`` with 0 < q < 1."""
+    """``OUTCOME when probability RELATION q`` with 0 < q < 1; ``label``: of ``probability(class = LABEL)``."""
 
     outcome: int
     relation: Relation
     threshold: Fraction
+    label: Label | None = None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassOf:
+    """One line of a :class:`WhenClass`: the label that the file returns for an outcome."""
+
+    outcome: int
+    label: Label
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhenClass:
-    """``OUTCOME when class = index``."""
+    """``OUTCOME when class = LABEL``, a line for each outcome but one, or for each: all outcomes and labels differ."""
 
-    outcome: int
-    index: int
+    classes: tuple[ClassOf, ...]
     span: Span = field(compare=False, repr=False)
+
+    @classmethod
+    def of(cls, outcome: int, label: Label, span: Span) -> WhenClass:
+        """The rule of one line."""
+        return cls(classes=(ClassOf(outcome=outcome, label=label, span=span),), span=span)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Highest:
-    """``decide by highest score``: outcome i where score i is the highest."""
+    """``decide by highest score``: the outcome whose score is the highest."""
 
     span: Span = field(compare=False, repr=False)
 
@@ -123,7 +143,7 @@ class ByRules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByAnswer:
-    """A black box's answers are the outcomes: their names, or their positions in the declaration."""
+    """No clause: the answers are the outcomes by their names; of a Python function also by their positions."""
 
     span: Span = field(compare=False, repr=False)
 

@@ -247,7 +247,8 @@ class Deployed:
 
     ``features`` are computed exactly and rounded to the feed's dtype. ``relation`` and ``threshold``
     (None: the rule needs none) are compared in the output's own arithmetic. For HIGHEST and LABEL,
-    ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index.
+    ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index; None: every other one.
+    ``classes`` is what the file calls the columns of the output, or its classes, by position; empty: it does not say.
     ``plain``: the file computes layer after layer in float32 with the very weights of the model's layers (of
     the first one up to the features), and nothing else. Of a kernel machine: its kernel reads the features in float32.
     """
@@ -263,7 +264,8 @@ class Deployed:
     threshold: Fraction | None = None
     granted: int = 1
     otherwise: int = 0
-    labels: tuple[int | str, ...] = ()
+    labels: tuple[int | str | None, ...] = ()
+    classes: tuple[int | str, ...] = ()
     plain: bool = False
 
 

@@ -29,6 +29,7 @@ from fairdsl.models import errors
 from fairdsl.models.black_box import check_steady
 from fairdsl.models.black_box_pace import Pace
 from fairdsl.models.black_box_reading import Asked, Kind, answers_of, kind_of, reading_of, rule_of, score_count
+from fairdsl.models.class_list import Classes
 from fairdsl.models.features import feature_matrix
 
 __all__ = ["callable_model"]
@@ -66,6 +67,7 @@ class _Called:
     ) -> None:
         self._declaration, self._domain, self._function, self._scores = declaration, domain, function, scores
         self._pace = Pace()
+        self._first = True
 
     def __call__(self, points: FloatArray) -> Answers:
         """The answers about individuals [n, attributes], in as many calls as the clock asks for."""
@@ -85,11 +87,20 @@ class _Called:
             ) from problem
         output = self._table(answer, len(points))
         kind = kind_of(output)
-        told = reading_of(declaration.decision, declaration.outcomes, kind, output.shape[1])
+        told = reading_of(declaration, self._classes(output, kind), kind, output.shape[1])
         if told is None:
             each = "nothing that can be read" if kind is None else kind.several(output.shape[1])
             raise self._refusal(f"{each} for each individual", "the decision rule asks for another answer")
         return answers_of(Asked(declaration.name, self._domain, self._scores, span), told, output, points)
+
+    def _classes(self, output: NDArray[Any], kind: Kind | None) -> Classes:
+        """What is known of the classes: of labels those of the first answers, else nothing."""
+        name = self._declaration.name
+        if kind is Kind.NUMBERS or kind is None:
+            return Classes.of_columns(name, (), output.shape[1])
+        first, self._first = self._first, False
+        met = sorted({value if isinstance(value, str) else int(value) for value in output[:, 0].tolist()}, key=str)
+        return Classes(name, tuple(met) if first else (), complete=False)
 
     def _argument(self, points: FloatArray) -> FloatArray | dict[str, NDArray[Any]]:
         """What the function is called with: arrays of its own, which it may change."""

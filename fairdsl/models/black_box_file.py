@@ -5,7 +5,8 @@ The inputs are bound as those of other files. What the outputs are is seen by ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -13,7 +14,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.declaration import DecisionClause, FileSource, Highest, ModelDeclaration, WhenProbability, WhenScore
+from fairdsl.ir.declaration import (
+    ByAnswer,
+    DecisionClause,
+    FileSource,
+    Highest,
+    ModelDeclaration,
+    WhenClass,
+    WhenProbability,
+    WhenScore,
+)
 from fairdsl.ir.domain import Category, Domain, Point
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Deployed, Feed, Model, Readout
@@ -22,8 +32,11 @@ from fairdsl.models import errors
 from fairdsl.models.basis import Basis
 from fairdsl.models.bind import bind, feeds_width
 from fairdsl.models.black_box import check_steady, some_of
+from fairdsl.models.black_box_classes import known_classes, label_outputs
 from fairdsl.models.black_box_reading import Kind, Told, kind_of, reading_of, rule_of, score_count
-from fairdsl.models.class_names import check_class_names
+from fairdsl.models.class_advice import by_class, by_number
+from fairdsl.models.class_list import Classes
+from fairdsl.models.classes import high_outcome, ordered, places_of
 from fairdsl.models.graph import GraphInput, ImportedGraph
 from fairdsl.models.onnx_import.signature import Signature, read_signature
 from fairdsl.models.onnx_import.walk import shape_of_one
@@ -33,6 +46,9 @@ from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
 __all__ = ["black_box_file"]
+
+#: The thresholds between two classes.
+_MIDDLE = {WhenScore: Fraction(0), WhenProbability: Fraction(1, 2)}
 
 
 def black_box_file(
@@ -54,22 +70,17 @@ def black_box_file(
         readout=Readout.LABEL,
     )
     runtime = Runtime(plain, span)
-    name, told = _output(declaration, runtime.outputs(_somebody(domain)), path)
-    if told.readout in (Readout.CHANNEL, Readout.HIGHEST):
-        named = signature.columns.get(name, ()) or _order_by_labels(declaration.outcomes, runtime, domain, name)
-        check_class_names(declaration, name, named)
+    name, told = _output(declaration, signature, runtime, domain)
+    outcomes, favourable = ordered(declaration, told.order)
     model = Model(
         name=declaration.name,
-        outcomes=declaration.outcomes,
+        outcomes=outcomes,
         inputs=tuple(dict.fromkeys(item for form in forms for item, _ in form.terms)),
         layers=(),
         rule=rule_of(declaration.decision),
-        favourable=declaration.favourable,
-        deployed=Deployed(
-            path=path,
-            sha256=signature.sha256,
-            features=forms,
-            feeds=feeds,
+        favourable=favourable,
+        deployed=replace(
+            plain,
             output=name,
             readout=told.readout,
             channel=told.channel,
@@ -78,6 +89,7 @@ def black_box_file(
             granted=told.granted,
             otherwise=told.otherwise,
             labels=told.labels,
+            classes=told.classes.labels if told.classes is not None and told.classes.named else (),
         ),
         sha256=signature.sha256,
         opaque=BlackBox(scores=score_count(declaration.decision, declaration.outcomes), domain=domain),
@@ -135,50 +147,41 @@ def _somebody(domain: Domain) -> Point:
     return tuple(found)
 
 
-def _output(declaration: ModelDeclaration, outputs: Mapping[str, NDArray[Any]], path: str) -> tuple[str, Told]:
-    """The first output that fits the decision clause; raises DiagnosticError (E0511) where none does."""
-    clause, outcomes = declaration.decision, declaration.outcomes
-    for name, output in outputs.items():
-        told = reading_of(clause, outcomes, kind_of(output), output.shape[1])
+def _output(declaration: ModelDeclaration, signature: Signature, runtime: Runtime, domain: Domain) -> tuple[str, Told]:
+    """The first output that fits the decision clause; raises DiagnosticError (E0511) where none does.
+
+    A class is what the file's label says; columns stand for classes only where there is no label.
+    """
+    first = runtime.outputs(_somebody(domain))
+    tried = [runtime.outputs(point) for point in points_of(some_of(domain))] or [first]
+    names, clause = list(first), declaration.decision
+    labels = label_outputs(first)
+    if isinstance(clause, WhenClass | ByAnswer) and labels:
+        names = labels
+    for name in names:
+        output, classes = first[name], known_classes(name, signature, tried)
+        _check_answers(declaration, classes, output)
+        told = reading_of(declaration, classes, kind_of(output), output.shape[1])
         if told is not None:
             return name, told
-    wanted = _wanted(clause, len(outcomes))
-    notes = [f"output `{name}`: {_in_words(output)}" for name, output in outputs.items()]
+    title = f"the file has no output of {_wanted(clause, len(declaration.outcomes))}"
+    notes = [f"output `{name}`: {_in_words(output)}" for name, output in first.items()]
+    shown = labels or names
+    remedies = [
+        _remedy(declaration, known_classes(name, signature, tried), [row[name] for row in tried]) for name in shown
+    ]
+    help_text = "; or ".join(dict.fromkeys(remedies))
     raise DiagnosticError(
-        errors.decision_does_not_fit(
-            f"the file has no output of {wanted}",
-            "needs another output than the file has",
-            "write " + ", or ".join(dict.fromkeys(_remedy(declaration, output) for output in outputs.values())),
-            clause.span,
-            notes,
-        )
+        errors.decision_does_not_fit(title, "needs another output than the file has", help_text, clause.span, notes)
     )
 
 
-def _order_by_labels(outcomes: tuple[str, ...], runtime: Runtime, domain: Domain, name: str) -> tuple[str, ...]:
-    """The alphabetical order of the outcomes, in which scikit-learn has its columns, if the file's own labels show it.
-
-    They show it if the column of the label is a highest one for everybody of a few in that order, and not in the order
-    in which the outcomes are declared.
-    """
-    sorted_ones = tuple(sorted(outcomes))
-    tried = [runtime.outputs(point) for point in points_of(some_of(domain))]
-    if sorted_ones == outcomes or not tried or any(row[name].shape[1] != len(outcomes) for row in tried):
-        return ()
-    for other, output in tried[0].items():
-        if kind_of(output) is not Kind.TEXTS or output.shape[1] != 1:
-            continue
-        labels = [str(row[other][0, 0]) for row in tried]
-        if all(label in outcomes for label in labels) and not _highest(outcomes, labels, tried, name):
-            return sorted_ones if _highest(sorted_ones, labels, tried, name) else ()
-    return ()
-
-
-def _highest(
-    order: tuple[str, ...], labels: Sequence[str], tried: Sequence[Mapping[str, NDArray[Any]]], name: str
-) -> bool:
-    """Whether everybody's label has a highest number of the output, if its columns are in that order."""
-    return all(row[name][0, order.index(label)] == row[name][0].max() for label, row in zip(labels, tried, strict=True))
+def _check_answers(declaration: ModelDeclaration, classes: Classes, output: NDArray[Any]) -> None:
+    """Without a rule the labels have to be the outcomes' names; raises DiagnosticError (E0511)."""
+    if not isinstance(declaration.decision, ByAnswer) or output.shape[1] != 1 or not classes.named:
+        return
+    if not {*classes.labels} <= {*declaration.outcomes} or (classes.complete and len(classes.labels) > 1):
+        places_of(declaration, classes)
 
 
 def _wanted(clause: DecisionClause, outcomes: int) -> str:
@@ -198,16 +201,25 @@ def _in_words(output: NDArray[Any]) -> str:
     return "neither numbers nor texts" if kind is None else kind.several(output.shape[1])
 
 
-def _remedy(declaration: ModelDeclaration, output: NDArray[Any]) -> str:
-    """The clause that would fit an output."""
-    granted, outcomes = declaration.outcomes[-1], len(declaration.outcomes)
+def _remedy(declaration: ModelDeclaration, classes: Classes, tried: Sequence[NDArray[Any]]) -> str:
+    """The clause that would fit an output, of which some answers are known; a threshold is one of the same number."""
+    outcomes, clause, output = declaration.outcomes, declaration.decision, tried[0]
+    as_class = not isinstance(clause, WhenScore | WhenProbability) or clause.threshold == _MIDDLE[type(clause)]
     match kind_of(output), output.shape[1]:
-        case Kind.NUMBERS, 1 if outcomes == 2:
-            return f"`{granted} when score > 0`"
-        case Kind.NUMBERS, columns if columns == outcomes:
-            return "`decide by highest score`"
-        case Kind.CLASSES, 1 if outcomes == 2:
-            return f"`{granted} when class = 1`"
-        case ((Kind.CLASSES | Kind.TEXTS), 1):
-            return "no rule: the answers name the outcomes"
-    return f"a file with another output than `{_in_words(output)}`"
+        case Kind.NUMBERS, 1 if len(outcomes) == 2 and as_class:
+            if all(0 <= float(row[0, 0]) <= 1 for row in tried):
+                return by_number(outcomes, "probability >= 0.5", "a high probability")
+            return by_number(outcomes, "score > 0", "a high score")
+        case Kind.NUMBERS, columns if columns == len(outcomes) and as_class:
+            return by_class(outcomes, classes, _about(declaration))
+        case ((Kind.CLASSES | Kind.TEXTS), 1) if as_class:
+            return by_class(outcomes, classes, _about(declaration))
+    return f"audit a file with another output than {_in_words(output)}"
+
+
+def _about(declaration: ModelDeclaration) -> str:
+    """The outcome that a rule says something of."""
+    clause = declaration.decision
+    if isinstance(clause, WhenScore | WhenProbability):
+        return high_outcome(declaration, clause)
+    return declaration.outcomes[clause.classes[0].outcome if isinstance(clause, WhenClass) else -1]

@@ -2,16 +2,18 @@
 
 Nothing says what the numbers of a black box are, so they are taken as what the clause calls them:
 
-* ``when score``: the one number of an individual; ``when probability``: the one number, or of two columns that of the
-  outcome, and always from 0 to 1; both are compared with the threshold as the output's own type holds it;
-* ``when class = c``: the class, one whole number, or of two columns the higher one (the first where they are equal);
+* ``when score``: the one number of an individual; ``when probability``: the one number, or one of two columns, and
+  always from 0 to 1; both are compared with the threshold as the output's own type holds it;
+* ``when class = LABEL``: the label, one whole number or text, or the highest column (the first where they are equal);
 * ``decide by highest score``: a column for each outcome, the first of the highest;
-* no clause: the outcome itself, by its name or by its position in the declaration, from 0.
+* no clause: the outcome itself, by its name, or of a function by its position in the declaration, from 0.
+
+Which label or column means which outcome is said by :mod:`fairdsl.models.classes`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -20,12 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.declaration import ByAnswer, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import (
+    ByAnswer,
+    DecisionClause,
+    Highest,
+    Label,
+    ModelDeclaration,
+    WhenClass,
+    WhenProbability,
+    WhenScore,
+)
 from fairdsl.ir.domain import Domain, Real
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
 from fairdsl.ir.opaque import Answers
 from fairdsl.models import errors
+from fairdsl.models.class_list import Classes
+from fairdsl.models.classes import column_of, labels_of, places_of, single_probability
 from fairdsl.models.readout import NoLabelError, Reading, decisions_of, numbers_of
 from fairdsl.source import Span
 
@@ -47,9 +60,16 @@ class Kind(Enum):
         return f"one {self.value}" if count == 1 else f"{count} {self.value}s"
 
 
+#: What labels are.
+_LABELS = (Kind.CLASSES, Kind.TEXTS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """How an output is read; see :class:`fairdsl.models.readout.Reading`."""
+    """How an output is read; see :class:`fairdsl.models.readout.Reading`.
+
+    ``classes`` are those that are known of it. ``order``: which outcome each of the scores is of; None: as declared.
+    """
 
     readout: Readout
     channel: int = 0
@@ -57,7 +77,9 @@ class Told:
     threshold: Fraction | None = None
     granted: int = 1
     otherwise: int = 0
-    labels: tuple[int | str, ...] = ()
+    labels: tuple[Label | None, ...] = ()
+    classes: Classes | None = None
+    order: tuple[int, ...] | None = None
 
 
 def kind_of(output: NDArray[Any]) -> Kind | None:
@@ -99,31 +121,39 @@ def rule_of(clause: DecisionClause) -> DecisionRule:
     return ByHighest()
 
 
-def reading_of(clause: DecisionClause, outcomes: tuple[str, ...], kind: Kind | None, columns: int) -> Told | None:
-    """How an output of so many columns is read; None where the clause asks for another one."""
+def reading_of(declaration: ModelDeclaration, classes: Classes, kind: Kind | None, columns: int) -> Told | None:
+    """How an output of so many columns is read; None where the clause asks for another one.
+
+    ``classes`` are those that are known of the output. Raises DiagnosticError (E0511) where they do not fit the clause.
+    """
+    clause, outcomes = declaration.decision, declaration.outcomes
     match clause:
         case WhenScore() if kind is Kind.NUMBERS and columns == 1:
             return _compared(clause, Readout.SCORE, 0)
-        case WhenProbability() if kind is Kind.NUMBERS and columns in (1, 2):
-            return _compared(clause, Readout.CHANNEL, 0 if columns == 1 else clause.outcome)
-        case WhenClass() if kind is Kind.CLASSES and columns == 1:
-            return Told(
-                readout=Readout.LABEL,
-                relation=Relation.EQ,
-                threshold=Fraction(clause.index),
-                granted=clause.outcome,
-                otherwise=1 - clause.outcome,
-            )
-        case WhenClass(index=0 | 1) if kind is Kind.NUMBERS and columns == 2:
-            labels = (1 - clause.index, clause.index)
-            return Told(readout=Readout.HIGHEST, labels=labels if clause.outcome == 1 else labels[::-1])
+        case WhenProbability() if kind is Kind.NUMBERS and columns == 1:
+            single_probability(declaration, clause, classes.output)
+            return _compared(clause, Readout.CHANNEL, 0)
+        case WhenProbability() if kind is Kind.NUMBERS and columns == 2:
+            return replace(_compared(clause, Readout.CHANNEL, column_of(declaration, clause, classes)), classes=classes)
+        case WhenClass() if kind in _LABELS and columns == 1 and (classes.labels or _of_kind(clause, kind)):
+            return Told(readout=Readout.LABEL, labels=labels_of(declaration, clause, classes), classes=classes)
+        case WhenClass() | ByAnswer() if kind is Kind.NUMBERS and columns == len(outcomes) and columns > 1:
+            if isinstance(clause, ByAnswer) and not classes.named:
+                return None
+            return Told(readout=Readout.HIGHEST, labels=places_of(declaration, classes), classes=classes)
         case Highest() if kind is Kind.NUMBERS and columns == len(outcomes):
-            return Told(readout=Readout.HIGHEST)
-        case ByAnswer() if kind is Kind.CLASSES and columns == 1:
-            return Told(readout=Readout.LABEL, labels=tuple(range(len(outcomes))))
+            places = places_of(declaration, classes)
+            order = None if places == tuple(range(columns)) else tuple(places.index(place) for place in range(columns))
+            return Told(readout=Readout.HIGHEST, classes=classes, order=order)
         case ByAnswer() if kind is Kind.TEXTS and columns == 1:
-            return Told(readout=Readout.LABEL, labels=outcomes)
+            return Told(readout=Readout.LABEL, labels=outcomes, classes=classes)
+        case ByAnswer() if kind is Kind.CLASSES and columns == 1:
+            return Told(readout=Readout.LABEL, labels=tuple(range(len(outcomes))), classes=classes)
     return None
+
+
+def _of_kind(clause: WhenClass, kind: Kind | None) -> bool:
+    return all(isinstance(each.label, str) == (kind is Kind.TEXTS) for each in clause.classes)
 
 
 def _compared(clause: WhenScore | WhenProbability, readout: Readout, channel: int) -> Told:

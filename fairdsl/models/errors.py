@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.diagnostics.wording import listed, short_path
+from fairdsl.ir.declaration import WhenProbability
+from fairdsl.ir.domain import show_number
 from fairdsl.source import Span
 
 __all__ = [
@@ -313,20 +315,24 @@ def root_rounded(path: str, nodes: Sequence[str], span: Span | None) -> Diagnost
     )
 
 
-def logistic_assumed(path: str, output: str, span: Span | None) -> Diagnostic:
+def logistic_assumed(path: str, output: str, clause: WhenProbability) -> Diagnostic:
     """W0702: `probability` asked of a raw score; the path is empty for a formula in the spec."""
     what = "formula" if not path else "file" if output else "document"
+    threshold = f"{clause.relation.value} {show_number(clause.threshold)}"
+    half = 2 * clause.threshold == 1
+    write = "" if half else "write "
+    logit = f"write `score {clause.relation.value} 0` if" if half else "leave the rule as it is if"
     return Diagnostic(
         code="W0702",
         title=f"`probability` is read as the logistic of the {what}'s raw score",
         primary=_at(
-            span,
+            clause.span,
             f"the output `{output}` of `{short_path(path)}` is not a sigmoid or softmax"
             if output
             else "the sum itself is no probability: it is taken as the logit of one",
         ),
         why="a score that is meant as the probability itself would be misread, and everybody decided by another rule",
-        help="write `score > 0` if the raw score is a logit, or `score >= 0.5` if it is a probability",
+        help=f"{logit} the raw score is a logit, or {write}`score {threshold}` if it is a probability",
     )
 
 

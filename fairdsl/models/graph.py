@@ -33,8 +33,8 @@ class GraphInput:
 class GraphOutput:
     """An output tensor. ``scores`` are what comes before a sigmoid, softmax or argmax.
 
-    ``labels`` are the class values that a LABEL output emits, by position (integers or strings). Of equal scores it
-    chooses the first, or the last of two where ``ties_last``.
+    ``labels`` are the class values that a LABEL output emits, by position (integers or strings), or the names that a
+    ZipMap gives to columns. Of equal scores a LABEL chooses the first, or the last of two where ``ties_last``.
     """
 
     name: str

@@ -14,6 +14,7 @@ from fairdsl.ir.feature import Form, Input
 from fairdsl.ir.model import Deployed, Feed, Model
 from fairdsl.models import errors
 from fairdsl.models.bind import bind, check_whole, feeds_width
+from fairdsl.models.classes import ordered
 from fairdsl.models.decide import Decided, decide
 from fairdsl.models.features import fold
 from fairdsl.models.graph import ImportedGraph
@@ -147,13 +148,14 @@ def _assemble(
         found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
         raise DiagnosticError(found) from problem
     inputs, first = fold(layers[0], forms, bound.units)
+    outcomes, favourable = ordered(declaration, decided.order)
     return Model(
         name=declaration.name,
-        outcomes=declaration.outcomes,
+        outcomes=outcomes,
         inputs=inputs,
         layers=(first, *layers[1:]) if terms is None else lay_out(blocks, decided.scores),
         rule=decided.rule,
-        favourable=declaration.favourable,
+        favourable=favourable,
         deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
         sha256=graph.sha256 if from_file else None,
         logits=logits,
@@ -192,6 +194,7 @@ def _deployed(
         relation=decided.relation,
         threshold=decided.threshold,
         labels=decided.labels,
+        classes=decided.classes,
         plain=graph.plain,
     )
     rule = decided.rule

@@ -32,9 +32,9 @@ def logits_of(clause: DecisionClause, graph: ImportedGraph, decided: Decided) ->
             return Logits() if output.kind in (OutputKind.SIGMOID, OutputKind.SCORE) else None
         case WhenScore():
             return Logits() if output.kind is OutputKind.SIGMOID else None
-        case WhenClass() | Highest():
+        case WhenClass() | Highest() | ByAnswer():
             return _of_classes(output, graph, decided.scores)
-        case ByRules() | ByAnswer():
+        case ByRules():
             return None
 
 

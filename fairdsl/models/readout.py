@@ -47,8 +47,8 @@ class Reading(Protocol):
         """The outcome where it is not."""
 
     @property
-    def labels(self) -> tuple[int | str, ...]:
-        """The label or column that stands for outcome 0, 1, ...; empty: its index."""
+    def labels(self) -> tuple[int | str | None, ...]:
+        """The label or column that stands for outcome 0, 1, ...; empty: its index; None: every other one."""
 
 
 def numbers_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.float64]:
@@ -68,8 +68,6 @@ def numbers_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.float64]:
 def decisions_of(reading: Reading, output: NDArray[Any]) -> NDArray[np.int64]:
     """The outcomes [n] of an output [n, columns]; raises NoLabelError for a label that stands for none."""
     match reading.readout:
-        case Readout.LABEL if reading.relation is Relation.EQ:  # one class against all others
-            true = output[:, 0] == int(reading.threshold or 0)
         case Readout.LABEL:
             return _outcomes(reading, output[:, 0])
         case Readout.HIGHEST:
@@ -87,9 +85,11 @@ def _outcomes(reading: Reading, values: NDArray[Any]) -> NDArray[np.int64]:
     """The outcomes that labels stand for."""
     if not reading.labels:
         return values.astype(np.int64)
-    outcomes = np.full(len(values), -1, dtype=np.int64)
+    rest = reading.labels.index(None) if None in reading.labels else -1
+    outcomes = np.full(len(values), rest, dtype=np.int64)
     for outcome, label in enumerate(reading.labels):
-        outcomes[values == label] = outcome
+        if label is not None:
+            outcomes[values == label] = outcome
     if (outcomes < 0).any():
         raise NoLabelError(f"`{values[outcomes < 0][0]}` is no label of the file")
     return outcomes

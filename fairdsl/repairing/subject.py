@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +16,23 @@ from fairdsl.backends.units import Units, units_of
 from fairdsl.data.table import read_table
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import no_question
-from fairdsl.ir.declaration import ByRules, FileSource, ModelDeclaration, WhenClass, WhenScore
+from fairdsl.ir.declaration import (
+    ByAnswer,
+    ByRules,
+    FileSource,
+    Label,
+    ModelDeclaration,
+    WhenClass,
+    WhenProbability,
+    WhenScore,
+)
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Precision, Quantity, SameDecision
+from fairdsl.models.classes import high_outcome
 from fairdsl.models.features import feature_matrix
 from fairdsl.models.load import load_model
 from fairdsl.plan.choices import check_properties
@@ -57,7 +69,7 @@ class Rows:
 class Subject:
     """The model that is to be trained again, and the question that it is asked.
 
-    ``classes`` are the numbers that stand for the outcomes when an estimator learns, such that the spec's decision
+    ``classes`` are the labels that stand for the outcomes when an estimator learns, such that the spec's decision
     clause reads the exported file as they are meant: ``grant when class = 1`` makes 1 of ``grant``. ``outcome_of`` says
     which outcome a value of the label stands for. ``name`` is the property's.
     """
@@ -69,7 +81,7 @@ class Subject:
     pair: Pair
     label: Attribute
     outcome_of: Mapping[float, int]
-    classes: tuple[int, ...]
+    classes: tuple[Label, ...]
 
     @property
     def file_name(self) -> str:
@@ -83,9 +95,9 @@ class Subject:
             forms = tuple(Form.of(AttributeInput(index)) for index in range(len(self.domain.attributes)))
         return feature_matrix(forms, values.floats).astype(np.float32)
 
-    def learned(self, outcomes: Integers) -> Integers:
-        """The classes of outcomes."""
-        return np.array(self.classes, dtype=np.int64)[outcomes]
+    def learned(self, outcomes: Integers) -> NDArray[Any]:
+        """The classes of outcomes: numbers, or texts."""
+        return np.array(self.classes)[outcomes]
 
     def load(self, path: str) -> Model:
         """The model in the file, read as the spec declares it; a digest that it pins is the original's."""
@@ -156,13 +168,23 @@ def subject_of(spec: CheckedSpec, path: str, asked: str | None) -> Subject:
     )
 
 
-def _classes(declaration: ModelDeclaration) -> tuple[int, ...]:
-    count = len(declaration.outcomes)
+def _classes(declaration: ModelDeclaration) -> tuple[Label, ...]:
     match declaration.decision:
-        case WhenClass(outcome=outcome, index=index):
-            other = 1 - index if index in (0, 1) else 0
-            return tuple(index if number == outcome else other for number in range(count))
-        case WhenScore(outcome=outcome):  # the one score is that of class 1
-            return tuple(int(number == outcome) for number in range(count))
+        case WhenClass(classes=named):
+            return _labelled(declaration, {each.outcome: each.label for each in named})
+        case WhenScore() | WhenProbability() as clause:
+            asked = clause.label if isinstance(clause, WhenProbability) else None
+            high = declaration.outcomes.index(high_outcome(declaration, clause))
+            return _labelled(declaration, {high: 1 if asked is None else asked})  # one number is that of class 1
+        case ByAnswer():
+            return declaration.outcomes
         case _:  # a column an outcome, in their order
-            return tuple(range(count))
+            return tuple(range(len(declaration.outcomes)))
+
+
+def _labelled(declaration: ModelDeclaration, known: Mapping[int, Label]) -> tuple[Label, ...]:
+    """A label for each outcome: of one without, its own name beside texts, and the first free number beside numbers."""
+    texts = any(isinstance(label, str) for label in known.values())
+    free = (number for number in count() if number not in known.values())
+    names = enumerate(declaration.outcomes)
+    return tuple(known[place] if place in known else name if texts else next(free) for place, name in names)

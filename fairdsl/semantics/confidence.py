@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.declaration import Highest, ModelDeclaration, WhenClass, WhenProbability
+from fairdsl.ir.declaration import ByAnswer, Highest, ModelDeclaration, WhenClass, WhenProbability
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.question import Sure
 from fairdsl.semantics import errors
@@ -98,7 +98,7 @@ def _decides_nothing(relation: str, level: Fraction, least: Fraction) -> str | N
 def _least(model: ModelDeclaration) -> Fraction:
     """The confidence that every decision of the model has at least."""
     match model.decision:
-        case WhenClass() | Highest():
+        case WhenClass() | Highest() | ByAnswer():
             return Fraction(1, len(model.outcomes))
         case WhenProbability(threshold=threshold):
             return min(threshold, 1 - threshold)

@@ -31,7 +31,7 @@ def names_outcomes(
     """What a model without a decision rule is, if its answers may be the outcomes themselves."""
     if function is not None:
         return CallableSource(span=function.span), ByAnswer(span=function.span)
-    if file is not None and file.format is not None and file.format.text == _BLACK_BOX:
+    if file is not None and _may_name_classes(file):
         return file_source(file), ByAnswer(span=file.span)
     if file is not None and _may_hold_rules(file):
         return file_source(file), ByRules(span=file.span)
@@ -46,6 +46,13 @@ def lists_rules(node: tree.Model) -> bool:
 def names_rules(clause: tree.From) -> bool:
     """Whether the file is said to be a document of rules."""
     return clause.format is not None and clause.format.text == "rules"
+
+
+def _may_name_classes(clause: tree.From) -> bool:
+    """Whether the file may call its classes by the names of the outcomes."""
+    if clause.format is not None:
+        return clause.format.text in (_BLACK_BOX, "onnx")
+    return clause.path.value.lower().endswith(".onnx")
 
 
 def _may_hold_rules(clause: tree.From) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
@@ -25,7 +25,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.features import Features
 from fairdsl.semantics.model_sources import file_source, lists_rules, names_outcomes, names_rules
-from fairdsl.semantics.own_number_rules import one_of_two, own_number_rule
+from fairdsl.semantics.own_number_rules import class_rule, names_classes, one_of_two, own_number_rule
 from fairdsl.semantics.own_numbers import OWN_NUMBERS, own_comparison
 from fairdsl.semantics.rules import RuleScope, check_list
 from fairdsl.semantics.scope import ConditionScope
@@ -137,7 +137,8 @@ class _ModelChecker:
             return self._list()
         file, formula = self._only(tree.From, "its file"), self._only(tree.ScoreFormula, "its score")
         function = self._only(tree.FromCallable, "its function")
-        when = self._only(tree.DecidesWhen, "its decision rule")
+        whens = self._whens()
+        when = whens[0] if whens else None
         highest = self._only(tree.DecidesByHighest, "its decision rule")
         if not self._one_source(file, function, formula):
             return None, None
@@ -147,17 +148,16 @@ class _ModelChecker:
         if when is None and highest is None:
             if (answers := names_outcomes(file, function)) is not None:
                 return answers
-            granted = self.outcomes[-1]
+            ways = [f"`{name} when score > 0` if a high score means `{name}`" for name in self.outcomes[::-1][:2]]
             self._incomplete(
                 self.node.name.span,
                 "has no decision rule",
-                f"write for instance `{granted} when score > 0`, `{granted} when probability >= 0.5` or "
-                "`decide by highest score`; a list of rules begins with "
-                f"`first {granted} when ...`",
+                f"write {', or '.join(ways)}; several scores are compared by `decide by highest score`, and a list of "
+                f"rules begins with `first {self.outcomes[-1]} when ...`",
             )
             return None, None
         if function is not None:
-            decision = self._decision(highest, when)
+            decision = self._decision(highest, whens)
             return CallableSource(span=function.span), decision
         if file is None and formula is None:
             return self._rule(when) if when is not None else self._no_source(self.node.name.span)
@@ -176,7 +176,7 @@ class _ModelChecker:
             )
             return None, None
         source = file_source(file) if file else self._formula(formula)
-        return source, self._decision(highest, when)
+        return source, self._decision(highest, whens)
 
     def _one_source(
         self, file: tree.From | None, function: tree.FromCallable | None, formula: tree.ScoreFormula | None
@@ -215,11 +215,23 @@ class _ModelChecker:
         form = Features(self.domain, self.reporter, self.labels).form(clause.formula, codes_are_numbers=False)
         return InlineScore(form=form, span=clause.formula.span) if form else None
 
-    def _decision(self, highest: tree.DecidesByHighest | None, when: tree.DecidesWhen | None) -> DecisionClause | None:
+    def _whens(self) -> tuple[tree.DecidesWhen, ...]:
+        """The decision rule: one condition, or a class for each outcome; further ones are reported."""
+        found = tuple(clause for clause in self.node.clauses if isinstance(clause, tree.DecidesWhen))
+        if len(found) > 1 and not names_classes(found):
+            self._only(tree.DecidesWhen, "its decision rule")
+            return found[:1]
+        return found
+
+    def _decision(
+        self, highest: tree.DecidesByHighest | None, whens: Sequence[tree.DecidesWhen]
+    ) -> DecisionClause | None:
         if highest is not None:
             return Highest(span=highest.span)
-        assert when is not None
-        return own_number_rule(when, self._outcome(when.outcome), self.outcomes, self.reporter)
+        named = [self._outcome(when.outcome) for when in whens]
+        if names_classes(whens):
+            return class_rule(whens, named, self.outcomes, self.reporter)
+        return own_number_rule(whens[0], named[0], self.outcomes, self.reporter)
 
     def _rule(self, when: tree.DecidesWhen) -> tuple[InlineScore | None, DecisionClause | None]:
         """``accept when CONDITION`` over the attributes: its indicator is the score."""

@@ -109,7 +109,7 @@ def test_thresholds_are_compared_in_the_answers_own_type() -> None:
 
 def test_probabilities() -> None:
     half = WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
-    no_half = WhenProbability(outcome=0, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
+    no_half = WhenProbability(outcome=0, relation=Relation.GE, threshold=Fraction(1, 2), label=0, span=SPAN)
     assert decided(lambda people: people["member"] * 0.5, half) == [1, 0, 1]
     both = lambda people: np.column_stack([1 - people["income"] / 4, people["income"] / 4]) % 1  # noqa: E731
     assert decided(both, half) == [1, 0, 0]
@@ -117,7 +117,7 @@ def test_probabilities() -> None:
 
 
 def test_classes_scores_and_names() -> None:
-    one = WhenClass(outcome=1, index=1, span=SPAN)
+    one = WhenClass.of(1, 1, SPAN)
     assert decided(lambda people: people["member"], one) == [1, 0, 1]
     assert decided(lambda people: people["member"] * 1.0, one) == [1, 0, 1]  # as some libraries store classes
     answer = ByAnswer(span=SPAN)
@@ -202,7 +202,7 @@ def test_without_a_function() -> None:
 @pytest.mark.parametrize("far", [np.inf, -np.inf, 2.0**64, 1e300])
 def test_numbers_that_are_no_whole_numbers_are_no_classes(far: float) -> None:
     """As an int64 each of them would be some class, and never the one that is asked for."""
-    one = WhenClass(outcome=1, index=1, span=SPAN)
+    one = WhenClass.of(1, 1, SPAN)
     problem = refusal(lambda people: np.where(people["member"], 1.0, far), one)
     assert problem.code == "E0517"
     assert "one number for each individual" in problem.notes[0]

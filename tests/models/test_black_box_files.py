@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -163,12 +164,11 @@ def test_every_clause_reads_the_output_that_fits(tmp_path: Path) -> None:
     label, shares = run(path, "label", feeds), run(path, "shares", feeds)
     assert 0 < label.sum() < len(label)
 
-    of_class = load(path, decision=WhenClass(outcome=0, index=1, span=SPAN))
+    of_class = load(path, decision=WhenClass.of(0, 1, SPAN))
     assert answers(of_class)[0] == (1 - label).tolist()
     assert of_class.score_count == 0
 
-    named = load(path, decision=ByAnswer(span=SPAN))
-    assert answers(named)[0] == label.tolist()
+    assert codes(lambda: load(path, decision=ByAnswer(span=SPAN))) == ["E0511"]  # numbers are nobody's names
 
     two_fifths = WhenProbability(outcome=1, relation=Relation.GT, threshold=Fraction(2, 5), span=SPAN)
     of_share = load(path, decision=two_fifths)
@@ -186,8 +186,8 @@ def test_columns_stand_for_classes_where_there_is_no_label(tmp_path: Path) -> No
     path = saved(classes(outputs={"columns": TensorProto.FLOAT}), tmp_path)
     columns = run(path, "columns", {"x": EVERYBODY.astype(np.float32)})
     higher = np.argmax(columns, axis=1)
-    assert answers(load(path, decision=WhenClass(outcome=1, index=1, span=SPAN)))[0] == higher.tolist()
-    assert answers(load(path, decision=WhenClass(outcome=1, index=0, span=SPAN)))[0] == (1 - higher).tolist()
+    assert answers(load(path, decision=WhenClass.of(1, 1, SPAN)))[0] == higher.tolist()
+    assert answers(load(path, decision=WhenClass.of(1, 0, SPAN)))[0] == (1 - higher).tolist()
 
 
 def test_labels_may_be_the_names_of_outcomes(tmp_path: Path) -> None:
@@ -197,7 +197,9 @@ def test_labels_may_be_the_names_of_outcomes(tmp_path: Path) -> None:
     decisions, _ = answers(load(path, decision=ByAnswer(span=SPAN)))
     assert decisions == [int(name == "grant") for name in names.tolist()]
     (refusal,) = found(lambda: load(path, decision=ByAnswer(span=SPAN), outcomes=("no", "yes")))
-    assert refusal.code == "E0517"
+    assert refusal.code == "E0511"
+    assert refusal.help is not None
+    assert '`yes when class = "grant"` if the label `"grant"` means `yes`' in refusal.help
 
 
 def test_a_batch_of_fixed_size(tmp_path: Path) -> None:
@@ -212,7 +214,7 @@ def test_a_batch_of_fixed_size(tmp_path: Path) -> None:
         (SCORE, {"columns": TensorProto.FLOAT}),
         (Highest(span=SPAN), {"label": TensorProto.INT64}),
         (ByAnswer(span=SPAN), {"shares": TensorProto.FLOAT}),
-        (WhenClass(outcome=1, index=2, span=SPAN), {"shares": TensorProto.FLOAT}),
+        (WhenClass.of(1, 2, SPAN), {"shares": TensorProto.FLOAT}),
     ],
 )
 def test_a_clause_that_no_output_fits(tmp_path: Path, decision: Any, outputs: Mapping[str, int]) -> None:
@@ -288,7 +290,7 @@ NAMED = ("reject", "grant")
 
 
 @pytest.mark.parametrize("zipped", [True, False])
-def test_columns_of_outcomes_in_another_order_are_refused(tmp_path: Path, zipped: bool) -> None:
+def test_columns_and_labels_are_bound_by_name(tmp_path: Path, zipped: bool) -> None:
     """scikit-learn sorts the names of classes, so the first column is that of `grant`."""
     label = ml("LabelEncoder", ["place"], ["label"], keys_int64s=[0, 1], values_strings=["grant", "reject"])
     nodes = [
@@ -312,16 +314,29 @@ def test_columns_of_outcomes_in_another_order_are_refused(tmp_path: Path, zipped
     )
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 2)]
     path = saved(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path)
-    for decision in (
-        WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN),
-        WhenClass(outcome=1, index=1, span=SPAN),
-        Highest(span=SPAN),
-    ):
-        (problem,) = found(lambda decision=decision: load(path, decision=decision, outcomes=NAMED))
-        assert problem.code == "E0511"
-        assert problem.help == "list the outcomes as the file does: `{ grant, reject }`"
-        load(path, decision=decision, outcomes=NAMED[::-1])
-        load(path, decision=decision, outcomes=("no", "yes"))  # nothing is known of these
+    feeds = {"x": EVERYBODY.astype(np.float32)}
+    columns = [[*row.values()] for row in run_zipped(path, feeds)] if zipped else run(path, "shares", feeds)
+    granted = np.array(columns)[:, 0]  # `grant` is the first by name
+    half = WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
+    for outcomes in (NAMED, NAMED[::-1]):
+        of_grant = replace(half, outcome=outcomes.index("grant"))
+        for decision in (
+            of_grant,
+            replace(of_grant, label="grant"),
+            WhenClass.of(outcomes.index("grant"), "grant", SPAN),
+            Highest(span=SPAN),
+            ByAnswer(span=SPAN),
+        ):
+            model = load(path, decision=decision, outcomes=outcomes)
+            decided = [model.outcomes[place] for place in answers(model)[0]]
+            assert decided == ["grant" if share >= 0.5 else "reject" for share in granted.tolist()]
+    for decision in (half, WhenClass.of(1, 1, SPAN), Highest(span=SPAN), ByAnswer(span=SPAN)):
+        assert codes(lambda decision=decision: load(path, decision=decision, outcomes=("no", "yes"))) == ["E0511"]
+
+
+def run_zipped(path: str, feeds: Mapping[str, Any]) -> Any:
+    (output,) = onnxruntime.InferenceSession(path).run(None, feeds)
+    return output
 
 
 def test_outputs_that_are_no_tables_are_passed_over(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from model_files import SPAN, declaration, domain, ml, network, node, saved
 from onnx import TensorProto
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.declaration import DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.declaration import ByAnswer, DecisionClause, Highest, WhenClass, WhenProbability, WhenScore
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, Model, Readout
 from fairdsl.models import load_model
@@ -44,8 +44,8 @@ POINTS = [
 ]
 
 
-def when_class(index: int, outcome: int = 1) -> WhenClass:
-    return WhenClass(outcome=outcome, index=index, span=SPAN)
+def when_class(label: int | str, outcome: int = 1) -> WhenClass:
+    return WhenClass.of(outcome, label, SPAN)
 
 
 def when_probability(q: str, relation: Relation = Relation.GE) -> WhenProbability:
@@ -91,7 +91,7 @@ def test_class_values_of_the_file_are_used(tmp_path: Path) -> None:
     assert check(load(tmp_path, file, when_class(1))) == check(load(tmp_path, file, Highest(span=SPAN)))
     with pytest.raises(DiagnosticError) as caught:
         load(tmp_path, file, when_class(0))
-    assert caught.value.diagnostics[0].title == "the file has no class 0"
+    assert caught.value.diagnostics[0].title == "the file has no class `0`"
 
 
 def test_probability_of_the_scikit_idiom(tmp_path: Path) -> None:
@@ -186,27 +186,35 @@ def test_linear_classifier(shape: dict[str, Any], transform: str, tmp_path: Path
 def test_classes_with_names(tmp_path: Path) -> None:
     classifier = ml("LinearClassifier", ["x"], ["label", "scores"], classlabels_strings=["bad", "good"], **TWINS)
     file = network([classifier], {}, outputs={"label": TensorProto.STRING, "scores": FLOAT})
-    model = load(tmp_path, file, when_class(1))
+    model = load(tmp_path, file, when_class("good"))
     assert model.deployed is not None
     assert model.deployed.labels == ("bad", "good")
     decisions = check(model)
-    assert check(load(tmp_path, file, when_class(1, outcome=0))) == [1 - d for d in decisions]
-
-
-def test_classes_that_are_the_outcomes_in_another_order(tmp_path: Path) -> None:
-    """scikit-learn sorts its classes: position 1 is `reject` there, and not the `grant` of the declaration."""
-    shape = {"post_transform": "LOGISTIC", **TWINS}
-    classifier = ml("LinearClassifier", ["x"], ["label", "scores"], classlabels_strings=["grant", "reject"], **shape)
-    file = network([classifier], {}, outputs={"label": TensorProto.STRING, "scores": FLOAT})
-    for clause in (when_class(1), when_class(0, outcome=0), when_probability("0.6"), Highest(span=SPAN)):
+    assert check(load(tmp_path, file, when_class("good", outcome=0))) == [1 - d for d in decisions]
+    for clause in (when_class(1), when_class("god"), Highest(span=SPAN), ByAnswer(span=SPAN)):
         with pytest.raises(DiagnosticError) as caught:
             load(tmp_path, file, clause)
         (found,) = caught.value.diagnostics
-        assert (found.code, "{ grant, reject }" in (found.help or "")) == ("E0511", True)
-    as_named = check(load(tmp_path, file, when_class(0)))
-    assert as_named == check(load(tmp_path, file, when_class(1, outcome=0)))
-    in_order = check(load(tmp_path, file, when_class(1), outcomes=("grant", "reject")))
-    assert in_order == [1 - decided for decided in as_named]
+        assert found.code == "E0511"
+        assert '`grant when class = "bad"` if the label `"bad"` means `grant`' in (found.help or "")
+
+
+def test_classes_that_are_the_outcomes_are_bound_by_name(tmp_path: Path) -> None:
+    """scikit-learn sorts its classes: the first one is `grant`, whatever is declared first."""
+    shape = {"post_transform": "LOGISTIC", **TWINS}
+    classifier = ml("LinearClassifier", ["x"], ["label", "scores"], classlabels_strings=["grant", "reject"], **shape)
+    file = network([classifier], {}, outputs={"label": TensorProto.STRING, "scores": FLOAT})
+    named = check(load(tmp_path, file, ByAnswer(span=SPAN)))
+    for clause in (when_class("grant"), when_class("reject", outcome=0), when_probability("1/2"), Highest(span=SPAN)):
+        assert check(load(tmp_path, file, clause)) == named
+    turned = check(load(tmp_path, file, ByAnswer(span=SPAN), outcomes=("grant", "reject")))
+    assert turned == [1 - decided for decided in named]
+    for clause in (when_class("reject"), when_class(0), when_probability("0.6", Relation.LT)):
+        with pytest.raises(DiagnosticError) as caught:
+            load(tmp_path, file, clause)
+        (found,) = caught.value.diagnostics
+        assert found.code == "E0511"
+        assert ("reject" in (found.help or "")) == (clause != when_class(0))
 
 
 def test_score_of_a_sigmoid_is_folded(tmp_path: Path) -> None:

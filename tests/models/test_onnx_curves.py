@@ -138,7 +138,7 @@ def test_two_probabilities_are_compared_by_their_logits(tmp_path: Path) -> None:
 
     constants = {"w": weights(1, 3), "v": weights(1, 3)}
     path = saved(network(nodes, constants, outputs={"y": TensorProto.BOOL}), tmp_path)
-    model = load_model(declaration(path, WhenClass(outcome=1, index=1, span=SPAN)), PEOPLE)
+    model = load_model(declaration(path, WhenClass.of(1, 1, SPAN)), PEOPLE)
     assert model.rational
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ PEOPLE = domain("age", "hours", "debt", kind=Integer(low=-1, high=5))
 ROWS = everyone()
 POINTS = points_of(ROWS)
 SCORE = WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(1, 4), span=SPAN)
-CLASS = WhenClass(outcome=1, index=1, span=SPAN)
+CLASS = WhenClass.of(1, 1, SPAN)
 HIGHEST = Highest(span=SPAN)
 QUICK = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
@@ -115,7 +116,7 @@ def test_two_classes_whose_votes_are_probabilities(
     assert agreed(loaded(model, folder, CLASS)) == [int(share > Fraction(1, 2)) for share in shares]
     assert agreed(loaded(model, folder, HIGHEST)) == [int(share > Fraction(1, 2)) for share in shares]
     assert agreed(loaded(model, folder, probable(Fraction(3, 4)))) == [int(s >= Fraction(3, 4)) for s in shares]
-    first = agreed(loaded(model, folder, probable(Fraction(3, 4), outcome=0)))
+    first = agreed(loaded(model, folder, replace(probable(Fraction(3, 4), outcome=0), label=0)))
     assert first == [int(1 - share < Fraction(3, 4)) for share in shares]
 
 
@@ -321,7 +322,7 @@ def test_probabilities_of_trees_are_named_where_a_clause_does_not_fit(tmp_path: 
     (problem,) = found.value.diagnostics
     assert problem.code == "E0511"
     assert "output `scores`: 2 probabilities" in problem.notes
-    assert "`when probability >= 0.5`" in str(problem.help)
+    assert "`yes when probability(class = 1) > 0.25` if the label `1` means `yes`" in str(problem.help)
 
 
 def test_features_that_sum_many_indicators_are_refused(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def individuals(seed: int, count: int = 60, width: int = 3) -> np.ndarray:
 
 def loaded(model: Any, folder: Path, clause: Any = None, people: Any = PEOPLE, **more: Any) -> Model:
     path = saved(model, folder)
-    return load_model(declaration(path, clause or WhenClass(outcome=1, index=1, span=SPAN), **more), people)
+    return load_model(declaration(path, clause or WhenClass.of(1, 1, SPAN), **more), people)
 
 
 def runs_alike(model: Model, points: np.ndarray) -> None:
@@ -56,7 +56,7 @@ def runs_alike(model: Model, points: np.ndarray) -> None:
 def test_a_classifier_of_two_classes(tmp_path: Path, kernel: str, index: int) -> None:
     vectors, coefficients = drawn(1)
     made = classifier_file(vectors, coefficients, 0.05, kernel_type=kernel, kernel_params=PARAMETERS[kernel])
-    model = loaded(made, tmp_path, WhenClass(outcome=1, index=index, span=SPAN))
+    model = loaded(made, tmp_path, WhenClass.of(1, index, SPAN))
     runs_alike(model, individuals(2))
     if kernel == "LINEAR":
         assert model.opaque is None
@@ -71,7 +71,7 @@ def test_a_classifier_of_two_classes(tmp_path: Path, kernel: str, index: int) ->
 
 def test_the_labels_may_be_words_and_other_numbers(tmp_path: Path) -> None:
     vectors, coefficients = drawn(3)
-    words = loaded(classifier_file(vectors, coefficients, labels=("no", "yes")), tmp_path, Highest(span=SPAN))
+    words = loaded(classifier_file(vectors, coefficients, labels=("no", "yes")), tmp_path, WhenClass.of(1, "yes", SPAN))
     assert words.deployed is not None
     assert words.deployed.labels == ("no", "yes")
     runs_alike(words, individuals(4))
@@ -87,7 +87,7 @@ def test_a_tie_is_the_second_class(tmp_path: Path) -> None:
     tied = np.array([[0.0, 3.0, 1.0], [0.0, -7.0, 2.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
     assert BatchEvaluator(model).settled(tied).decisions.tolist() == [1, 1, 0, 1]
     runs_alike(model, tied)
-    other = loaded(made, tmp_path, WhenClass(outcome=1, index=0, span=SPAN))
+    other = loaded(made, tmp_path, WhenClass.of(1, 0, SPAN))
     assert isinstance(other.rule, ByThreshold)
     assert other.rule.relation is Relation.LT
     assert BatchEvaluator(other).settled(tied).decisions.tolist() == [0, 0, 1, 0]

@@ -174,7 +174,7 @@ def test_two_classes_and_labels(tmp_path: Path) -> None:
         {"w1": weights(3, 6), "w2": weights(6, 2), "b2": weights(2)},
         outputs={"label": TensorProto.INT64, "p": TensorProto.FLOAT},
     )
-    for decision in (WhenClass(outcome=1, index=1, span=SPAN), Highest(span=SPAN)):
+    for decision in (WhenClass.of(1, 1, SPAN), Highest(span=SPAN)):
         written = cut(proto, tmp_path, {0: (0, 5)}, decision)
         assert written.model.layers == written.pruned.layers
         matches_onnxruntime(written)
@@ -410,6 +410,6 @@ def test_a_classifier_with_string_labels(tmp_path: Path) -> None:
         },
         outputs={"label": TensorProto.INT64, "p": TensorProto.FLOAT},
     )
-    written = cut(proto, tmp_path, {0: (1, 3)}, WhenClass(outcome=1, index=1, span=SPAN))
+    written = cut(proto, tmp_path, {0: (1, 3)}, WhenClass.of(1, 1, SPAN))
     assert written.model.layers == written.pruned.layers
     matches_onnxruntime(written)

@@ -45,7 +45,7 @@ def machine_problem(folder: Path, kernel: str = "RBF", quantity: Quantity = Quan
     vectors = rng.integers(0, (2, 13, 21), (40, 3)).astype(float)
     coefficients = np.where(vectors[:, 0] > 0, 1.0, -1.0) * rng.random(40)
     vectors[:, 0] *= 3
-    constant, clause = 0.1, WhenClass(outcome=1, index=1, span=SPAN)
+    constant, clause = 0.1, WhenClass.of(1, 1, SPAN)
     if kernel == "POLY":
         constant = _half(vectors, coefficients)
     made = classifier_file(vectors, coefficients, constant, kernel_type=kernel)

@@ -9,6 +9,7 @@ import pytest
 from marked_specs import assert_found_as_marked, checked, each, findings
 
 from fairdsl.ir.declaration import (
+    ByAnswer,
     FileSource,
     Highest,
     InlineScore,
@@ -58,11 +59,32 @@ def test_a_rule_keeps_its_strictness_and_its_exact_number(rule: str, tmp_path: P
     assert (decision.outcome, decision.relation, decision.threshold) == (outcome, relation, threshold)
 
 
-@pytest.mark.parametrize("index", [0, 1, 2, -1])
-def test_a_rule_by_class_as_the_file_numbers_them(index: int, tmp_path: Path) -> None:
-    decision = declared(f'  from "m.onnx"\n  grant when class = {index}', tmp_path).decision
+@pytest.mark.parametrize(("written", "label"), [("0", 0), ("1", 1), ("-1", -1), ('"good"', "good"), ('"1"', "1")])
+def test_a_rule_by_class_as_the_file_calls_them(written: str, label: int | str, tmp_path: Path) -> None:
+    for condition in (f"class = {written}", f"{written} = class"):
+        decision = declared(f'  from "m.onnx"\n  grant when {condition}', tmp_path).decision
+        assert isinstance(decision, WhenClass)
+        assert [(each.outcome, each.label) for each in decision.classes] == [(1, label)]
+
+
+def test_a_class_for_each_outcome(tmp_path: Path) -> None:
+    lines = '  low when class = "L"\n  high when class = "H"'
+    decision = declared(f'  from "m.onnx"\n{lines}', tmp_path, "low, middle, high").decision
     assert isinstance(decision, WhenClass)
-    assert (decision.outcome, decision.index) == (1, index)
+    assert [(each.outcome, each.label) for each in decision.classes] == [(0, "L"), (2, "H")]
+
+
+def test_the_probability_of_a_class(tmp_path: Path) -> None:
+    for label, written in ((1, "1"), ("good", '"good"')):
+        rule = f"grant when probability(class = {written}) >= 70%"
+        decision = declared(f'  from "m.onnx"\n  {rule}', tmp_path).decision
+        assert isinstance(decision, WhenProbability)
+        assert (decision.label, decision.threshold) == (label, Fraction(7, 10))
+
+
+def test_without_a_rule_the_labels_of_a_file_are_the_outcomes(tmp_path: Path) -> None:
+    for source in ('"m.onnx"', 'onnx "m"', 'black_box "m.onnx"'):
+        assert isinstance(declared(f"  from {source}", tmp_path).decision, ByAnswer)
 
 
 @pytest.mark.parametrize("outcomes", ["reject, grant", "low, middle, high"])
@@ -141,7 +163,7 @@ def test_every_attribute_is_read_in_order_where_nothing_else_is_written(tmp_path
 # ---- what is missing, or too much ----------------------------------------------------------------
 
 INCOMPLETE = {
-    "no rule": DOMAIN + 'model approve : Applicant -> { reject, grant } # error: E0412\n  from "m.onnx"\n',
+    "no rule": DOMAIN + "model approve : Applicant -> { reject, grant } # error: E0412\n  score = age\n",
     "no score": model("  grant when score > 0 # error: E0412"),
     "nothing to be highest": DOMAIN
     + "model approve : Applicant -> { reject, grant } # error: E0412\n  decide by highest score\n",
@@ -172,6 +194,18 @@ def test_a_model_says_everything_once(text: str, tmp_path: Path) -> None:
 
 INDEFINITE = {
     "half a class": model('  from "m.onnx"\n  grant when class = 0.5 # error: E0415'),
+    "a label without quotation marks": model('  from "m.onnx"\n  grant when class = good # error: E0415'),
+    "a label for two outcomes": model(
+        '  from "m.onnx"\n  grant when class = 1\n  reject when class = 1 # error: E0415'
+    ),
+    "two labels of one outcome": model(
+        '  from "m.onnx"\n  grant when class = 1\n  grant when class = 2 # error: E0415'
+    ),
+    "a class of one of three": model('  from "m.onnx"\n  high when class = 1 # error: E0415', "low, middle, high"),
+    "a score that is a text": model('  from "m.onnx"\n  grant when score > "high" # error: E0415'),
+    "the probability of half a class": model(
+        '  from "m.onnx"\n  grant when probability(class = 0.5) > 0.5 # error: E0415'
+    ),
     "an order of classes": model('  from "m.onnx"\n  grant when class >= 1 # error: E0415'),
     "an exact score": model('  from "m.onnx"\n  grant when score = 1 # error: E0415'),
     "an exact probability": model('  from "m.onnx"\n  grant when probability != 0.5 # error: E0415'),
@@ -219,5 +253,5 @@ def test_so_is_one_inside_a_rule(tmp_path: Path) -> None:
 
 
 def test_the_missing_rule_is_written_out(tmp_path: Path) -> None:
-    (finding,) = findings(model('  from "m.onnx"'), tmp_path)
+    (finding,) = findings(model("  score = age"), tmp_path)
     assert "`grant when score > 0`" in (finding.help or "")

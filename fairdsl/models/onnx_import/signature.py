@@ -9,6 +9,7 @@ from typing import Any
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors
+from fairdsl.models.onnx_import.columns import keys_of
 from fairdsl.models.onnx_import.file import RawInput, digest_with_sides, parse_model, raw_input
 from fairdsl.source import Span
 
@@ -18,19 +19,32 @@ __all__ = ["Signature", "read_signature"]
 _RANDOM = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 )
+#: Attributes that list what labels there are.
+_LISTS = frozenset(
+    {
+        "classes_strings",
+        "classlabels_int64s",
+        "classlabels_ints",
+        "classlabels_strings",
+        "values_int64s",
+        "values_strings",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
     """A file's digest, its inputs that no constant fills, and its operators that draw at random, by their nodes.
 
-    ``columns`` are the names of the columns of outputs that have any, in the order in which onnxruntime gives them.
+    ``columns`` are the names of the columns of outputs that have any, in the order in which onnxruntime gives them;
+    ``labels`` the lists of class labels of its operators, as they list them.
     """
 
     sha256: str
     inputs: tuple[RawInput, ...]
     random: tuple[tuple[str, str], ...]
-    columns: Mapping[str, tuple[str, ...]]
+    columns: Mapping[str, tuple[int | str, ...]]
+    labels: tuple[tuple[int | str, ...], ...]
 
 
 def read_signature(path: str, span: Span | None) -> Signature:
@@ -47,13 +61,29 @@ def read_signature(path: str, span: Span | None) -> Signature:
         inputs=tuple(raw_input(value) for value in model.graph.input if value.name not in constants),
         random=tuple((node.op_type, node.name or next(iter(node.output), "")) for node in _random(model.graph)),
         columns={node.output[0]: _keys(node) for node in model.graph.node if node.op_type == "ZipMap"},
+        labels=tuple(_labels(model.graph)),
     )
 
 
-def _keys(node: Any) -> tuple[str, ...]:
-    """The texts that a ZipMap names its columns by; onnxruntime sorts them. Empty where it names them by numbers."""
-    keys = (key for attribute in node.attribute if attribute.name == "classlabels_strings" for key in attribute.strings)
-    return tuple(key.decode() for key in sorted(keys))
+def _labels(graph: Any) -> Iterator[tuple[int | str, ...]]:
+    """The lists of labels in a file: of classifiers and encoders, and tables of texts."""
+    for node in reversed(graph.node):
+        for attribute in node.attribute:
+            if attribute.name in _LISTS and (attribute.strings or attribute.ints):
+                yield tuple(
+                    key.decode() if isinstance(key, bytes) else key for key in attribute.strings or attribute.ints
+                )
+    for tensor in graph.initializer:
+        if tensor.data_type == tensor.STRING:
+            yield tuple(key.decode() for key in tensor.string_data)
+
+
+def _keys(node: Any) -> tuple[int | str, ...]:
+    """The names that a ZipMap gives to its columns."""
+    names = ("classlabels_strings", "classlabels_int64s")
+    found = {a.name: a.strings or a.ints for a in node.attribute if a.name in names}
+    texts = {name: [key.decode() if isinstance(key, bytes) else key for key in keys] for name, keys in found.items()}
+    return tuple(sorted(keys_of(texts)))
 
 
 def _random(graph: Any) -> Iterator[Any]:

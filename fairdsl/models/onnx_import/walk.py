@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
-from fairdsl.models.basis import Affine, Basis, TooLargeError
+from fairdsl.models.basis import Affine, Basis, TooLargeError, take
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.onnx_import import activations, arithmetic, encoders, machines, scikit, shaping, trees
+from fairdsl.models.onnx_import.columns import zipped
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
 from fairdsl.models.onnx_import.plain import is_plain, is_plain_machine
 from fairdsl.models.onnx_import.values import (
@@ -228,7 +230,16 @@ def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | No
         node = next((node for node in raw.nodes if name in node.outputs), None)
         operator, where = ("graph", name) if node is None else (node.operator, node.where)
         raise DiagnosticError(errors.node_not_exact(path, operator, where, reason, None, span))
-    return tuple(_output(path, name, values, span) for name in raw.outputs if name not in unread)
+    return tuple(_named(raw, _output(path, name, values, span)) for name in raw.outputs if name not in unread)
+
+
+def _named(raw: RawGraph, output: GraphOutput) -> GraphOutput:
+    """The output with its columns as a ZipMap names and orders them."""
+    found = zipped(raw.nodes, output.name)
+    if found is None or len(found[0]) != output.width:
+        return output
+    names, order = found
+    return replace(output, scores=take(output.scores, order.reshape(output.scores.shape)), labels=names)
 
 
 def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -> GraphOutput:
