@@ -241,7 +241,7 @@ def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -
             return GraphOutput(name=name, kind=OutputKind.PROBABILITY, scores=shares)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
-        case Labelled(scores, labels, _, ties_last):
+        case Labelled(scores=scores, labels=labels, ties_last=ties_last):
             return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels, ties_last=ties_last)
         case Constant(array, text) if not text:
             constant = Affine.constant(Constant(array).numbers)
