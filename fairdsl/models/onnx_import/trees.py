@@ -260,20 +260,24 @@ def _nodes(call: NodeCall, width: int) -> dict[_Name, _Node]:
 def _ways(nodes: Mapping[_Name, _Node]) -> Iterator[list[tuple[_Name, tuple[tuple[Comparison, bool], ...]]]]:
     """For every tree its leaves with the tests on the way to them, the true branch of a node first."""
     below = {name for node in nodes.values() if node.test is not None for name in (node.yes, node.no)}
-    roots = [name for name in nodes if name not in below]
-    runs = [tree for tree, _ in groupby(tree for tree, _ in nodes)]
-    if len(runs) != len(set(runs)) or len(roots) != len(runs) or not below <= nodes.keys():
-        raise UnreadableError("its nodes do not make trees with one root each")
-    reached, literals = 0, 0
+    roots = [next(names) for _, names in groupby(nodes, key=lambda name: name[0])]
+    if len(roots) != len({tree for tree, _ in roots}):
+        raise UnreadableError("its nodes are not listed tree by tree")
+    if not below <= nodes.keys():
+        raise UnreadableError("its nodes do not make trees: some branch ends nowhere")
+    if not below.isdisjoint(roots):
+        raise UnreadableError("some tree is not listed from its root on, which is where onnxruntime starts")
+    reached: set[_Name] = set()
+    literals = 0
     for root in roots:
         leaves = []
         stack: list[tuple[_Name, tuple[tuple[Comparison, bool], ...]]] = [(root, ())]
         while stack:
             name, way = stack.pop()
             node = nodes[name]
-            reached += 1
-            if reached > len(nodes):
+            if name in reached:
                 raise UnreadableError("its nodes do not make trees: some node is below two others")
+            reached.add(name)
             if node.test is None:
                 leaves.append((name, way))
                 literals += len(way)
@@ -283,7 +287,7 @@ def _ways(nodes: Mapping[_Name, _Node]) -> Iterator[list[tuple[_Name, tuple[tupl
             stack.append((node.no, (*way, (node.test, False))))
             stack.append((node.yes, (*way, (node.test, True))))
         yield leaves
-    if reached != len(nodes):
+    if len(reached) != len(nodes):
         raise UnreadableError("its nodes do not make trees: some node cannot be reached")
 
 
