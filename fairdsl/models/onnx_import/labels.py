@@ -86,7 +86,7 @@ def cast(call: NodeCall, chosen: Labelled, dtype: np.dtype[np.generic] | None) -
         return mapped(call, chosen, [_written(label, chosen.dtype) for label in chosen.labels], TEXT)
     labels = [_number(label, chosen.dtype) for label in chosen.labels]
     source = np.dtype(np.int64 if chosen.dtype == TEXT else chosen.dtype)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         found = np.array([int(label) for label in labels]).astype(source).astype(dtype)
     if source.kind == "f" and dtype.kind in "iu" and not _fits(labels, dtype):
         raise UnreadableError(f"it casts a class to {dtype.name}, which does not hold it")

@@ -155,11 +155,15 @@ Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Labelled | Un
 
 @dataclass(slots=True)
 class NodeCall:
-    """A node with the values of its inputs; None where an optional input is left out."""
+    """A node with the values of its inputs; None where an optional input is left out.
+
+    ``whole``: whether the first of them is a tensor of integers, with which the runtime computes in integers.
+    """
 
     node: RawNode
     inputs: list[Value | None]
     basis: Basis
+    whole: bool = False
     rounded: list[str] = field(default_factory=list)
 
     def attribute(self, name: str, default: Any) -> Any:
