@@ -99,9 +99,9 @@ def _fits(labels: Sequence[Label], dtype: np.dtype[np.generic]) -> bool:
 
 
 def _written(label: Label, dtype: str) -> Label:
-    """A label as text."""
-    if isinstance(label, int) and np.dtype(dtype).kind == "f" and abs(label) > _WRITTEN_OUT:
-        raise UnreadableError(f"it writes the class {label} as text, rounded")
+    """A label as text; a float that is 0 is `0` or `-0`."""
+    if isinstance(label, int) and np.dtype(dtype).kind == "f" and not 0 < abs(label) <= _WRITTEN_OUT:
+        raise UnreadableError(f"it writes the class {label} as text, which is not always that number")
     return str(label)
 
 
