@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.models.onnx_import.walk import HANDLERS, SEVERAL
+from tests.models.random_decisions import wrong_decision
 from tests.models.random_graphs import Held, drawn, held
 from tests.models.random_ml_nodes import ML_BUILDERS
 from tests.models.random_nodes import BUILDERS
 
 ALL = {**BUILDERS, **ML_BUILDERS}
-EVERY_DAY = 240
+EVERY_DAY = 168  # three turns of every operator
 
 
 def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:
@@ -22,6 +23,9 @@ def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:
     model, inputs = drawn(seed, ALL)
     found = held(model, inputs, folder, seed)
     assert found.outcome in ("read", "refused", "cannot run"), f"seed {seed}: {found.outcome}"
+    if found.outcome == "read" and found.graph is not None:
+        wrong = wrong_decision(str(folder / "random.onnx"), found.graph, seed)
+        assert wrong is None, f"seed {seed}: {wrong}"
     return found, {(node.domain, node.op_type) for node in model.graph.node}
 
 
