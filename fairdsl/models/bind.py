@@ -15,7 +15,7 @@ from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models import errors
 from fairdsl.models.basis import Whole
 from fairdsl.models.graph import GraphInput, ImportedGraph
-from fairdsl.models.indicate import form_of, unit_forms
+from fairdsl.models.indicate import early_forms, form_of
 from fairdsl.source import Span
 
 __all__ = ["bind", "check_whole", "feeds_width"]
@@ -50,12 +50,14 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, sp
 
 
 def check_whole(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> None:
-    """Check what the file takes for granted of the numbers that it reads as integers; raises DiagnosticError.
+    """Check what the file takes for granted of the numbers that it reads as integers.
 
     All are integers in the domain, so that a cast cuts nothing off, and those that are looked up in a list without a
-    place for others are in the list.
+    place for others are in the list. Raises DiagnosticError, and EntangledError.
     """
-    units = unit_forms(graph.basis.blocks, forms)
+    blocks = graph.basis.blocks
+    read = {number for whole in graph.basis.whole for number in whole.value.parts}
+    units = early_forms(blocks, [number for number in read if blocks[number].indicators is not None], forms, domain)
     for whole in graph.basis.whole:
         for element in range(whole.value.size):
             problem = _objection(whole, form_of(whole.value, element, units), domain)

@@ -8,7 +8,7 @@ remain that can be reached, and of each way to them the tests that are not settl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -22,7 +22,7 @@ from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.models.basis import Affine, Block, Comparison, Indicators, Pick
 from fairdsl.numerics.leaves import opposite
 
-__all__ = ["Bound", "EntangledError", "bind_indicators", "form_of", "one_hot_groups", "unit_forms"]
+__all__ = ["Bound", "EntangledError", "bind_indicators", "early_forms", "form_of", "one_hot_groups", "unit_forms"]
 
 #: Indicators that one tested feature may read at most: their truth values are gone through.
 _MOST_INDICATORS = 8
@@ -55,20 +55,39 @@ def bind_indicators(blocks: Sequence[Block], wanted: Sequence[int], forms: Seque
 
     Raises EntangledError.
     """
-    units_of = unit_forms(blocks, forms)
     units: list[Predicate | bool] = []
     groups: list[tuple[int, ...]] = []
-    for number, block in enumerate(blocks[: max(wanted, default=-1) + 1]):
-        if block.indicators is None:
-            continue
-        found = _bound(block.indicators, units_of, domain)
-        units_of[number] = [_form(unit) for unit in found]
+    for number, indicators, found in _in_order(blocks, wanted, unit_forms(blocks, forms), domain):
         if number in wanted:
-            for group in block.indicators.groups:
+            for group in indicators.groups:
                 alive = (len(units) + unit for unit in group if found[unit] is not False)
                 groups.append(tuple(alive))
             units.extend(found)
     return Bound(tuple(units), tuple(groups))
+
+
+def early_forms(
+    blocks: Sequence[Block], wanted: Sequence[int], forms: Sequence[Form], domain: Domain
+) -> dict[int, Sequence[Form]]:
+    """The forms of the units of every graph input, and of the indicators up to the blocks ``wanted``.
+
+    Raises EntangledError.
+    """
+    units_of = unit_forms(blocks, forms)
+    for _ in _in_order(blocks, wanted, units_of, domain):
+        pass
+    return units_of
+
+
+def _in_order(
+    blocks: Sequence[Block], wanted: Sequence[int], units_of: dict[int, Sequence[Form]], domain: Domain
+) -> Iterator[tuple[int, Indicators, list[Predicate | bool]]]:
+    """The blocks of indicators up to those ``wanted``, bound; their forms go to ``units_of``."""
+    for number, block in enumerate(blocks[: max(wanted, default=-1) + 1]):
+        if block.indicators is not None:
+            found = _bound(block.indicators, units_of, domain)
+            units_of[number] = [_form(unit) for unit in found]
+            yield number, block.indicators, found
 
 
 def one_hot_groups(inputs: Sequence[Input], domain: Domain) -> tuple[tuple[int, ...], ...]:

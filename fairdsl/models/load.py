@@ -118,6 +118,8 @@ def _bound_and_decided(
         check_whole(graph, forms, domain, span)
     except DiagnosticError as problem:
         found.extend(problem.diagnostics)
+    except EntangledError as problem:
+        found.append(_entangled(graph, problem, span))
     try:
         decided = decide(declaration, graph, warnings.report)
     except DiagnosticError as problem:
@@ -144,9 +146,7 @@ def _assemble(
         found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), None, span)
         raise DiagnosticError(found) from problem
     except EntangledError as problem:
-        remedy = "export the trees over the attributes and indicators themselves, not over sums of them"
-        found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
-        raise DiagnosticError(found) from problem
+        raise DiagnosticError(_entangled(graph, problem, span)) from problem
     inputs, first = fold(layers[0], forms, bound.units)
     outcomes, favourable = ordered(declaration, decided.order)
     return Model(
@@ -164,6 +164,11 @@ def _assemble(
         declaration=declaration if from_file else None,
         span=declaration.span,
     )
+
+
+def _entangled(graph: ImportedGraph, problem: EntangledError, span: Span | None) -> Diagnostic:
+    remedy = "export the trees over the attributes and indicators themselves, not over sums of them"
+    return errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
 
 
 def _one_of(inputs: tuple[Input, ...], bound: Bound, domain: Domain) -> tuple[tuple[int, ...], ...]:

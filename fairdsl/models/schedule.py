@@ -58,17 +58,31 @@ def first_blocks(blocks: Sequence[Block], output: Affine) -> list[int]:
 
 def _levels(blocks: Sequence[Block], output: Affine) -> dict[int, int]:
     """The level of every block that the output depends on, in the order of the blocks; inputs have 0."""
-    needed = set(output.parts)
+    read: dict[int, list[int]] = {}
+    needed = set(_used(output))
     for number in range(len(blocks) - 1, -1, -1):  # a block's argument only speaks of earlier blocks
         argument = blocks[number].argument
         if number in needed and argument is not None:
-            needed |= set(argument.parts)
+            read[number] = list(_used(argument))
+            needed.update(read[number])
     levels: dict[int, int] = {}
     for number in sorted(needed):
-        argument = blocks[number].argument
-        below = [] if argument is None else [levels[part] for part in argument.parts]
-        levels[number] = 0 if argument is None else 1 + max(below, default=0)
+        below = [levels[part] for part in read.get(number, [])]
+        levels[number] = 0 if blocks[number].argument is None else 1 + max(below, default=0)
     return levels
+
+
+def _used(value: Affine) -> dict[int, NDArray[np.int64]]:
+    """The units that the value depends on, by their blocks: those with a weight that is not 0."""
+    found: dict[int, NDArray[np.int64]] = {}
+    for number, part in value.parts.items():
+        if isinstance(part, Pick):
+            units = part.units[(part.units >= 0) & (part.scale != 0)]
+        else:
+            units = np.flatnonzero((part.matrix != 0).any(axis=0))
+        if units.size:
+            found[number] = units
+    return found
 
 
 def _last_uses(
@@ -78,11 +92,7 @@ def _last_uses(
     last = {number: np.zeros(blocks[number].width, dtype=np.int64) for number in levels}
 
     def note(value: Affine, level: int) -> None:
-        for number, part in value.parts.items():
-            if isinstance(part, Pick):
-                used = part.units[(part.units >= 0) & (part.scale != 0)]
-            else:
-                used = np.flatnonzero((part.matrix != 0).any(axis=0))
+        for number, used in _used(value).items():
             last[number][used] = np.maximum(last[number][used], level)
 
     for number, level in levels.items():
@@ -132,10 +142,12 @@ def _layer(
 
 
 def _rows(value: Affine, positions: Positions, width: int) -> Array:
-    """The value's weights over the layer below, whose units lie at ``positions`` (-1: not there)."""
+    """The value's weights over the layer below, whose units lie at ``positions`` (-1: not there, nor read)."""
     out = exact.zeros((value.size, width))
     for number, part in value.parts.items():
-        place = positions[number]
+        place = positions.get(number)
+        if place is None:  # every weight is 0
+            continue
         if isinstance(part, Pick):
             rows = np.flatnonzero((part.units >= 0) & (part.scale != 0))
             out = _like(out, part.scale)

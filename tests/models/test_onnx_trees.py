@@ -255,12 +255,14 @@ SINGLE = Branch("BRANCH_LEQ", 0, 0.5, Leaf(((0, 1.0),)), Leaf(((0, 0.25),)))
 SOMETIMES = Branch("BRANCH_LEQ", 0, 1.5, Leaf(((0, -1.0),)), Leaf(((1, -0.25),)))
 REFUSED: dict[str, tuple[list[Any], tuple[str, ...], str]] = {
     "minimum": ([regressor([SMALL], aggregate_function="MIN")], ("y",), "takes the MIN of its trees"),
-    "one target, logistic": ([regressor([SMALL], post_transform="LOGISTIC")], ("y",), "runtimes leave out"),
-    "probit": ([classifier([SMALL], post_transform="PROBIT")], ("label", "scores"), "PROBIT"),
-    "softmax of one": ([classifier([SMALL], post_transform="SOFTMAX")], ("label", "scores"), "SOFTMAX"),
-    "votes for both of two": ([classifier([BOTH])], ("label", "scores"), "votes for the second"),
+    "probit": ([classifier([SMALL], post_transform="PROBIT")], ("scores",), "PROBIT"),
+    "softmax without zeros": (
+        [classifier([BOTH], (0, 1, 2), base_values=[0.0] * 3, post_transform="SOFTMAX_ZERO")],
+        ("scores",),
+        "SOFTMAX_ZERO",
+    ),
     "classes without votes": ([classifier([SOMETIMES], (0, 1, 2))], ("label", "scores"), "may get no vote"),
-    "two base values": ([classifier([SMALL], base_values=[0.5, 0.5])], ("label", "scores"), "two base values"),
+    "three base values": ([classifier([SMALL], base_values=[0.5, 0.5, 0.5])], ("label", "scores"), "3 base values"),
     "other base values": (
         [classifier([BOTH], (0, 1, 2), base_values=[0.5, 1.0])],
         ("label", "scores"),
@@ -269,9 +271,9 @@ REFUSED: dict[str, tuple[list[Any], tuple[str, ...], str]] = {
     "after a network": ([node("Relu", ["x"], ["z"]), regressor([SMALL], "z")], ("y",), "units of a network compute"),
     "too wide": ([regressor([Branch("BRANCH_LEQ", 7, 0.5, SMALL, SMALL)])], ("y",), "feature 7 of 3"),
     "unknown mode": ([changed(PLAIN, nodes_modes=["BRANCH_XOR", *PLAIN["nodes_modes"][1:]])], ("y",), "BRANCH_XOR"),
-    "cycle": ([changed(PLAIN, nodes_falsenodeids=[0, *PLAIN["nodes_falsenodeids"][1:]])], ("y",), "cannot be reached"),
+    "cycle": ([changed(PLAIN, nodes_falsenodeids=[0, *PLAIN["nodes_falsenodeids"][1:]])], ("y",), "from its root on"),
     "shared": ([changed(FOUR, nodes_falsenodeids=[2, 0, 3, 0])], ("y",), "below two others"),
-    "two roots": ([changed(PLAIN, nodes_falsenodeids=[2, 0, 3, 0, 0])], ("y",), "one root"),
+    "shared, and one left over": ([changed(PLAIN, nodes_falsenodeids=[2, 0, 3, 0, 0])], ("y",), "below two others"),
     "infinite": ([changed(PLAIN, target_weights=[float("inf"), 0.0, 0.0])], ("y",), "number inf"),
     "vote inside": ([changed(PLAIN, target_nodeids=[0, 3, 4])], ("y",), "is no leaf"),
     "one class": ([classifier([SMALL], (0,))], ("label", "scores"), "two or more classes"),

@@ -199,7 +199,7 @@ def test_what_is_not_read_is_refused_with_the_reason(tmp_path: Path, attributes:
     ("attributes", "reason"),
     [
         ({"prob_a": [-1.0], "prob_b": [0.0]}, "its probabilities are fitted to the score by an iteration"),
-        ({"post_transform": "LOGISTIC"}, "its scores go through `post_transform` LOGISTIC"),
+        ({"post_transform": "PROBIT"}, "its scores go through `post_transform` PROBIT"),
     ],
 )
 def test_scores_that_are_not_read_alone(tmp_path: Path, attributes: dict[str, Any], reason: str) -> None:

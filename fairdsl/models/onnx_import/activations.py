@@ -20,7 +20,7 @@ from fairdsl.models.onnx_import.values import (
     Value,
 )
 
-__all__ = ["HANDLERS", "logistic_pair", "softmax"]
+__all__ = ["HANDLERS", "larger", "logistic_pair", "softmax"]
 
 
 def _relu(call: NodeCall) -> Value:
@@ -97,10 +97,13 @@ def _abs(call: NodeCall) -> Value:
 def _max(call: NodeCall) -> Value:
     largest = call.affine(0)
     for position in range(1, len(call.inputs)):
-        largest, other = broadcast_pair(largest, call.affine(position))
-        difference = add(other, negative(largest), call.basis)
-        largest = add(largest, call.basis.relu(difference), call.basis)
+        largest = larger(call, *broadcast_pair(largest, call.affine(position)))
     return largest
+
+
+def larger(call: NodeCall, left: Affine, right: Affine) -> Affine:
+    """The larger one of two values of the same shape, element by element."""
+    return add(left, call.basis.relu(add(right, negative(left), call.basis)), call.basis)
 
 
 def _min(call: NodeCall) -> Value:
@@ -181,7 +184,7 @@ def _exceeds(call: NodeCall, left: int, right: int, labels: tuple[int, int]) -> 
         raise UnreadableError("it compares more than one number of an individual")
     row = Affine((1, 1), difference.parts, difference.bias)
     scores = take(row, np.zeros((1, 2), dtype=np.int64))
-    return Labelled(scale(scores, np.array([0.0, 1.0])), labels, difference.shape)
+    return Labelled(scale(scores, np.array([0.0, 1.0])), labels, difference.shape, "bool")
 
 
 def _side(call: NodeCall, position: int, other: int) -> Affine:

@@ -106,6 +106,8 @@ def _div(call: NodeCall) -> Value:
     divisor = call.constant(1, "the divisor")
     try:
         whole = _whole(call, lambda a, b: np.trunc(a / b).astype(np.int64))
+        if whole is None and call.whole and np.any(np.abs(divisor.integers) != 1):
+            raise UnreadableError("it divides integers, which cuts the fraction off", "cast them to floats before")
         return whole or times(call.affine(0), exact.reciprocal(divisor.numbers))
     except ZeroDivisionError as problem:
         raise UnreadableError("it divides by zero") from problem

@@ -15,13 +15,16 @@ from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, take
 from fairdsl.models.onnx_import.arithmetic import plus
-from fairdsl.models.onnx_import.scikit import above
+from fairdsl.models.onnx_import.labels import mapped
 from fairdsl.models.onnx_import.shaping import joined
-from fairdsl.models.onnx_import.values import Handlers, Labelled, NodeCall, Softmaxed, UnreadableError, Value
+from fairdsl.models.onnx_import.values import TEXT, Handlers, Labelled, NodeCall, Softmaxed, UnreadableError, Value
+from fairdsl.models.onnx_import.written import above
 
 __all__ = ["HANDLERS"]
 
 _ML = "ai.onnx.ml"
+
+_Entry = int | float | str
 
 
 def _binarizer(call: NodeCall) -> Value:
@@ -30,7 +33,7 @@ def _binarizer(call: NodeCall) -> Value:
     threshold = Fraction(float(call.attribute("threshold", 0.0)))
     if value.size == 1:
         chosen = above(call, value, threshold, (0, 1))
-        return Labelled(chosen.scores, chosen.labels, value.shape, chosen.ties_last)
+        return Labelled(chosen.scores, chosen.labels, value.shape, "float32")
     tests = [Comparison(i, Relation.GT, threshold) for i in range(value.size)]
     return _indicators(call, _early(call), tests, value.shape)
 
@@ -56,13 +59,7 @@ def _label_encoder(call: NodeCall) -> Value:
     keys, values, default = _table(call)
     chosen = call.value(0)
     if isinstance(chosen, Labelled):
-        table = dict(zip(keys, values, strict=True))
-        labels = [table.get(label, default) for label in chosen.labels]
-        if any(not isinstance(label, str) and int(label) != label for label in labels):
-            raise UnreadableError("its table holds classes that are no whole numbers")
-        return Labelled(
-            chosen.scores, tuple(x if isinstance(x, str) else int(x) for x in labels), chosen.shape, chosen.ties_last
-        )
+        return _other_labels(call, chosen, keys, values, default)
     value = _early(call)
     if any(isinstance(entry, str) for entry in (*keys, *values, default)):
         raise UnreadableError("its table holds text")
@@ -79,7 +76,22 @@ def _label_encoder(call: NodeCall) -> Value:
     return plus(call, found, Affine.constant(exact.from_rationals(np.array([Fraction(default)], dtype=object))))
 
 
-def _table(call: NodeCall) -> tuple[Sequence[int | float | str], Sequence[int | float | str], int | float | str]:
+def _other_labels(
+    call: NodeCall, chosen: Labelled, keys: Sequence[_Entry], values: Sequence[_Entry], default: _Entry
+) -> Labelled:
+    """The class under the labels of the table."""
+    kinds = {"keys_int64s": "int64", "keys_floats": "float32", "keys_strings": TEXT}
+    if any(name in call.node.attributes and chosen.dtype != kind for name, kind in kinds.items()):
+        raise UnreadableError("its keys are of another type than the classes")
+    if len(set(keys)) != len(keys):
+        raise UnreadableError("its table has a key twice")
+    table = dict(zip(keys, values, strict=True))
+    labels = [table.get(label, default) for label in chosen.labels]
+    kind = "float32" if "values_floats" in call.node.attributes else "int64"
+    return mapped(call, chosen, labels, TEXT if isinstance(default, str) else kind)
+
+
+def _table(call: NodeCall) -> tuple[Sequence[_Entry], Sequence[_Entry], _Entry]:
     """Keys, values and default of a LabelEncoder."""
     kinds = (("int64s", "int64", -1), ("floats", "float", 0.0), ("strings", "string", "_Unused"))
     keys = next((found for kind, _, _ in kinds if (found := call.attribute(f"keys_{kind}", None)) is not None), None)

@@ -8,36 +8,25 @@ scores are the columns -v and v, in this order, as onnxruntime computes them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdsl.ir.opaque import Kernel
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, KernelTerms, apply, scale, take
 from fairdsl.models.onnx_import.arithmetic import plus
-from fairdsl.models.onnx_import.values import Handlers, Labelled, NodeCall, Unread, UnreadableError, Value
+from fairdsl.models.onnx_import.values import Handlers, NodeCall, Unread, UnreadableError, Value
+from fairdsl.models.onnx_import.written import Columns, classes, floats, highest, written
 
 __all__ = ["HANDLERS", "svm_classifier"]
-
-FloatArray = NDArray[np.float64]
 
 _KERNELS = {"LINEAR": Kernel.LINEAR, "POLY": Kernel.POLY, "RBF": Kernel.RBF, "SIGMOID": Kernel.SIGMOID}
 #: Powers of a polynomial kernel that are read.
 _HIGHEST_DEGREE = 16
 
 
-def _numbers(call: NodeCall, attribute: str) -> FloatArray:
-    """A list of numbers as a vector (protobuf hands float32 over as float64, exactly)."""
-    listed = call.attribute(attribute, None)
-    found = np.array([] if listed is None else listed, dtype=np.float64)
-    if not np.isfinite(found).all():
-        raise UnreadableError(f"its `{attribute}` are not all finite numbers")
-    return found
-
-
 def _value(call: NodeCall, count: int) -> Affine:
     """The value v, from ``count`` support vectors, in a tensor [1, 1]."""
     features = call.affine(0)
-    coefficients, vectors, rho = (_numbers(call, name) for name in ("coefficients", "support_vectors", "rho"))
+    coefficients, vectors, rho = (floats(call, name) for name in ("coefficients", "support_vectors", "rho"))
     if coefficients.size != count or vectors.size != count * features.size or rho.size != 1:
         sizes = f"{coefficients.size} coefficients and {vectors.size} numbers in support vectors"
         raise UnreadableError(f"it has {sizes} for {count} vectors of {features.size} features")
@@ -69,7 +58,7 @@ def _value(call: NodeCall, count: int) -> Affine:
 
 def _parameters(call: NodeCall, kernel: Kernel) -> tuple[float, float, int]:
     """Gamma, the constant and the degree; those that the kernel does not use are 0."""
-    given = _numbers(call, "kernel_params").tolist() or [0.0, 0.0, 0.0]
+    given = floats(call, "kernel_params").tolist() or [0.0, 0.0, 0.0]
     if len(given) != 3:
         raise UnreadableError(f"it has {len(given)} `kernel_params`, and three are needed")
     gamma, coef0, degree = given
@@ -86,7 +75,7 @@ def _parameters(call: NodeCall, kernel: Kernel) -> tuple[float, float, int]:
 
 def svm_classifier(call: NodeCall) -> list[Value]:
     """Both outputs of an SVMClassifier of two classes: the label, and the scores where they are plain ones."""
-    labels = tuple(call.attribute("classlabels_ints", None) or call.attribute("classlabels_strings", None) or ())
+    labels = classes(call, "classlabels_ints")
     per_class = [int(count) for count in call.attribute("vectors_per_class", None) or ()]
     if len(labels) != 2:
         remedy = "train a machine for each class"
@@ -94,34 +83,27 @@ def svm_classifier(call: NodeCall) -> list[Value]:
     if len(per_class) != 2 or not sum(per_class):
         raise UnreadableError("it has no support vectors", "export it as a LinearClassifier")
     value = _value(call, sum(per_class))
-    pair = take(value, np.zeros((1, 2), dtype=np.int64))
     # The second class where -v >= 0: ties are its own.
-    label = Labelled(scale(pair, np.array([0.0, -1.0])), labels, (1,), ties_last=True)
-    return [label, _scores(call, pair)]
-
-
-def _scores(call: NodeCall, pair: Affine) -> Value:
-    """The columns of scores, where nothing is done to them."""
-    transform = call.attribute("post_transform", "NONE")
-    if _numbers(call, "prob_a").size:
+    both = scale(take(value, np.zeros((1, 2), dtype=np.int64)), np.array([0.0, -1.0]))
+    label = highest(call, both, labels, ties_last=True)
+    if floats(call, "prob_a").size:
         reason = "its probabilities are fitted to the score by an iteration that stops early; its label is read"
-        return Unread(reason, pair.shape)
-    if transform != "NONE":
-        return Unread(f"its scores go through `post_transform` {transform}; its label is read", pair.shape)
-    return scale(pair, np.array([-1.0, 1.0]))
+        return [label, Unread(reason, both.shape)]
+    plain = call.attribute("post_transform", "NONE") == "NONE"
+    return [label, written(call, value, Columns.SIGNS if plain else Columns.SHARES)]
 
 
 def _svm_regressor(call: NodeCall) -> Value:
     """The value of an SVMRegressor; without support vectors its coefficients are those of the features."""
     transform = call.attribute("post_transform", "NONE")
     if transform != "NONE":
-        raise UnreadableError(f"its value goes through `post_transform` {transform}")
+        raise UnreadableError(f"its value goes through `post_transform` {transform}, which onnxruntime leaves out")
     if call.attribute("one_class", 0):
         raise UnreadableError("it gives the sign of its value (`one_class`)", "export the value itself")
     count = int(call.attribute("n_supports", 0))
     if count:
         return _value(call, count)
-    value, coefficients, rho = call.affine(0), _numbers(call, "coefficients"), _numbers(call, "rho")
+    value, coefficients, rho = call.affine(0), floats(call, "coefficients"), floats(call, "rho")
     if coefficients.size != value.size or rho.size != 1:
         raise UnreadableError(f"it has {coefficients.size} coefficients for {value.size} features")
     product = apply(coefficients.reshape(1, -1), value, (1, 1), call.basis)

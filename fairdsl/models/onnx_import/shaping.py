@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairdsl.models.basis import Affine, Whole, stack, take
 from fairdsl.models.onnx_import.file import numpy_dtype
+from fairdsl.models.onnx_import.labels import cast, looked_up
 from fairdsl.models.onnx_import.values import (
     Constant,
     Handlers,
@@ -76,7 +77,9 @@ def _cast(call: NodeCall) -> Value:
     value = call.value(0)
     dtype = numpy_dtype(int(call.attribute("to", 1)))
     text = dtype is None
-    if isinstance(value, Labelled | Unread) or (isinstance(value, Constant) and value.text and text):
+    if isinstance(value, Labelled):
+        return cast(call, value, dtype)
+    if isinstance(value, Unread) or (isinstance(value, Constant) and value.text and text):
         return value
     if dtype is None:
         raise UnreadableError("it turns numbers into text")
@@ -143,29 +146,19 @@ def _expand(call: NodeCall) -> Value:
 
 def _gather(call: NodeCall) -> Value:
     chosen = call.value(1)
+    axis = call.attribute("axis", 0)
     if isinstance(chosen, Labelled):
-        return relabel(chosen, call.constant(0, "the table of classes"))
+        table = call.constant(0, "the table of classes")
+        if len(table.shape) != 1:
+            raise UnreadableError("its table of classes has more than one dimension")
+        return looked_up(call, chosen, table, axis, from_the_end=True)
     if not isinstance(chosen, Constant):
         raise UnreadableError(
             "it looks rows up by a value of the individual (an embedding)",
             "write `reads one_hot(...)` and export the network without the embedding",
         )
     positions = np.array(chosen.integers, dtype=np.int64).reshape(chosen.shape)
-    axis = call.attribute("axis", 0)
     return rearrange(call.value(0), lambda source: np.take(source, positions, axis=axis))
-
-
-def relabel(chosen: Labelled, table: Constant) -> Labelled:
-    """The class values that a table holds for the positions an ArgMax emits."""
-    names = table.array.reshape(-1).tolist()
-    if any(isinstance(label, str) for label in chosen.labels) or len(names) != len(chosen.labels):
-        raise UnreadableError("its table does not have one entry for every class")
-    labels = tuple(names[int(label)] for label in chosen.labels)
-    if not table.text and any(int(v) != v for v in labels):
-        raise UnreadableError("its table holds classes that are no whole numbers")
-    return Labelled(
-        chosen.scores, labels if table.text else tuple(int(v) for v in labels), chosen.shape, chosen.ties_last
-    )
 
 
 def _slice(call: NodeCall) -> Value:

@@ -1,35 +1,29 @@
 """Tree ensembles of ai.onnx.ml: each leaf an indicator of the tests on the way to it, the votes its weights.
 
 Meaning: the sum of the votes of the leaves that an individual reaches, one of every tree, in real arithmetic on the
-stored numbers. How a class comes from it follows onnxruntime: of two classes all votes go to the first entry, and
+stored numbers. How a class comes from it follows onnxruntime: of two classes all votes go to one entry, and
 the second class is chosen where the sum exceeds 1/2 if no vote is negative, and where it exceeds 0 otherwise; of
-three and more the highest sum decides, the first one in a tie. What the specification leaves open and runtimes
-read differently is refused.
+three and more the highest sum decides, the first one in a tie.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Comparison, Indicators, TooLargeError, add, apply, scale, take
+from fairdsl.models.basis import Affine, Comparison, Indicators, TooLargeError, apply, scale, take
 from fairdsl.models.onnx_import.arithmetic import negative, plus
-from fairdsl.models.onnx_import.scikit import above, squashed
-from fairdsl.models.onnx_import.values import (
-    Handlers,
-    Labelled,
-    NodeCall,
-    Probabilities,
-    UnreadableError,
-    Value,
-)
+from fairdsl.models.onnx_import.values import Handlers, NodeCall, UnreadableError, Value
+from fairdsl.models.onnx_import.written import Columns, above, classes, columns_of, highest, pair, written
 
 __all__ = ["HANDLERS", "tree_classifier"]
 
@@ -44,7 +38,7 @@ _RELATIONS = {
 }
 #: Tests on the ways to all leaves at most.
 _MOST_LITERALS = 1 << 22
-_HALF = Fraction(1, 2)
+_OPEN = "some class may get no vote at all, and then the file does not say which class is chosen"
 
 #: A node, by its tree and its number in it.
 _Name = tuple[int, int]
@@ -59,65 +53,95 @@ class _Node:
     no: _Name
 
 
+class _Voting(Enum):
+    """Whether the leaves that an individual reaches vote for a class or target."""
+
+    ALWAYS = "whichever leaves are reached"
+    SOMETIMES = "depending on the leaves"
+    NEVER = "by no leaf"
+
+
 @dataclass(frozen=True, slots=True)
 class _Votes:
-    """Sums over trees: ``scores`` is [1, columns], or None where a column has no vote at all.
+    """Sums over trees: ``sums`` is [1, columns], 0 where nothing votes; ``voting`` says for each column when.
 
-    ``always``: columns that some tree votes for whichever of its leaves is reached. ``negative``: whether some
-    vote is negative. ``used``: columns with votes. ``trees``: their number.
+    ``negative``: whether some vote is negative. ``trees``: their number.
     """
 
-    scores: Affine
-    always: frozenset[int]
-    used: frozenset[int]
+    sums: Affine
+    voting: tuple[_Voting, ...]
     negative: bool
     trees: int
+
+    @property
+    def threshold(self) -> Fraction:
+        """What the sum of the one class that is voted for has to exceed."""
+        return Fraction(0) if self.negative else Fraction(1, 2)
+
+    @property
+    def always(self) -> bool:
+        """Whether every column has votes for every individual."""
+        return all(voting is _Voting.ALWAYS for voting in self.voting)
 
 
 def tree_classifier(call: NodeCall) -> list[Value]:
     """Both outputs of a TreeEnsembleClassifier: the label and the scores after their transformation."""
-    labels = _listed(call, "classlabels_int64s") or _listed(call, "classlabels_strings")
+    labels = classes(call, "classlabels_int64s")
     if len(labels) < 2:
         raise UnreadableError("it does not choose among two or more classes")
     votes = _votes(call, "class", len(labels))
     base = _numbers(call, "base_values")
-    if len(labels) == 2:
-        return _of_two(call, votes, base, tuple(labels))
-    if base and len(base) != len(labels):
+    if len(base) not in ((0, 1, 2) if len(labels) == 2 else (0, len(labels))):
         raise UnreadableError(f"it has {len(base)} base values for {len(labels)} classes")
-    if not base and len(votes.always) < len(labels):
-        raise UnreadableError("some class may get no vote at all, and then the file does not say which class is chosen")
-    scores = _with_base(call, votes.scores, base)
-    plain = call.attribute("post_transform", "NONE") == "NONE" and not base and not votes.negative
-    return [Labelled(scores, tuple(labels), (1,)), Probabilities(scores) if plain else squashed(call, scores)]
+    if len(labels) > 2:
+        return _of_several(call, votes, base, labels)
+    first, second = votes.voting
+    if (base and first is _Voting.SOMETIMES) or second is _Voting.SOMETIMES:
+        raise UnreadableError(_OPEN)
+    if second is _Voting.NEVER:
+        return _of_one_sum(call, votes, base, labels)
+    return _of_two_sums(call, votes, base, labels)
 
 
-def _of_two(call: NodeCall, votes: _Votes, base: Sequence[Fraction], labels: tuple[int | str, ...]) -> list[Value]:
-    """Two classes: the votes are for the first entry, and count for the second class."""
-    if votes.used - {0}:
-        raise UnreadableError(
-            "it has two classes and votes for the second one, of which runtimes make different labels",
-            "export one score, as scikit-learn's exporter does: all votes under class id 0",
-        )
-    if len(base) > 1:
-        raise UnreadableError("it has one score and two base values, of which runtimes make different scores")
-    score = _with_base(call, take(votes.scores, np.zeros((1, 1), dtype=np.int64)), base)
-    label = above(call, score, Fraction(0) if votes.negative else _HALF, labels)
-    transform = call.attribute("post_transform", "NONE")
-    if transform not in ("NONE", "LOGISTIC"):
-        raise UnreadableError(f"its single score goes through `post_transform` {transform}")
-    mirrored = negative(score)
-    if transform == "NONE" and not votes.negative:
-        mirrored = plus(call, mirrored, Affine.constant(np.ones(1)))
-    both = _pair(call, mirrored, score)
-    return [label, Probabilities(both) if transform == "NONE" and not votes.negative else squashed(call, both)]
+def _of_one_sum(call: NodeCall, votes: _Votes, base: Sequence[Fraction], labels: tuple[int | str, ...]) -> list[Value]:
+    """Two classes: all votes are for the first entry, and count for the second class."""
+    total = _with_base(call, _column(votes.sums, 0), base[:1])
+    label = above(call, total, votes.threshold, labels)
+    if len(base) == 2:  # the runtime takes both entries for sums, and the second one has no votes
+        both = pair(call, total, Affine.constant(np.zeros((1, 1))))
+        return [label, written(call, both, Columns.SEVERAL)]
+    return [label, written(call, total, Columns.SIGNS if votes.negative else Columns.SHARES)]
 
 
-def _pair(call: NodeCall, first: Affine, second: Affine) -> Affine:
-    """Two single numbers as one row."""
-    columns = np.zeros((1, 2), dtype=np.int64)
-    left, right = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    return add(scale(take(first, columns), left), scale(take(second, columns), right), call.basis)
+def _of_two_sums(call: NodeCall, votes: _Votes, base: Sequence[Fraction], labels: tuple[int | str, ...]) -> list[Value]:
+    """Two classes with votes for the second entry: the sum of the second one decides alone.
+
+    Where the first entry has votes as well the threshold is 0, and the classes are 0 and 1 whatever numbers they
+    have in the file. Two base values make the sum of the first entry that of the second.
+    """
+    alone = votes.voting[0] is _Voting.NEVER
+    first, second = _column(votes.sums, 0), _column(votes.sums, 1)
+    if alone and len(base) == 2:
+        raise UnreadableError("it votes for the second class, and its base values replace these votes")
+    if len(base) == 2:
+        second = _with_base(call, first, base[1:])
+        first = negative(second)
+    elif not alone:
+        first = _with_base(call, first, base)
+    named = alone or isinstance(labels[0], str)
+    label = above(call, second, votes.threshold if alone else Fraction(0), labels if named else (0, 1))
+    shares = not (alone or base or votes.negative)
+    return [label, written(call, pair(call, first, second), Columns.SEVERAL, shares=shares)]
+
+
+def _of_several(call: NodeCall, votes: _Votes, base: Sequence[Fraction], labels: tuple[int | str, ...]) -> list[Value]:
+    """Three classes and more: the highest sum among those that have votes or a base value, the first in a tie."""
+    if not base and _Voting.SOMETIMES in votes.voting:
+        raise UnreadableError(_OPEN)
+    sums = _with_base(call, votes.sums, base)
+    candidates = [i for i, voting in enumerate(votes.voting) if base or voting is _Voting.ALWAYS]
+    label = highest(call, take(sums, np.array([candidates])), tuple(labels[i] for i in candidates))
+    return [label, written(call, sums, Columns.SEVERAL, shares=not (base or votes.negative))]
 
 
 def _tree_regressor(call: NodeCall) -> Value:
@@ -126,27 +150,29 @@ def _tree_regressor(call: NodeCall) -> Value:
         raise UnreadableError(f"it has {columns} targets")
     votes = _votes(call, "target", columns)
     base = _numbers(call, "base_values")
-    if base and (len(base) != columns or len(votes.always) < columns):
+    if base and (len(base) != columns or not (columns == 1 or votes.always)):
         raise UnreadableError("its base values do not belong to targets that every individual gets a sum for")
-    scores = votes.scores
+    sums = votes.sums
     match call.attribute("aggregate_function", "SUM"):
         case "SUM":
             pass
         case "AVERAGE":
             share = np.full(columns, Fraction(1, votes.trees), dtype=object)
-            scores = scale(scores, exact.from_rationals(share))
+            sums = scale(sums, exact.from_rationals(share))
         case other:
             raise UnreadableError(f"it takes the {other} of its trees, and only sums and averages are sums of leaves")
-    if columns == 1 and call.attribute("post_transform", "NONE") != "NONE":
-        transform = call.attribute("post_transform", "NONE")
-        raise UnreadableError(f"its single target goes through `post_transform` {transform}, which runtimes leave out")
-    return squashed(call, _with_base(call, scores, base))
+    sums = _with_base(call, sums, base)
+    return written(call, sums, columns_of(sums))
 
 
-def _with_base(call: NodeCall, scores: Affine, base: Sequence[Fraction]) -> Affine:
+def _column(sums: Affine, column: int) -> Affine:
+    return take(sums, np.array([[column]]))
+
+
+def _with_base(call: NodeCall, sums: Affine, base: Sequence[Fraction]) -> Affine:
     if not base:
-        return scores
-    return plus(call, scores, Affine.constant(exact.from_rationals(np.array([list(base)], dtype=object))))
+        return sums
+    return plus(call, sums, Affine.constant(exact.from_rationals(np.array([list(base)], dtype=object))))
 
 
 def _votes(call: NodeCall, prefix: str, columns: int) -> _Votes:
@@ -156,6 +182,8 @@ def _votes(call: NodeCall, prefix: str, columns: int) -> _Votes:
     trees = list(_ways(nodes))
     place = {name: unit for unit, name in enumerate(name for tree in trees for name, _ in tree)}
     weights = _weights(call, prefix, columns, place)
+    if columns == 1 and len(weights) < len(place):
+        raise UnreadableError("some leaf has no vote")
     tests: dict[Comparison, int] = {}
     units = []
     for tree in trees:
@@ -176,18 +204,23 @@ def _votes(call: NodeCall, prefix: str, columns: int) -> _Votes:
     for (column, unit), weight in weights.items():
         matrix[column, unit] = weight
         voted[column, unit] = True
-    always = {c for c in range(columns) if any(voted[c, list(group)].all() for group in groups)}
     return _Votes(
-        scores=apply(exact.from_rationals(matrix), leaves, (1, columns), call.basis),
-        always=frozenset(always),
-        used=frozenset(np.flatnonzero(voted.any(axis=1)).tolist()),
+        sums=apply(exact.from_rationals(matrix), leaves, (1, columns), call.basis),
+        voting=tuple(_voting(voted[column], groups) for column in range(columns)),
         negative=any(weight < 0 for weight in _numbers(call, f"{prefix}_weights")),
         trees=len(groups),
     )
 
 
+def _voting(voted: NDArray[np.bool_], groups: Sequence[tuple[int, ...]]) -> _Voting:
+    """When a column has votes, given the leaves that vote for it, and the leaves of every tree."""
+    if not voted.any():
+        return _Voting.NEVER
+    return _Voting.ALWAYS if any(voted[list(group)].all() for group in groups) else _Voting.SOMETIMES
+
+
 def _weights(call: NodeCall, prefix: str, columns: int, place: Mapping[_Name, int]) -> dict[tuple[int, int], Fraction]:
-    """The votes by column and leaf; several of one leaf for one column add up."""
+    """The votes by column and leaf. Several of a leaf for a column add up; of a single column the first one counts."""
     names = zip(_listed(call, f"{prefix}_treeids"), _listed(call, f"{prefix}_nodeids"), strict=True)
     found: dict[tuple[int, int], Fraction] = {}
     votes = zip(names, _listed(call, f"{prefix}_ids"), _numbers(call, f"{prefix}_weights"), strict=True)
@@ -197,7 +230,8 @@ def _weights(call: NodeCall, prefix: str, columns: int, place: Mapping[_Name, in
         if not 0 <= column < columns:
             raise UnreadableError(f"a leaf votes for entry {column} of {columns}")
         key = (int(column), place[name])
-        found[key] = found.get(key, Fraction(0)) + weight
+        if columns > 1 or key not in found:
+            found[key] = found.get(key, Fraction(0)) + weight
     return found
 
 
@@ -226,19 +260,24 @@ def _nodes(call: NodeCall, width: int) -> dict[_Name, _Node]:
 def _ways(nodes: Mapping[_Name, _Node]) -> Iterator[list[tuple[_Name, tuple[tuple[Comparison, bool], ...]]]]:
     """For every tree its leaves with the tests on the way to them, the true branch of a node first."""
     below = {name for node in nodes.values() if node.test is not None for name in (node.yes, node.no)}
-    roots = [name for name in nodes if name not in below]
-    if not roots or len(roots) != len({tree for tree, _ in nodes}) or not below <= nodes.keys():
-        raise UnreadableError("its nodes do not make trees with one root each")
-    reached, literals = 0, 0
+    roots = [next(names) for _, names in groupby(nodes, key=lambda name: name[0])]
+    if len(roots) != len({tree for tree, _ in roots}):
+        raise UnreadableError("its nodes are not listed tree by tree")
+    if not below <= nodes.keys():
+        raise UnreadableError("its nodes do not make trees: some branch ends nowhere")
+    if not below.isdisjoint(roots):
+        raise UnreadableError("some tree is not listed from its root on, which is where onnxruntime starts")
+    reached: set[_Name] = set()
+    literals = 0
     for root in roots:
         leaves = []
         stack: list[tuple[_Name, tuple[tuple[Comparison, bool], ...]]] = [(root, ())]
         while stack:
             name, way = stack.pop()
             node = nodes[name]
-            reached += 1
-            if reached > len(nodes):
+            if name in reached:
                 raise UnreadableError("its nodes do not make trees: some node is below two others")
+            reached.add(name)
             if node.test is None:
                 leaves.append((name, way))
                 literals += len(way)
@@ -248,7 +287,7 @@ def _ways(nodes: Mapping[_Name, _Node]) -> Iterator[list[tuple[_Name, tuple[tupl
             stack.append((node.no, (*way, (node.test, False))))
             stack.append((node.yes, (*way, (node.test, True))))
         yield leaves
-    if reached != len(nodes):
+    if len(reached) != len(nodes):
         raise UnreadableError("its nodes do not make trees: some node cannot be reached")
 
 

@@ -16,6 +16,7 @@ from fairdsl.models.basis import Affine, Basis, take
 from fairdsl.models.onnx_import.file import RawNode
 
 __all__ = [
+    "TEXT",
     "Constant",
     "Handler",
     "Handlers",
@@ -30,6 +31,10 @@ __all__ = [
     "as_affine",
     "rearrange",
 ]
+
+
+#: The type of a tensor of text.
+TEXT = "string"
 
 
 class UnreadableError(Exception):
@@ -120,12 +125,21 @@ class Softmaxed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
-    """The class whose score is highest, in a tensor of one element; ties go to the lowest index, or to the last."""
+    """The class whose score is highest, in a tensor of one element; ties go to the lowest index, or to the last.
+
+    No label is there twice: what gives classes other labels goes through :mod:`fairdsl.models.onnx_import.labels`.
+    ``dtype`` is the tensor's type, by numpy's name or :data:`TEXT`.
+    """
 
     scores: Affine
     labels: tuple[int | str, ...]
     shape: tuple[int, ...]
+    dtype: str = "int64"
     ties_last: bool = False
+
+    def __post_init__(self) -> None:
+        if len(set(self.labels)) != len(self.labels) or self.scores.size != len(self.labels):
+            raise ValueError("a class has one label, and a label one class")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,11 +155,15 @@ Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Labelled | Un
 
 @dataclass(slots=True)
 class NodeCall:
-    """A node with the values of its inputs; None where an optional input is left out."""
+    """A node with the values of its inputs; None where an optional input is left out.
+
+    ``whole``: whether the first of them is a tensor of integers, with which the runtime computes in integers.
+    """
 
     node: RawNode
     inputs: list[Value | None]
     basis: Basis
+    whole: bool = False
     rounded: list[str] = field(default_factory=list)
 
     def attribute(self, name: str, default: Any) -> Any:
@@ -222,12 +240,12 @@ def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64
         case Probabilities(shares):
             return Probabilities(take(shares, positions))
         case Softmaxed(logits):
-            if not np.array_equal(positions.reshape(-1), np.arange(logits.size)):
+            if not np.array_equal(np.sort(positions.reshape(-1)), np.arange(logits.size)):
                 raise UnreadableError("it takes some of the probabilities of a softmax")
             return Softmaxed(take(logits, positions))
-        case Labelled(scores, labels, _, ties_last):
+        case Labelled(scores, labels, _, dtype, ties_last):
             if positions.size != 1:
                 raise UnreadableError("it repeats the class that an ArgMax chose")
-            return Labelled(scores, labels, positions.shape, ties_last)
+            return Labelled(scores, labels, positions.shape, dtype, ties_last)
         case Unread(reason):
             return Unread(reason, positions.shape)

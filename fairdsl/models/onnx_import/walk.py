@@ -17,6 +17,7 @@ from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputK
 from fairdsl.models.onnx_import import activations, arithmetic, encoders, machines, scikit, shaping, trees
 from fairdsl.models.onnx_import.columns import zipped
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
+from fairdsl.models.onnx_import.integers import gives_integers
 from fairdsl.models.onnx_import.plain import is_plain, is_plain_machine
 from fairdsl.models.onnx_import.values import (
     Constant,
@@ -85,8 +86,10 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         values[item.name] = basis.input(shape)
         inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
     rounded: list[str] = []
+    integers = {item.name for item in raw.inputs if np.dtype(item.dtype).kind in "iu"}
+    integers |= {name for name, array in raw.constants.items() if array.dtype.kind in "iu"}
     for node in nodes:
-        _evaluate(path, node, values, basis, rounded, undeclared, span)
+        _evaluate(path, node, values, basis, rounded, undeclared, integers, span)
     return ImportedGraph(
         path=path,
         sha256=raw.sha256,
@@ -181,15 +184,20 @@ def _evaluate(
     basis: Basis,
     rounded: list[str],
     undeclared: list[tuple[str, int]],
+    integers: set[str],
     span: Span | None,
 ) -> None:
-    """Compute one node; ``undeclared`` are the inputs whose width had to be assumed, and what was assumed."""
+    """Compute one node; ``undeclared`` are the inputs whose width had to be assumed, and what was assumed.
+
+    ``integers`` are the tensors of integers.
+    """
     for name in node.inputs:
         if name and name not in values:
             raise DiagnosticError(
                 errors.not_onnx(path, f"node `{node.where}` reads `{name}`, which nothing computes", span)
             )
-    call = NodeCall(node, [values.get(name) if name else None for name in node.inputs], basis)
+    whole = bool(node.inputs) and node.inputs[0] in integers
+    call = NodeCall(node, [values.get(name) if name else None for name in node.inputs], basis, whole)
     key = (node.domain, node.operator)
     try:
         results = SEVERAL[key](call) if key in SEVERAL else [HANDLERS[key](call)]
@@ -210,6 +218,8 @@ def _evaluate(
         reason = f"node `{node.where}` ({node.operator}) does not fit its inputs"
         raise DiagnosticError(errors.not_onnx(path, reason, span)) from problem
     rounded.extend(call.rounded)
+    if gives_integers(node, whole):
+        integers.update(node.outputs)
     for name, value in zip(node.outputs, results, strict=False):
         if name:
             values[name] = _settled(value)
@@ -252,7 +262,7 @@ def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -
             return GraphOutput(name=name, kind=OutputKind.PROBABILITY, scores=shares)
         case Softmaxed(logits):
             return GraphOutput(name=name, kind=OutputKind.SOFTMAX, scores=logits)
-        case Labelled(scores, labels, _, ties_last):
+        case Labelled(scores=scores, labels=labels, ties_last=ties_last):
             return GraphOutput(name=name, kind=OutputKind.LABEL, scores=scores, labels=labels, ties_last=ties_last)
         case Constant(array, text) if not text:
             constant = Affine.constant(Constant(array).numbers)
