@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairdsl.models.onnx_import.file import RawNode
 
-__all__ = ["keys_of", "zipped"]
+__all__ = ["in_order", "keys_of", "named_columns"]
 
 
 def keys_of(attributes: Mapping[str, Any]) -> list[int] | list[str]:
@@ -21,14 +18,15 @@ def keys_of(attributes: Mapping[str, Any]) -> list[int] | list[str]:
     )
 
 
-def zipped(nodes: tuple[RawNode, ...], output: str) -> tuple[tuple[int | str, ...], NDArray[np.int64]] | None:
-    """The names of an output's columns in the order in which it gives them, and which column of its input each one is.
+def in_order(keys: list[int] | list[str]) -> list[int]:
+    """Which column of a ZipMap's input each column of its output is."""
+    return sorted(range(len(keys)), key=lambda place: keys[place])
 
-    None where the output is not that of a ZipMap.
-    """
+
+def named_columns(nodes: tuple[RawNode, ...], output: str) -> tuple[int | str, ...] | None:
+    """The names of an output's columns in the order in which it gives them; None where it is not that of a ZipMap."""
     node = next((node for node in nodes if output in node.outputs and node.operator == "ZipMap"), None)
     if node is None:
         return None
     keys = keys_of(node.attributes)
-    order = sorted(range(len(keys)), key=lambda place: keys[place])
-    return tuple(keys[place] for place in order), np.array(order, dtype=np.int64)
+    return tuple(keys[place] for place in in_order(keys))

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairdsl.models.basis import Affine, apply
 from fairdsl.models.onnx_import.arithmetic import plus, times
+from fairdsl.models.onnx_import.columns import in_order, keys_of
 from fairdsl.models.onnx_import.labels import looked_up
 from fairdsl.models.onnx_import.values import (
     Handlers,
@@ -84,14 +85,12 @@ def _array_feature_extractor(call: NodeCall) -> Value:
 def _zip_map(call: NodeCall) -> Value:
     """Probabilities with their classes' names; onnxruntime gives the columns in the order of the names."""
     value = call.value(0)
-    texts = call.attribute("classlabels_strings", None)
-    names = texts or call.attribute("classlabels_int64s", None) or []
+    names = keys_of(call.node.attributes)
     if isinstance(value, Unread):
         return value
     if len(set(names)) != prod(value.shape) or len(names) != prod(value.shape):
         raise UnreadableError(f"it has {len(set(names))} names for {prod(value.shape)} columns")
-    order = sorted(range(len(names)), key=lambda column: names[column].encode() if texts else names[column])
-    return rearrange(value, lambda columns: columns.reshape(1, -1)[:, order])
+    return rearrange(value, lambda columns: columns.reshape(1, -1)[:, in_order(names)])
 
 
 HANDLERS: Handlers = {

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
-from fairdsl.models.basis import Affine, Basis, TooLargeError, take
+from fairdsl.models.basis import Affine, Basis, TooLargeError
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.onnx_import import activations, arithmetic, encoders, machines, scikit, shaping, trees
-from fairdsl.models.onnx_import.columns import zipped
+from fairdsl.models.onnx_import.columns import named_columns
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
 from fairdsl.models.onnx_import.integers import gives_integers
 from fairdsl.models.onnx_import.plain import is_plain, is_plain_machine
@@ -244,12 +244,9 @@ def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | No
 
 
 def _named(raw: RawGraph, output: GraphOutput) -> GraphOutput:
-    """The output with its columns as a ZipMap names and orders them."""
-    found = zipped(raw.nodes, output.name)
-    if found is None or len(found[0]) != output.width:
-        return output
-    names, order = found
-    return replace(output, scores=take(output.scores, order.reshape(output.scores.shape)), labels=names)
+    """The output with the names that a ZipMap gives to its columns."""
+    names = named_columns(raw.nodes, output.name)
+    return output if names is None or len(names) != output.width else replace(output, labels=names)
 
 
 def _output(path: str, name: str, values: dict[str, Value], span: Span | None) -> GraphOutput:
