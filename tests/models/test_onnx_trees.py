@@ -45,7 +45,7 @@ POINTS = points_of(ROWS)
 SCORE = WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(1, 4), span=SPAN)
 CLASS = WhenClass.of(1, 1, SPAN)
 HIGHEST = Highest(span=SPAN)
-QUICK = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+QUICK = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def probable(q: Fraction, outcome: int = 1) -> WhenProbability:

