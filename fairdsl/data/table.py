@@ -1,4 +1,4 @@
-"""A CSV file as individuals of a domain.
+"""A CSV or Parquet file as individuals of a domain.
 
 A column belongs to the attribute that names it with ``column "..."``, or to the one of its own name; other
 columns are left alone. Every cell is checked against the attribute's values and every row against the
@@ -8,6 +8,7 @@ domain's ``where``: nothing is dropped, filled in or clipped. Only who asks what
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from fairdsl.data import errors
 from fairdsl.data.columns import ReadColumn, read_column
+from fairdsl.data.parquet import ParquetRecords, read_parquet
 from fairdsl.data.text import Records, read_records
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.domain import Attribute, Domain
@@ -27,6 +29,9 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
 
 __all__ = ["Table", "TableInside", "read_inside", "read_table"]
+
+#: A file's cells, and where they stand.
+Cells = Records | ParquetRecords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,7 +91,7 @@ def read_inside(path: str, domain: Domain) -> TableInside:
     is made by :func:`read_table`. Raises DiagnosticError where there is no table, or an attribute has no one column
     (E0530, E0531).
     """
-    records = read_records(_source(path))
+    records = _records(path)
     read = _columns(domain.attributes, records)
     fit = np.all([column.fit for column in read], axis=0)
     numbers = np.flatnonzero(fit)
@@ -102,9 +107,12 @@ def read_inside(path: str, domain: Domain) -> TableInside:
     )
 
 
-def _columns(wanted: Sequence[Attribute], records: Records) -> list[ReadColumn]:
+def _columns(wanted: Sequence[Attribute], records: Cells) -> list[ReadColumn]:
     places = _places(wanted, records)
-    return [read_column(records.cells(place), attribute) for attribute, place in zip(wanted, places, strict=True)]
+    return [
+        read_column(records.cells(place, as_stored=attribute.as_stored), attribute)
+        for attribute, place in zip(wanted, places, strict=True)
+    ]
 
 
 def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Table:
@@ -113,22 +121,25 @@ def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Tab
     Raises DiagnosticError with all that is wrong with the cells of every column, or else with the rows (E0530 to
     E0533).
     """
-    records = read_records(_source(path))
+    records = _records(path)
     wanted = domain.attributes if label is None else (*domain.attributes, label)
     read = _columns(wanted, records)
     found = [_not_values(attribute, column, records) for attribute, column in zip(wanted, read, strict=True)]
     if any(found):
         raise DiagnosticError(*(finding for finding in found if finding is not None))
     numbers = [column.numbers for column in read]
-    values = ExactRows.of_columns(numbers[: len(domain.attributes)], len(records.rows))
+    values = ExactRows.of_columns(numbers[: len(domain.attributes)], records.count)
     _check_where(domain, values, records)
     labels = None if label is None else numbers[-1]
     return Table(path=path, sha256=records.source.sha256, values=values, labels=labels)
 
 
-def _source(path: str) -> SourceFile:
+def _records(path: str) -> Cells:
+    """The cells of a file: of Parquet by its name's ending, of CSV else."""
     try:
         content = Path(path).read_bytes()
+        if path.lower().endswith(".parquet"):
+            return read_parquet(path, content, sha256(content).hexdigest())
         text = content.decode("utf-8-sig")
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
@@ -136,18 +147,23 @@ def _source(path: str) -> SourceFile:
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
     except UnicodeDecodeError as problem:
         reason = f"byte {problem.start} is not UTF-8 text{_looks_like(content)}"
-        help_text = "save the table as CSV in UTF-8"
+        help_text = "save the table as CSV in UTF-8, or as Parquet in a file that ends in `.parquet`"
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
-    return SourceFile(path, text, sha256(content).hexdigest())
+    return read_records(SourceFile(path, text, sha256(content).hexdigest()))
 
 
 def _looks_like(content: bytes) -> str:
     """What files begin with that are often taken for CSV."""
-    kinds = {b"\xff\xfe": "UTF-16 text", b"\xfe\xff": "UTF-16 text", b"PK\x03\x04": "a workbook or an archive"}
+    kinds = {
+        b"PAR1": "Parquet",
+        b"\xff\xfe": "UTF-16 text",
+        b"\xfe\xff": "UTF-16 text",
+        b"PK\x03\x04": "a workbook or an archive",
+    }
     return next((f"; it looks like {kind}" for start, kind in kinds.items() if content.startswith(start)), "")
 
 
-def _places(wanted: Sequence[Attribute], records: Records) -> list[int]:
+def _places(wanted: Sequence[Attribute], records: Cells) -> list[int]:
     """The column of each attribute, counted from 0."""
     header = records.header
     keys = [_key(attribute, header) for attribute in wanted]
@@ -166,20 +182,23 @@ def _key(attribute: Attribute, header: Sequence[str]) -> str:
     return given if given is not None and (given in header or attribute.name not in header) else attribute.name
 
 
-def _not_values(attribute: Attribute, column: ReadColumn, records: Records) -> Diagnostic | None:
+def _not_values(attribute: Attribute, column: ReadColumn, records: Cells) -> Diagnostic | None:
     """What is said of the cells of a column that are not values."""
     if not column.wrong:
         return None
+    wrong: Counter[str] = Counter()
+    for text, rows in column.wrong.items():
+        wrong[text.strip()] += rows
     place, first = _places([attribute], records)[0], int(np.flatnonzero(~column.fit)[0])
     return errors.value_not_in_domain(
-        {text.strip(): rows for text, rows in column.wrong.items()},
+        wrong,
         attribute,
         records.cell_span(first, place),
         mixed=column.mixed,
     )
 
 
-def _check_where(domain: Domain, values: ExactRows, records: Records) -> None:
+def _check_where(domain: Domain, values: ExactRows, records: Cells) -> None:
     """Every row satisfies the domain's ``where``."""
     if domain.where == TRUE:
         return

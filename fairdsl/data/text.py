@@ -37,8 +37,13 @@ class Records:
     starts: Sequence[int]
     ends: Sequence[int]
 
-    def cells(self, column: int) -> list[str]:
-        """All cells of a column."""
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def cells(self, column: int, *, as_stored: bool = False) -> list[str]:
+        """All cells of a column; what is written is what is stored."""
         return [row[column] for row in self.rows]
 
     def header_span(self) -> Span:

@@ -92,12 +92,14 @@ class ModelThresholds:
 class Attribute:
     """A named column of the domain. ``column`` is its header in data files where that differs.
 
+    ``as_stored``: a binary float of a file is the number itself, and not the shortest decimal that is read as it.
     ``bins`` are the inner edges of written bins; ``bins_by`` says how edges are found that are not written.
     """
 
     name: str
     type: Type
     column: str | None = None
+    as_stored: bool = False
     bins: tuple[Fraction, ...] = ()
     bins_by: Quantiles | ModelThresholds | None = None
     span: Span | None = field(compare=False, repr=False, default=None)

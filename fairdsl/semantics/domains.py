@@ -58,6 +58,7 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
             name=name,
             type=type_,
             column=member.column.value if member.column else None,
+            as_stored=member.as_stored,
             bins=_bins(name, type_, member.bins, reporter),
             bins_by=_bins_by(member.bins),
             span=member.name.span,

@@ -89,6 +89,7 @@ class SpecBuilder(PropertyBuilder):
             name=self.name(tokens(branch, "ATTRIBUTE")[0]),
             type=self._type(type_),
             column=column,
+            as_stored=any(child.data == "stored" for child in rest),
             bins=bins,
             span=self.span(branch),
         )

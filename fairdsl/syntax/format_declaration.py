@@ -58,7 +58,8 @@ def format_domain(writer: Writer, domain: tree.Domain) -> None:
 
 
 def _header(attribute: tree.Attribute) -> str:
-    return f'column "{attribute.column.value}"' if attribute.column else ""
+    stored = " as_stored" if attribute.as_stored else ""
+    return f'column "{attribute.column.value}"{stored}' if attribute.column else ""
 
 
 def _type_text(type_: tree.Type) -> str:

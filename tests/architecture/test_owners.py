@@ -25,7 +25,7 @@ OWNERS = {
     "onnx": ("models", "pruning"),
     "onnxruntime": ("models",),
     "pgmpy": ("populations",),
-    "pyarrow": ("hunting",),
+    "pyarrow": ("data", "hunting"),
     "pyganak": ("backends/ssat/solvers",),
     "pysat": ("backends/ssat/encode",),
     "pysdd": ("backends/ssat/solvers",),

@@ -69,12 +69,13 @@ Bins = BinsAt | BinsByQuantiles | BinsByModel
 
 @node
 class Attribute(Node):
-    """``name : type [column "header"] [bins ...]``."""
+    """``name : type [column "header" [as_stored]] [bins ...]``."""
 
     doc: tuple[str, ...]
     name: Name
     type: Type
     column: Text | None
+    as_stored: bool
     bins: Bins | None
 
 
