@@ -21,7 +21,7 @@ _UNWRITABLE = "export the model with labels without quotation marks"
 def by_class(outcomes: Sequence[str], classes: Classes, outcome: str) -> str:
     """Clauses about the class, for ``outcome``."""
     labels = classes.labels
-    if not classes.complete:
+    if not classes.complete and len(labels) != len(outcomes):
         return "write a line for each outcome, as `OUTCOME when class = LABEL` with the label that means it"
     if len(labels) != len(outcomes):
         return as_many(classes)

@@ -59,7 +59,7 @@ def by_running(path: Path, oldest: int = 15) -> dict[Person, int]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize("decision", [SCORE, "yes when class = 1", ""])
+@pytest.mark.parametrize("decision", [SCORE, "yes when class = 1", "no when class = 0\n  yes when class = 1"])
 def test_a_saturated_search_finds_what_there_is(tmp_path: Path, question: Question, decision: str) -> None:
     truth = violations(question, by_running(saved(tmp_path)))
     path = spec(tmp_path, 'black_box "model.onnx"', decision, question.clauses)
@@ -171,7 +171,7 @@ def test_other_commands_go_on(tmp_path: Path) -> None:
         result: Any = CliRunner().invoke(cli, [*arguments, str(path)])
         assert result.exit_code == 0, result.output
     assert fairdsl.search(path, representatives=2, severity=True, count=50).count > 0
-    named = spec(tmp_path, 'black_box "model.onnx"', "", SAME)
+    named = spec(tmp_path, 'black_box "model.onnx"', "yes when class = 1", SAME)
     assert fairdsl.search(named, representatives=2, severity=True, rank="bits", count=50).count > 0
 
 
