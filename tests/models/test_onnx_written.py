@@ -223,6 +223,21 @@ def test_all_pairs_of_the_product(family: Callable[..., Case], tmp_path: Path) -
     assert "read" in hold([family(*choice) for choice in chosen], tmp_path)
 
 
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_every_cell_of_the_table(transform: str, tmp_path: Path) -> None:
+    """One and several sums, with every second column that the runtime adds."""
+    cells = [
+        linear_classifiers((0, 1), 1, True, transform, 0, TensorProto.FLOAT),
+        linear_classifiers((0, 1, 2), 3, True, transform, 0, TensorProto.FLOAT),
+        linear_regressors(1, transform, 1),
+        tree_classifiers((0, 1), "first", [], transform),
+        tree_classifiers((0, 1), "first, also negative", [], transform),
+        tree_classifiers((3, 5), "both, also negative", [], transform),
+        machines((0, 1), transform, False, SIGNS[1], True),
+    ]
+    assert "read" in hold(cells, tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_full_product(family: Callable[..., Case], tmp_path: Path) -> None:
