@@ -234,6 +234,7 @@ def test_every_cell_of_the_table(transform: str, tmp_path: Path) -> None:
         tree_classifiers((0, 1), "first, also negative", [], transform),
         tree_classifiers((3, 5), "both, also negative", [], transform),
         machines((0, 1), transform, False, SIGNS[1], True),
+        machine_regressors(transform, 0, True),
     ]
     assert "read" in hold(cells, tmp_path)
 
