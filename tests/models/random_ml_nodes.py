@@ -154,7 +154,7 @@ def svm_regressor(d: Drawing) -> None:
     source = d.row(early=True)
     if source.shape[0] != 1:
         raise CannotDrawError
-    attributes = {**vectors(d, source.shape[1], 3), "n_supports": 3, **d.some(post_transform="NONE")}
+    attributes = {**vectors(d, source.shape[1], 3), "n_supports": 3, **transform(d)}
     found = Tensor(d.fresh(), (1, 1), "float32", early=False, exact=False)
     d.add("SVMRegressor", [source], found, domain=ML, **attributes)
 

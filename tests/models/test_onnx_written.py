@@ -6,10 +6,10 @@ that float32 makes no error and a tie is a tie.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -63,25 +63,21 @@ def named(labels: Sequence[Any], whole: str) -> dict[str, Any]:
     return {"classlabels_strings" if isinstance(labels[0], str) else whole: list(labels)}
 
 
-def linear_classifiers() -> Iterator[Case]:
+def linear_classifiers(labels: Any, count: int, given: bool, transform: str, multi: int, dtype: int) -> Case:
     rows = ([0.5, -0.25], [-0.5, 1.0], [0.25, 0.25])
-    for labels, count, given, transform, multi, dtype in product(
-        LABELS, (1, 2, 3), (True, False), TRANSFORMS, (0, 1), TYPES
-    ):
-        settings: dict[str, Any] = {"intercepts": [-0.25, 0.0, 0.25][:count]} if given else {}
-        coefficients = [value for row in rows[:count] for value in row]
-        settings |= {"coefficients": coefficients, "post_transform": transform, "multi_class": multi}
-        node = ml("LinearClassifier", ["x"], ["label", "scores"], **settings, **named(labels, "classlabels_ints"))
-        yield Case(node, both(labels), dtype)
+    settings: dict[str, Any] = {"intercepts": [-0.25, 0.0, 0.25][:count]} if given else {}
+    coefficients = [value for row in rows[:count] for value in row]
+    settings |= {"coefficients": coefficients, "post_transform": transform, "multi_class": multi}
+    node = ml("LinearClassifier", ["x"], ["label", "scores"], **settings, **named(labels, "classlabels_ints"))
+    return Case(node, both(labels), dtype)
 
 
-def linear_regressors() -> Iterator[Case]:
-    for targets, transform, intercepts in product((1, 2, 3), TRANSFORMS, (0, 1, 2, 3)):
-        settings: dict[str, Any] = {"intercepts": [0.5, -0.25, 0.0][:intercepts]} if intercepts else {}
-        coefficients = [0.5, -0.25, 1.0, 0.5, -0.5, 0.25][: 2 * targets]
-        node = ml("LinearRegressor", ["x"], ["y"], coefficients=coefficients, targets=targets,
-                  post_transform=transform, **settings)  # fmt: skip
-        yield Case(node, {"y": TensorProto.FLOAT})
+def linear_regressors(targets: int, transform: str, intercepts: int) -> Case:
+    settings: dict[str, Any] = {"intercepts": [0.5, -0.25, 0.0][:intercepts]} if intercepts else {}
+    coefficients = [0.5, -0.25, 1.0, 0.5, -0.5, 0.25][: 2 * targets]
+    node = ml("LinearRegressor", ["x"], ["y"], coefficients=coefficients, targets=targets,
+              post_transform=transform, **settings)  # fmt: skip
+    return Case(node, {"y": TensorProto.FLOAT})
 
 
 #: Two trees with a test each, as leaves (tree, node); the second tree is left out in some cases.
@@ -119,71 +115,66 @@ def ensemble(votes: list[tuple[int, int, float]], prefix: str, order: Sequence[i
     return found
 
 
-def tree_classifiers() -> Iterator[Case]:
-    bases = ([], [0.25], [0.25, -0.125], [0.25, 0.0, -0.125])
-    for labels, votes, base, transform in product(LABELS, VOTES.values(), bases, TRANSFORMS):
-        settings: dict[str, Any] = {"base_values": base} if base else {}
-        attributes = {**ensemble(votes, "class"), **settings, **named(labels, "classlabels_int64s")}
-        node = ml("TreeEnsembleClassifier", ["x"], ["label", "scores"], post_transform=transform, **attributes)
-        yield Case(node, both(labels))
+def tree_classifiers(labels: Any, voting: str, base: list[float], transform: str) -> Case:
+    settings: dict[str, Any] = {"base_values": base} if base else {}
+    attributes = {**ensemble(VOTES[voting], "class"), **settings, **named(labels, "classlabels_int64s")}
+    node = ml("TreeEnsembleClassifier", ["x"], ["label", "scores"], post_transform=transform, **attributes)
+    return Case(node, both(labels))
 
 
-def tree_regressors() -> Iterator[Case]:
-    bases = ([], [0.25], [0.25, -0.125], [0.25, 0.0, -0.125])
-    for targets, votes, base, transform, aggregate in product(
-        (1, 2, 3), VOTES.values(), bases, TRANSFORMS, ("SUM", "AVERAGE", "MIN", "MAX")
-    ):
-        settings: dict[str, Any] = {"base_values": base} if base else {}
-        attributes = {**ensemble(votes, "target"), **settings, "n_targets": targets, "aggregate_function": aggregate}
-        yield Case(
-            ml("TreeEnsembleRegressor", ["x"], ["y"], post_transform=transform, **attributes), {"y": TensorProto.FLOAT}
-        )
+def tree_regressors(targets: int, voting: str, base: list[float], transform: str, aggregate: str) -> Case:
+    settings: dict[str, Any] = {"base_values": base} if base else {}
+    attributes = {
+        **ensemble(VOTES[voting], "target"),
+        **settings,
+        "n_targets": targets,
+        "aggregate_function": aggregate,
+    }
+    return Case(
+        ml("TreeEnsembleRegressor", ["x"], ["y"], post_transform=transform, **attributes), {"y": TensorProto.FLOAT}
+    )
 
 
-def nodes_in_other_orders() -> Iterator[Case]:
-    for order, dtype in product(
-        ([3, 4, 5, 0, 1, 2], [1, 0, 2, 3, 4, 5], [2, 1, 0, 5, 4, 3], [0, 3, 1, 4, 2, 5], [0, 2, 1, 3, 5, 4]), TYPES
-    ):
-        attributes = ensemble(VOTES["twice"], "target", order)
-        yield Case(
-            ml("TreeEnsembleRegressor", ["x"], ["y"], **attributes, n_targets=1), {"y": TensorProto.FLOAT}, dtype
-        )
+def nodes_in_other_orders(order: list[int], dtype: int) -> Case:
+    attributes = ensemble(VOTES["twice"], "target", order)
+    return Case(ml("TreeEnsembleRegressor", ["x"], ["y"], **attributes, n_targets=1), {"y": TensorProto.FLOAT}, dtype)
 
 
-def machines() -> Iterator[Case]:
-    for labels, transform, fitted, coefficients, supported in product(
-        LABELS, TRANSFORMS, (False, True), ([0.25, 0.5, 0.25], [0.25, -0.5, 0.25]), (True, False)
-    ):
-        count = len(labels)
-        pairs = max(count * (count - 1) // 2, 1)
-        settings: dict[str, Any] = {"prob_a": [-1.0] * pairs, "prob_b": [0.0] * pairs} if fitted else {}
-        if supported:
-            settings |= {"support_vectors": [1.0, 0.0, 0.0, 2.0, -1.0, 1.0], "vectors_per_class": [2, 1, 0][:count]}
-        settings |= {"coefficients": coefficients * max(count - 1, 1), "rho": [-0.25] * pairs}
-        node = ml("SVMClassifier", ["x"], ["label", "scores"], kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0],
-                  post_transform=transform, **settings, **named(labels, "classlabels_ints"))  # fmt: skip
-        yield Case(node, both(labels))
+def machines(labels: Any, transform: str, fitted: bool, coefficients: list[float], supported: bool) -> Case:
+    count = len(labels)
+    pairs = max(count * (count - 1) // 2, 1)
+    settings: dict[str, Any] = {"prob_a": [-1.0] * pairs, "prob_b": [0.0] * pairs} if fitted else {}
+    if supported:
+        settings |= {"support_vectors": [1.0, 0.0, 0.0, 2.0, -1.0, 1.0], "vectors_per_class": [2, 1, 0][:count]}
+    settings |= {"coefficients": coefficients * max(count - 1, 1), "rho": [-0.25] * pairs}
+    node = ml("SVMClassifier", ["x"], ["label", "scores"], kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0],
+              post_transform=transform, **settings, **named(labels, "classlabels_ints"))  # fmt: skip
+    return Case(node, both(labels))
 
 
-def machine_regressors() -> Iterator[Case]:
-    for transform, one_class, supported in product(TRANSFORMS, (0, 1), (True, False)):
-        settings: dict[str, Any] = {"coefficients": [0.5, -0.25], "n_supports": 0}
-        if supported:
-            settings = {"coefficients": [0.5, -0.25], "support_vectors": [1.0, 0.0, 0.0, 2.0], "n_supports": 2}
-        node = ml("SVMRegressor", ["x"], ["y"], kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], rho=[0.125],
-                  post_transform=transform, one_class=one_class, **settings)  # fmt: skip
-        yield Case(node, {"y": TensorProto.FLOAT})
+def machine_regressors(transform: str, one_class: int, supported: bool) -> Case:
+    settings: dict[str, Any] = {"coefficients": [0.5, -0.25], "n_supports": 0}
+    if supported:
+        settings = {"coefficients": [0.5, -0.25], "support_vectors": [1.0, 0.0, 0.0, 2.0], "n_supports": 2}
+    node = ml("SVMRegressor", ["x"], ["y"], kernel_type="LINEAR", kernel_params=[0.0, 0.0, 0.0], rho=[0.125],
+              post_transform=transform, one_class=one_class, **settings)  # fmt: skip
+    return Case(node, {"y": TensorProto.FLOAT})
 
 
-FAMILIES = (
-    linear_classifiers,
-    linear_regressors,
-    tree_classifiers,
-    tree_regressors,
-    nodes_in_other_orders,
-    machines,
-    machine_regressors,
-)
+BASES = ([], [0.25], [0.25, -0.125], [0.25, 0.0, -0.125])
+ORDERS = ([3, 4, 5, 0, 1, 2], [1, 0, 2, 3, 4, 5], [2, 1, 0, 5, 4, 3], [0, 3, 1, 4, 2, 5], [0, 2, 1, 3, 5, 4])
+SIGNS = ([0.25, 0.5, 0.25], [0.25, -0.5, 0.25])
+BOTH = (False, True)
+#: What is built, and what of; the product of these is tested.
+FAMILIES: dict[Callable[..., Case], tuple[Sequence[Any], ...]] = {
+    linear_classifiers: (LABELS, (1, 2, 3), BOTH, TRANSFORMS, (0, 1), tuple(TYPES)),
+    linear_regressors: ((1, 2, 3), TRANSFORMS, (0, 1, 2, 3)),
+    tree_classifiers: (LABELS, tuple(VOTES), BASES, TRANSFORMS),
+    tree_regressors: ((1, 2, 3), tuple(VOTES), BASES, TRANSFORMS, ("SUM", "AVERAGE", "MIN", "MAX")),
+    nodes_in_other_orders: (ORDERS, tuple(TYPES)),
+    machines: (LABELS, TRANSFORMS, BOTH, SIGNS, BOTH),
+    machine_regressors: (TRANSFORMS, (0, 1), BOTH),
+}
 POINTS = [tuple(map(Fraction, row)) for row in ((0, 0), (1, 0), (0, 2), (2, 3), (-1, 1), (1, 2), (-2, -3), (3, 2))]
 
 
@@ -215,16 +206,41 @@ def hold(cases: Sequence[Case], folder: Path) -> list[str]:
     return found
 
 
+def pairwise(dimensions: Sequence[Sequence[Any]], rng: np.random.Generator) -> Iterator[tuple[Any, ...]]:
+    """Some of the product, among them every value of a dimension with every value of another one."""
+    every = list(product(*(range(len(values)) for values in dimensions)))
+    seen: set[tuple[int, ...]] = set()
+    for place in rng.permutation(len(every)):
+        pairs = {(i, every[place][i], j, every[place][j]) for i, j in combinations(range(len(dimensions)), 2)}
+        if not pairs <= seen:
+            seen |= pairs
+            yield tuple(values[k] for values, k in zip(dimensions, every[place], strict=True))
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-def test_some_of_the_product(family: Any, tmp_path: Path) -> None:
-    """A small part of it; the rest is for the long run."""
-    cases = list(family())
-    chosen = np.random.default_rng(len(cases)).permutation(len(cases))[: max(len(cases) // 40, 12)]
-    assert "read" in hold([cases[i] for i in chosen], tmp_path)
+def test_all_pairs_of_the_product(family: Callable[..., Case], tmp_path: Path) -> None:
+    chosen = pairwise(FAMILIES[family], np.random.default_rng(3))
+    assert "read" in hold([family(*choice) for choice in chosen], tmp_path)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_every_cell_of_the_table(transform: str, tmp_path: Path) -> None:
+    """One and several sums, with every second column that the runtime adds."""
+    cells = [
+        linear_classifiers((0, 1), 1, True, transform, 0, TensorProto.FLOAT),
+        linear_classifiers((0, 1, 2), 3, True, transform, 0, TensorProto.FLOAT),
+        linear_regressors(1, transform, 1),
+        tree_classifiers((0, 1), "first", [], transform),
+        tree_classifiers((0, 1), "first, also negative", [], transform),
+        tree_classifiers((3, 5), "both, also negative", [], transform),
+        machines((0, 1), transform, False, SIGNS[1], True),
+        machine_regressors(transform, 0, True),
+    ]
+    assert "read" in hold(cells, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_full_product(family: Any, tmp_path: Path) -> None:
-    found = hold(list(family()), tmp_path)
+def test_the_full_product(family: Callable[..., Case], tmp_path: Path) -> None:
+    found = hold([family(*choice) for choice in product(*FAMILIES[family])], tmp_path)
     assert found.count("read") > max(len(found) // 20, 1)

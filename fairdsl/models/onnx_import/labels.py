@@ -20,6 +20,16 @@ __all__ = ["cast", "looked_up", "mapped"]
 
 #: Whole numbers that onnxruntime writes digit by digit in every type that it casts to text.
 _WRITTEN_OUT = 10**7
+#: Types to which labels are cast here as onnxruntime casts them.
+_NUMERIC = frozenset(
+    (
+        "bool",
+        *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)),
+        "float16",
+        "float32",
+        "float64",
+    )
+)
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 Label = int | str
@@ -84,6 +94,8 @@ def cast(call: NodeCall, chosen: Labelled, dtype: np.dtype[np.generic] | None) -
     """The labels in another type, as onnxruntime casts them; ``dtype`` None is text."""
     if dtype is None:
         return mapped(call, chosen, [_written(label, chosen.dtype) for label in chosen.labels], TEXT)
+    if dtype.name not in _NUMERIC:
+        raise UnreadableError(f"it casts a class to {dtype.name}")
     labels = [_number(label, chosen.dtype) for label in chosen.labels]
     source = np.dtype(np.int64 if chosen.dtype == TEXT else chosen.dtype)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -95,19 +95,16 @@ def svm_classifier(call: NodeCall) -> list[Value]:
 
 def _svm_regressor(call: NodeCall) -> Value:
     """The value of an SVMRegressor; without support vectors its coefficients are those of the features."""
-    transform = call.attribute("post_transform", "NONE")
-    if transform != "NONE":
-        raise UnreadableError(f"its value goes through `post_transform` {transform}, which onnxruntime leaves out")
     if call.attribute("one_class", 0):
         raise UnreadableError("it gives the sign of its value (`one_class`)", "export the value itself")
     count = int(call.attribute("n_supports", 0))
     if count:
-        return _value(call, count)
+        return written(call, _value(call, count), Columns.UNCHANGED)
     value, coefficients, rho = call.affine(0), floats(call, "coefficients"), floats(call, "rho")
     if coefficients.size != value.size or rho.size != 1:
         raise UnreadableError(f"it has {coefficients.size} coefficients for {value.size} features")
     product = apply(coefficients.reshape(1, -1), value, (1, 1), call.basis)
-    return plus(call, product, Affine.constant(rho.reshape(1, 1)))
+    return written(call, plus(call, product, Affine.constant(rho.reshape(1, 1))), Columns.UNCHANGED)
 
 
 HANDLERS: Handlers = {

@@ -86,7 +86,7 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         values[item.name] = basis.input(shape)
         inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
     rounded: list[str] = []
-    integers = {item.name for item in raw.inputs if np.dtype(item.dtype).kind in "iu"}
+    integers = {item.name for item in raw.inputs if item.dtype.startswith(("int", "uint"))}
     integers |= {name for name, array in raw.constants.items() if array.dtype.kind in "iu"}
     for node in nodes:
         _evaluate(path, node, values, basis, rounded, undeclared, integers, span)

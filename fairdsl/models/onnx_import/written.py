@@ -39,6 +39,7 @@ class Columns(Enum):
 
     SEVERAL = "a column for each of two or more sums"
     ALONE = "one column: the sum"
+    UNCHANGED = "one column: the sum, whatever the transformation"
     SHARES = "two columns: 1 - sum and the sum"
     SIGNS = "two columns: -sum and the sum"
 
@@ -98,6 +99,11 @@ _WRITTEN: Mapping[tuple[Columns, _Transform], _Form] = {
     (Columns.ALONE, _Transform.SOFTMAX): _plain,
     (Columns.ALONE, _Transform.SOFTMAX_ZERO): _plain,
     (Columns.ALONE, _Transform.PROBIT): _unread,
+    (Columns.UNCHANGED, _Transform.NONE): _plain,
+    (Columns.UNCHANGED, _Transform.LOGISTIC): _left_out,
+    (Columns.UNCHANGED, _Transform.SOFTMAX): _plain,
+    (Columns.UNCHANGED, _Transform.SOFTMAX_ZERO): _plain,
+    (Columns.UNCHANGED, _Transform.PROBIT): _left_out,
     (Columns.SHARES, _Transform.NONE): _shares,
     (Columns.SHARES, _Transform.LOGISTIC): _logistic_signs,
     (Columns.SHARES, _Transform.SOFTMAX): _shares,
