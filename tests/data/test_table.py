@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 from fractions import Fraction
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.data.table import Table, read_table
+from fairdsl.data.table import Table, read_inside, read_table
 from fairdsl.data.text import read_records
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain
@@ -192,3 +194,58 @@ def test_a_hundred_thousand_rows_take_about_a_second(tmp_path: Path) -> None:
     assert time.process_time() - started < 10
     assert table.values.floats[:, 3].tolist() == income.tolist()
     assert table.values.points()[0][3] == Fraction(repr(income[0].item()))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_other_separators_are_those_of_the_header(separator: str, tmp_path: Path) -> None:
+    rows = HEADER + '1,"a, b",37,"clerk, typist",5,1\n0,,38,none,0.1,yes\n'
+    text = re.sub(r",(?! )", separator, rows)
+    assert read(text, tmp_path).values.points() == [(37, 3, 1, 5), (38, 0, 0, Fraction(1, 10))]
+    code, cell, place = found(text.replace("38", "380"), tmp_path)
+    assert (code, cell, place) == ("E0532", "380", (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("age;sex\tjob\n1;2\t3\n", "semicolons and tabs and no comma"),
+        (HEADER + "# 1,x,37,none,5,1\n", "begins with `#`"),
+        ("# made yesterday\n" + HEADER + "1,x,37,none,5,1\n", "begins with `#`"),
+        (HEADER + f'1,"{"x" * 140_000}",37,none,5,1\n', "131,072 characters"),
+        (HEADER + '1,"x,37,none,5,1\n1,x,37,none,5,1\n', "never closed"),
+    ],
+)
+def test_what_looks_like_a_table_is_named(text: str, reason: str, tmp_path: Path) -> None:
+    (finding,) = findings(text, tmp_path)
+    assert finding.code == "E0530"
+    assert reason in (finding.primary.text if finding.primary else finding.notes[0])
+
+
+def test_a_quoted_hash_is_a_cell(tmp_path: Path) -> None:
+    text = HEADER.replace("member,extra", "extra,member") + '"#7",1,37,none,5,1\n'
+    assert read(text, tmp_path).rows == 1
+
+
+def test_rows_of_other_lengths_are_counted(tmp_path: Path) -> None:
+    (finding,) = findings(HEADER + "1,x\n1,x,37,none,5,1\n1\n2\n", tmp_path)
+    assert finding.notes == ("so are 2 more rows",)
+
+
+def test_texts_in_other_encodings_are_named(tmp_path: Path) -> None:
+    (tmp_path / "wide.csv").write_bytes("age\n1\n".encode("utf-16"))
+    with pytest.raises(DiagnosticError, match="UTF-16"):
+        read_table(str(tmp_path / "wide.csv"), people())
+
+
+@given(st.text(alphabet=st.sampled_from('ab0.1e-",;\t|#\n\r \u00a0\u0661'), max_size=60), st.booleans())
+def test_whatever_stands_in_a_file_is_read_or_refused(text: str, headed: bool) -> None:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "people.csv"
+        path.write_bytes(((HEADER if headed else "") + text).encode())
+        codes: set[str] = set()
+        for reads in (read_table, read_inside):
+            try:
+                reads(str(path), people())
+            except DiagnosticError as problem:
+                codes |= {finding.code for finding in problem.diagnostics}
+    assert codes <= {"E0530", "E0531", "E0532"}
