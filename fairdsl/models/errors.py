@@ -159,7 +159,8 @@ def width_differs(path: str, reads: int, given: int, what: str, names: Sequence[
         primary=_at(span, f"`{short_path(path)}` needs {reads}, the spec gives {given}"),
         notes=(f"in this order: {listed(names, _LISTED)}",),
         why="inputs shifted by one column are accepted by every network, and every verdict is then about another model",
-        help="write `reads` with the features in the network's order, e.g. `reads age, one_hot(job)`",
+        help="write `reads` and the features in the network's order: attributes, `one_hot(ATTRIBUTE)` for an indicator "
+        "a value, and sums of them",
     )
 
 

@@ -37,7 +37,8 @@ class Sayings:
     @property
     def columns(self) -> tuple[Label, ...]:
         """The classes in the order of the columns; a ZipMap sorts them."""
-        return tuple(sorted(self.names, key=str)) if self.file.form == "zip" else self.names
+        turned = {"zip": tuple(sorted(self.names, key=str)), "swapped": self.names[::-1]}
+        return turned.get(self.file.form, self.names)
 
     def by_label(self, outcome: str, label: Label) -> list[bool] | None:
         """``OUTCOME when class = LABEL``."""
@@ -65,7 +66,8 @@ class Sayings:
 
     def highest(self) -> list[bool] | None:
         """``decide by highest score``."""
-        return self.by_label(self.outcomes[1], 1) if self.columns in COUNTED else self.nothing()
+        counted = self.columns in COUNTED or self.names in COUNTED
+        return self.by_label(self.outcomes[1], 1) if counted else self.nothing()
 
     def nothing(self) -> list[bool] | None:
         """No rule."""

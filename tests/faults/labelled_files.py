@@ -17,7 +17,7 @@ Label = int | str
 EVERYBODY = [(sex, income) for sex in (0, 1) for income in range(10)]
 
 #: Files with a class each: a label, columns, or both.
-FORMS = ("classifier", "label", "columns", "zip", "table")
+FORMS = ("classifier", "label", "columns", "zip", "table", "swapped")
 #: Files with one number, alone or beside a label.
 SINGLES = ("score", "sigmoid", "score and label", "sigmoid and label")
 
@@ -134,6 +134,10 @@ def _nodes(form: str, labels: tuple[Label, ...], row: Any, texts: bool) -> tuple
         post_transform="LOGISTIC",
         **listed,
     )
+    if form == "swapped":  # the columns come in another order than the labels are listed in
+        classifier.output[1] = "listed"
+        swap = helper.make_node("Gather", ["listed", "turned"], ["probabilities"], axis=1)
+        return [classifier, swap], [numpy_helper.from_array(np.array([1, 0], dtype=np.int64), "turned")]
     if form != "zip":
         return [classifier, *single], constants
     keys: dict[str, Any] = {"classlabels_strings" if texts else "classlabels_int64s": list(labels)}

@@ -14,9 +14,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pytest
 from label_rules import rules, shown
 from labelled_files import EVERYBODY, FORMS, SINGLES, File, Label, answered, written
 
+import fairdsl
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import load_models
 from fairdsl.ir.model import Model
@@ -120,7 +122,7 @@ def audited(seed: int, folder: Path, files: int) -> int:
 
 
 def test_what_is_accepted_means_what_it_says(tmp_path: Path) -> None:
-    assert audited(1, tmp_path, 60) > 60
+    assert audited(1, tmp_path, 40) > 40
 
 
 # ---- following the help -------------------------------------------------------------------------
@@ -251,6 +253,29 @@ def outcome_of(path: str, file: File) -> list[str] | str:
 
 
 def test_no_help_leads_to_another_audit(tmp_path: Path) -> None:
-    mistakes, mended = follow(2, tmp_path, 70)
-    assert mistakes > 100
+    mistakes, mended = follow(2, tmp_path, 40)
+    assert mistakes > 80
     assert mended > mistakes // 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_many_more(seed: int, tmp_path: Path) -> None:
+    audited(seed, tmp_path, 400)
+    follow(seed, tmp_path, 400)
+
+
+@pytest.mark.parametrize("relation", [">", ">=", "<", "<="])
+@pytest.mark.parametrize("form", ["score", "score and label"])
+def test_a_raw_score_as_a_logit_is_advised_alike(form: str, relation: str, tmp_path: Path) -> None:
+    """W0702: `score` with the help's threshold is the same audit, in the rule's own direction."""
+    file = written(tmp_path / "m.onnx", form=form, labels=("no", "yes"), high=1, weights=(2, -1), offset=5)
+    outcome = "yes" if ">" in relation else "no"
+    path = spec(tmp_path, file, ("no", "yes"), f"{outcome} when probability {relation} 0.5", box=False)
+    (warning,) = [found for found in fairdsl.lint(path, files=True) if found.code == "W0702"]
+    before = loaded(path)
+    (condition,) = re.findall("write `([^`]*)` if the raw score is a logit", warning.help or "")
+    after = loaded(spec(tmp_path, file, ("no", "yes"), f"{outcome} when {condition}", box=False))
+    assert isinstance(before, Model)
+    assert isinstance(after, Model)
+    assert decided(before) == decided(after) == ["yes" if score > 0 else "no" for score in file.scores()]

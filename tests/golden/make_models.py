@@ -124,6 +124,26 @@ def machine(classes: int = 2) -> onnx.ModelProto:
     return made
 
 
+def classes(*labels: str) -> onnx.ModelProto:
+    """A linear classifier whose labels are texts."""
+    node = helper.make_node(
+        "LinearClassifier",
+        ["x"],
+        ["label", "scores"],
+        name="classifier",
+        domain="ai.onnx.ml",
+        classlabels_strings=labels,
+        coefficients=[-1.0, -1.0, 1.0, 1.0],
+        intercepts=[30.0, -30.0],
+        post_transform="LOGISTIC",
+    )
+    outputs = [helper.make_tensor_value_info(name, kind, None) for name, kind in (("label", 8), ("scores", FLOAT))]
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", FLOAT, [None, 2])], outputs)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)])
+    made.ir_version = 8
+    return made
+
+
 def at_random() -> onnx.ModelProto:
     """A dense layer over noise."""
     made = gemm()
@@ -150,6 +170,8 @@ MODELS = {
     "E0509-input-without-attribute": one_input_a_column(),
     "E0511-one-score-of-two": gemm(outputs=2),
     "E0511-no-class-of-a-black-box": then("Sin"),
+    "E0511-number-for-a-name": classes("grant", "reject"),
+    "E0511-whose-probability": classes("bad risk", "good risk"),
     "E0512-probability-against-zero": then("Sigmoid"),
     "E0514-cannot-run": then("Relu"),
     "E0517-score-for-a-probability": then("Softplus"),
