@@ -206,6 +206,7 @@ _SMELLS: dict[str, str] = {
     "W0809": "a law that its own rows contradict",
     "W0810": "a rule that never decides",
     "W0811": "groups that a learned law makes equal",
+    "W0812": "inputs without names, bound by their order alone",
 }
 
 #: Every code and its general meaning, in the order of the phases.

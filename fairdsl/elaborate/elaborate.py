@@ -92,12 +92,22 @@ def load_models(
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
+            _tell_order(model, checked.declaration, reporter)
             models[name] = model
         except DiagnosticError as error:
             reporter.extend(error.diagnostics)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     return models, tuple(reporter)
+
+
+def _tell_order(model: Model, declaration: ModelDeclaration, reporter: Reporter) -> None:
+    """Inputs without names, of which only the order of the attributes says what they are."""
+    binding, source = model.binding, declaration.source
+    if binding is not None and binding.by_order_alone and isinstance(source, FileSource):
+        features = [item.feature for item in binding.inputs]
+        path = source.path if model.deployed is None else model.deployed.path
+        reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
 
 
 def _tell_pruned(model: Model, deployed: Deployed, span: Span, reporter: Reporter) -> None:

@@ -28,7 +28,8 @@ def hashed_models(
         source = spec.models[name].declaration.source
         path = overrides.get(name, source.path) if isinstance(source, FileSource) else None
         digest = opened[name].sha256 if name in opened else _digest(path)
-        hashed.append(HashedFile(name=name, path=path, sha256=digest))
+        binding = opened[name].binding if name in opened else None
+        hashed.append(HashedFile(name=name, path=path, sha256=digest, binding=binding))
     return tuple(hashed)
 
 
