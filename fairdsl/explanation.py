@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.ir.declaration import FileSource
+from fairdsl.ir.declaration import FileSource, ModelDeclaration
+from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import GroupMetric
 from fairdsl.semantics import CheckedProperty, CheckedSpec, front_end
 
@@ -157,8 +158,10 @@ def _models(spec: CheckedSpec, overrides: Mapping[str, str]) -> Iterator[Explain
     from fairdsl.elaborate import load_models
 
     for name, checked in spec.models.items():
-        source = checked.declaration.source
+        source, recorded = checked.declaration.source, _recorded(checked.declaration)
         if not isinstance(source, FileSource):
+            if recorded is not None:
+                yield ExplainedModel(name=name, recorded=recorded)
             continue
         path = overrides.get(name, source.path)
         replaced = {name: path} if name in overrides else {}
@@ -166,9 +169,19 @@ def _models(spec: CheckedSpec, overrides: Mapping[str, str]) -> Iterator[Explain
             loaded, _ = load_models(spec, replaced, only=frozenset({name}))
         except DiagnosticError as error:
             first = error.diagnostics[0]
-            yield ExplainedModel(name=name, path=path, problem=f"not known: {first.title} ({first.code})")
+            problem = f"not known: {first.title} ({first.code})"
+            yield ExplainedModel(name=name, path=path, problem=problem, recorded=recorded)
         else:
-            yield ExplainedModel(name=name, path=path, binding=loaded[name].binding)
+            yield ExplainedModel(name=name, path=path, binding=loaded[name].binding, recorded=recorded)
+
+
+def _recorded(declaration: ModelDeclaration) -> str | None:
+    """The clause `agrees with`, which is in force whenever the model is opened."""
+    recorded = declaration.recorded
+    if recorded is None:
+        return None
+    rows = "all rows" if recorded.share == 1 else f"at least {show_number(100 * recorded.share)}% of the rows"
+    return f"agrees with column `{recorded.column}` of {recorded.path} on {rows}, ties aside"
 
 
 def _described(built: Sequence[_Built]) -> tuple[ExplainedPopulation, ...]:

@@ -142,7 +142,7 @@ def _model(model: ExplainedModel) -> None:
         _print_block("outcomes", model.binding.outcome_lines())
     elif model.problem is not None:
         _print_block("inputs", [model.problem])
-    else:
+    elif model.path is not None:
         _print_block("inputs", ["named by the file in the spec's own words"])
     if model.recorded is not None:
         _print_block("in force", [model.recorded])
@@ -190,7 +190,7 @@ def _print_explanation(explanation: Explanation) -> None:
 
 
 def _model_to_json(model: ExplainedModel) -> dict[str, Any]:
-    from fairdsl.report.json import binding_to_json
+    from fairdsl.report.binding_json import binding_to_json
 
     return {
         "name": model.name,

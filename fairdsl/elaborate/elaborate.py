@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.binding import hold_models, tell_order
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
+from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.feature import IndicatorInput
@@ -45,12 +47,14 @@ class Elaboration:
     """Every demand of every property, the models that were opened, and the warnings about them.
 
     ``populations`` are those that were built; one whose bins are the model's own thresholds is there once a model.
+    ``agreements`` are what came of holding models against recorded decisions, by the models' names.
     """
 
     demands: tuple[Elaborated, ...]
     models: Mapping[str, Model]
     populations: tuple[Population, ...]
     warnings: tuple[Diagnostic, ...]
+    agreements: Mapping[str, Agreement] = field(default_factory=dict)
 
 
 def load_models(
@@ -92,22 +96,13 @@ def load_models(
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
-            _tell_order(model, checked.declaration, reporter)
+            tell_order(model, checked.declaration, reporter)
             models[name] = model
         except DiagnosticError as error:
             reporter.extend(error.diagnostics)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     return models, tuple(reporter)
-
-
-def _tell_order(model: Model, declaration: ModelDeclaration, reporter: Reporter) -> None:
-    """Inputs without names, of which only the order of the attributes says what they are."""
-    binding, source = model.binding, declaration.source
-    if binding is not None and binding.by_order_alone and isinstance(source, FileSource):
-        features = [item.feature for item in binding.inputs]
-        path = source.path if model.deployed is None else model.deployed.path
-        reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
 
 
 def _tell_pruned(model: Model, deployed: Deployed, span: Span, reporter: Reporter) -> None:
@@ -143,6 +138,7 @@ def elaborate(
         name = _population_of(checked)
         if name is not None:
             populations.of(name, checked.model, models.get(checked.model))
+    agreements = hold_models(spec, models, reporter)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     for checked in spec.properties:
@@ -154,7 +150,13 @@ def elaborate(
         for checked in spec.properties
         for demand in checked.demands
     )
-    return Elaboration(demands=demands, models=models, populations=populations.built, warnings=tuple(reporter))
+    return Elaboration(
+        demands=demands,
+        models=models,
+        populations=populations.built,
+        warnings=tuple(reporter),
+        agreements=agreements,
+    )
 
 
 def build_populations(

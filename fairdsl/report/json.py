@@ -14,8 +14,8 @@ from typing import Any
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.json import diagnostics_to_json
-from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Threshold
+from fairdsl.report.binding_json import agreement_to_json, binding_to_json
 from fairdsl.report.model import (
     Cell,
     DemandReport,
@@ -34,7 +34,7 @@ from fairdsl.report.model import (
 from fairdsl.report.numbers import above, below, json_number, nearest, ratio
 from fairdsl.verdict import Basis, Coverage, Tally
 
-__all__ = ["SCHEMA", "binding_to_json", "report_to_json", "write"]
+__all__ = ["SCHEMA", "report_to_json", "write"]
 
 SCHEMA = "fairdsl.report/1"
 
@@ -73,20 +73,11 @@ def _all_diagnostics(report: Report) -> list[Diagnostic]:
 
 def _file(file: HashedFile) -> JsonObject:
     written: JsonObject = {"name": file.name, "path": file.path, "sha256": file.sha256}
-    return written if file.binding is None else written | {"binding": binding_to_json(file.binding)}
-
-
-def binding_to_json(binding: Binding) -> JsonObject:
-    """How a model's file is connected with the spec: each of its inputs, and each outcome."""
-    return {
-        "by": binding.by.value,
-        "inputs": [
-            {"input": item.input, "feature": item.feature, "values": item.values}
-            | ({"codes": dict(item.codes)} if item.codes else {})
-            for item in binding.inputs
-        ],
-        "outcomes": [{"outcome": item.outcome, "when": item.when} for item in binding.outcomes],
-    }
+    if file.binding is not None:
+        written["binding"] = binding_to_json(file.binding)
+    if file.agreement is not None:
+        written["agreement"] = agreement_to_json(file.agreement)
+    return written
 
 
 def _property(item: PropertyReport) -> JsonObject:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
-from fairdsl.ir.binding import Binding
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out
 from fairdsl.report.model import (
@@ -78,14 +77,16 @@ def _header(report: Report, style: Style) -> Iterator[str]:
         place = file.path or ("a Python function" if file.function else "written in the spec")
         parts = [style.shown(file.name), style.shown(place), _hash(file)]
         yield f"{heading:<6} " + style.paint("  ".join(part for part in parts if part), Paint.FAINT)
-        if file.binding is not None:
-            yield from _binding(file.binding, style)
+        yield from _bound(file, style)
     yield f"{'seed':<6} " + style.paint(str(report.seed), Paint.FAINT)
 
 
-def _binding(binding: Binding, style: Style) -> Iterator[str]:
-    """How the file is connected with the spec; `explain` lists each input."""
-    for heading, text in binding.summary():
+def _bound(file: HashedFile, style: Style) -> Iterator[str]:
+    """How the file is connected with the spec, of which `explain` lists each input, and what vouches for it."""
+    lines = [] if file.binding is None else file.binding.summary()
+    if file.agreement is not None:
+        lines.append(("agrees", f"on {file.agreement.in_words()}"))
+    for heading, text in lines:
         lead = " " * 7 + f"{heading:<9} "
         for number, line in enumerate(wrap(style.shown(text), style.width - len(lead), indent="  ")):
             yield style.paint((" " * len(lead) if number else lead) + line, Paint.FAINT)

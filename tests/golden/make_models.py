@@ -159,6 +159,8 @@ MODELS = {
     "E0532-value-outside": hidden(),
     "E0533-row-excluded": hidden(),
     "E0551-score-gap-of-several-scores": gemm(outputs=3),
+    "E0554-four-rows": gemm(weight=[[10.0], [1.0]]),
+    "E0555-neither-of-the-two": gemm(),
     "E0560-clipped-units": hidden("Clip"),
     "E0562-no-label": hidden(),
     "E0601-black-box": then("Sin"),
@@ -169,6 +171,8 @@ MODELS = {
     "W0701-square-root": batch_normalisation(),
     "W0702-raw-score-as-logit": gemm(),
     "W0703-pruned-network": pruned(),
+    "W0812-two-columns": gemm(),
+    "W0813-codes-the-other-way-round": gemm(weight=[[10.0], [1.0]]),
 }
 
 
