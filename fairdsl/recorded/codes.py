@@ -67,7 +67,7 @@ def read_cells(
     distinct = list(dict.fromkeys(cells))
     names = {name: outcome for outcome, name in enumerate(model.outcomes)}
     if all(cell in names for cell in distinct):
-        return _decisions(cells, names, "by the names of the outcomes")
+        return _decisions(cells, names, "the names of the outcomes")
     codes, others = _codes(model, declaration)
     labels = {cell: _label(cell) for cell in distinct}
     if codes is None and {*labels.values()} <= {"0", "1"}:
@@ -133,9 +133,8 @@ def _codes(model: Model, declaration: ModelDeclaration) -> tuple[dict[str, int] 
         case WhenScore() | WhenProbability() if isinstance(model.rule, ByThreshold):
             return _of_threshold(model, high_place(clause), positions)
         case WhenClass():
-            named = {
-                str(each.label): model.outcomes.index(declaration.outcomes[each.outcome]) for each in clause.classes
-            }
+            written = {str(each.label): declaration.outcomes[each.outcome] for each in clause.classes}
+            named = {label: model.outcomes.index(outcome) for label, outcome in written.items()}
             left = [outcome for outcome in positions.values() if outcome not in named.values()]
             return named, left[0] if left else None
         case _:
