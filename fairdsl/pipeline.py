@@ -41,9 +41,9 @@ def verify(
     """Check every property of the spec (or only those named) and report.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
-    are Python functions; ``backend`` forces one; time that a demand leaves over goes to those after it. With ``hold`` models
-    are held against the decisions that were recorded of them. Raises DiagnosticError for mistakes in the spec and its
-    files.
+    are Python functions; ``backend`` forces one; time that a demand leaves over goes to those after it. With ``hold``
+    models are held against the decisions that were recorded of them. Raises DiagnosticError for mistakes in the spec
+    and its files.
     """
     check_backend(backend)
     spec, warnings = front_end(path)
