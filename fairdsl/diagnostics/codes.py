@@ -210,6 +210,7 @@ _SMELLS: dict[str, str] = {
     "W0811": "groups that a learned law makes equal",
     "W0812": "inputs without names, bound by their order alone",
     "W0813": "another binding that agrees better with recorded decisions",
+    "W0814": "a feature in the place of another one, by the file's own names",
 }
 
 #: Every code and its general meaning, in the order of the phases.

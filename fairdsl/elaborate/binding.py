@@ -7,24 +7,39 @@ from collections.abc import Mapping
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.ir.agreement import Agreement
+from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
+from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
 from fairdsl.recorded import held_against
 from fairdsl.semantics.checked import CheckedSpec
 
-__all__ = ["hold_models", "tell_order"]
+__all__ = ["hold_models", "tell_binding"]
 
 
-def tell_order(model: Model, declaration: ModelDeclaration, reporter: Reporter) -> None:
-    """Warn of inputs without names, of which the order of the attributes alone says what they are."""
+def tell_binding(model: Model, declaration: ModelDeclaration, domain: Domain, reporter: Reporter) -> None:
+    """Warn of inputs of which the order of the attributes alone says what they are, or that `reads` takes for others.
+
+    Where recorded decisions vouch for the binding, nothing is to be said.
+    """
     binding, source = model.binding, declaration.source
-    if binding is None or not binding.by_order_alone or not isinstance(source, FileSource):
+    if binding is None or not isinstance(source, FileSource) or declaration.recorded is not None:
         return
-    if declaration.recorded is not None:  # recorded decisions vouch for the order
-        return
-    path = source.path if model.deployed is None else model.deployed.path
-    features = [item.feature for item in binding.inputs]
-    reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
+    if binding.by_order_alone:
+        path = source.path if model.deployed is None else model.deployed.path
+        features = [item.feature for item in binding.inputs]
+        reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
+    if binding.by is BoundBy.READS:
+        for item, span in zip(binding.inputs, declaration.reads_spans, strict=True):
+            named = _named(item.input, domain)
+            if named is not None and named != item.feature and _named(item.feature, domain) is not None:
+                reporter.report(errors.another_name(model.name, item.input, item.feature, span))
+
+
+def _named(name: str, domain: Domain) -> str | None:
+    """The attribute of this name or column; its own spelling in files goes before another attribute's name."""
+    by_column = (attribute.name for attribute in domain.attributes if attribute.column == name)
+    return next(by_column, next((attribute.name for attribute in domain.attributes if attribute.name == name), None))
 
 
 def hold_models(spec: CheckedSpec, models: Mapping[str, Model], reporter: Reporter) -> dict[str, Agreement]:

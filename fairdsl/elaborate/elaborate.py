@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
-from fairdsl.elaborate.binding import hold_models, tell_order
+from fairdsl.elaborate.binding import hold_models, tell_binding
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
@@ -96,7 +96,7 @@ def load_models(
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
-            tell_order(model, checked.declaration, reporter)
+            tell_binding(model, checked.declaration, checked.domain, reporter)
             models[name] = model
         except DiagnosticError as error:
             reporter.extend(error.diagnostics)

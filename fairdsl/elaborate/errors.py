@@ -114,6 +114,18 @@ def bound_by_order(model: str, path: str, table: Sequence[str], features: Sequen
     )
 
 
+def another_name(model: str, name: str, feature: str, span: Span) -> Diagnostic:
+    """`reads` fills an input with another attribute than the one of its name."""
+    return Diagnostic(
+        code="W0814",
+        title=f"`{model}` reads `{feature}` as what its file calls `{name}`",
+        primary=Label(span, f"fills the input `{name}`"),
+        why="`reads` goes by position, and two attributes that are exchanged give another model",
+        help="list the features in the order of the file's inputs, or leave out `reads`: inputs with names are bound "
+        "by their names",
+    )
+
+
 def groups_alike(model: str, across: Sequence[str], population: str, span: Span, found: Span | None) -> Diagnostic:
     """A searched law without an edge between the groups and anything that the model reads."""
     names = ", ".join(f"`{name}`" for name in across[:_LISTED]) + (", ..." if len(across) > _LISTED else "")

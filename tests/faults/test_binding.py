@@ -219,6 +219,17 @@ def test_recorded_decisions_accept_the_right_order_and_refuse_wrong_ones(seed: i
 
 
 @pytest.mark.parametrize("seed", SEEDS[:4])
+def test_a_list_of_features_that_contradicts_the_names_of_the_file_is_pointed_at(seed: int, tmp_path: Path) -> None:
+    case, rng = case_of(seed, tmp_path, named=True), random.Random(seed)
+    names = [column.name for column in case.columns]
+    listed = rng.sample(names, len(names))
+    findings = fairdsl.lint(case.spec(clause=f"reads {', '.join(listed)}"), files=True)
+    displaced = {(mine, its) for mine, its in zip(listed, names, strict=True) if mine != its}
+    titles = {finding.title for finding in findings if finding.code == "W0814"}
+    assert titles == {f"`m` reads `{mine}` as what its file calls `{its}`" for mine, its in displaced}
+
+
+@pytest.mark.parametrize("seed", SEEDS[:4])
 def test_outcomes_the_other_way_round_are_named(seed: int, tmp_path: Path) -> None:
     case = case_of(seed, tmp_path)
     names = ", ".join(column.name for column in case.columns)

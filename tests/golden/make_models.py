@@ -72,12 +72,12 @@ def weights_elsewhere() -> onnx.ModelProto:
     return made
 
 
-def one_input_a_column() -> onnx.ModelProto:
+def one_input_a_column(*names: str) -> onnx.ModelProto:
     nodes = [
-        helper.make_node("Concat", ["sex", "years"], ["x"], name="join", axis=1),
+        helper.make_node("Concat", list(names), ["x"], name="join", axis=1),
         helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="dense"),
     ]
-    return model(nodes, [tensor("w", [[1.0], [1.0]]), tensor("b", [-30.0])], inputs={"sex": 1, "years": 1})
+    return model(nodes, [tensor("w", [[1.0], [1.0]]), tensor("b", [-30.0])], inputs=dict.fromkeys(names, 1))
 
 
 def hidden(operator: str = "Relu") -> onnx.ModelProto:
@@ -147,7 +147,7 @@ MODELS = {
     "E0506-infinite-weights": gemm(weight=[[1.0], [np.inf]]),
     "E0507-another-file": gemm(),
     "E0508-another-width": gemm(3),
-    "E0509-input-without-attribute": one_input_a_column(),
+    "E0509-input-without-attribute": one_input_a_column("sex", "years"),
     "E0511-one-score-of-two": gemm(outputs=2),
     "E0511-no-class-of-a-black-box": then("Sin"),
     "E0512-probability-against-zero": then("Sigmoid"),
@@ -173,6 +173,7 @@ MODELS = {
     "W0703-pruned-network": pruned(),
     "W0812-two-columns": gemm(),
     "W0813-codes-the-other-way-round": gemm(weight=[[10.0], [1.0]]),
+    "W0814-exchanged": one_input_a_column("sex", "age"),
 }
 
 
