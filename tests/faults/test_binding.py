@@ -248,6 +248,78 @@ def test_outcomes_the_other_way_round_are_named(seed: int, tmp_path: Path) -> No
     assert codes(problem.value.diagnostics) == {"E0555"}
 
 
+@pytest.mark.parametrize("seed", SEEDS[:3])
+@pytest.mark.parametrize("source", ["onnx", "black_box", "document", "formula"])
+def test_models_of_every_source_are_held_against_the_record(source: str, seed: int, tmp_path: Path) -> None:
+    case, rng = case_of(seed, tmp_path), random.Random(seed)
+    if source == "formula":
+        rows = " + ".join(weighed(case))
+        spec = case.spec()
+        text = spec.read_text(encoding="utf-8").replace('from "m.onnx"', f"score = {rows}")
+    elif source == "document":
+        weights, bias = constants(case)
+        names = [column.name for column in case.columns]
+        document = {"features": names, "coefficients": weights, "intercept": bias}
+        (tmp_path / "m.json").write_text(json.dumps(document), encoding="utf-8")
+        shuffled = rng.sample(list(case.columns), len(case.columns))  # its features have names
+        text = case.spec(shuffled).read_text(encoding="utf-8").replace("m.onnx", "m.json")
+    else:
+        text = case.spec().read_text(encoding="utf-8")
+        text = text.replace('from "m', 'from black_box "m') if source == "black_box" else text
+    path = tmp_path / "other.fair"
+    path.write_text(text, encoding="utf-8")
+    right = fairdsl.agreement(path, data=tmp_path / "recorded.csv", column="decision")
+    assert (right.agreeing, right.kept, right.better) == (ROWS, True, None)
+    assert right.exactly == (None if source == "black_box" else ROWS)
+    assert not fairdsl.agreement(path, data=tmp_path / "recorded.csv", column="turned").kept
+
+
+def constants(case: Case) -> tuple[list[float], float]:
+    """The weights and the bias of the case's file."""
+    stored = {item.name: numpy_helper.to_array(item) for item in onnx.load(case.folder / "m.onnx").graph.initializer}
+    return [float(weight) for weight in stored["w"][:, 0]], float(stored["b"][0])
+
+
+def weighed(case: Case) -> list[str]:
+    """The sum that the case's file computes, in the language: a category by its values."""
+    weights, bias = constants(case)
+    terms = [f"({bias:.0f})"]
+    for column, weight in zip(case.columns, weights, strict=True):
+        coded = [f"({weight * code:.0f}) * ({column.name} = {value})" for code, value in enumerate(column.values)]
+        terms += coded or [f"({weight:.0f}) * {column.name}"]
+    return terms
+
+
+def test_the_highest_of_three_is_held_against_names_in_any_order(tmp_path: Path) -> None:
+    weights = np.array([[1.0, 0.0, -1.0], [0.0, 1.0, 0.0]], dtype=np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["X", "w"], ["scores"])],
+        "g",
+        [helper.make_tensor_value_info("X", TensorProto.FLOAT, [None, 2])],
+        [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [None, 3])],
+        [numpy_helper.from_array(weights, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    onnx.save(model, tmp_path / "m.onnx")
+    points = [(x, y) for x in range(-5, 6) for y in range(-3, 6)]
+    names = ("low", "middle", "high")
+    recorded = [names[int(np.argmax(np.array(point) @ weights))] for point in points]
+    lines = [f"{x},{y},{name}\n" for (x, y), name in zip(points, recorded, strict=True)]
+    (tmp_path / "recorded.csv").write_text("x,y,decision\n" + "".join(lines), encoding="utf-8")
+    for order in (names, ("high", "low", "middle")):
+        spec = tmp_path / "audit.fair"
+        spec.write_text(
+            "domain Person {\n  x : integer -5 .. 5\n  y : integer -3 .. 5\n}\n"
+            f'model m : Person -> {{ {", ".join(order)} }}\n  from "m.onnx"\n  decide by highest score\n',
+            encoding="utf-8",
+        )
+        found = fairdsl.agreement(spec, data=tmp_path / "recorded.csv", column="decision")
+        same = sum(order[names.index(name)] == name for name in recorded)
+        assert found.agreeing == same
+        assert found.kept == (order == names)
+
+
 def test_a_score_on_the_threshold_is_told_apart(tmp_path: Path) -> None:
     linear([1.0, 0.0], -3.0, tmp_path / "m.onnx")
     rows = [(value, "yes" if value >= 3 else "no") for value in range(7)]  # recorded with >=, and the file has >
