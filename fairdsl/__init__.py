@@ -27,7 +27,7 @@ from fairdsl.api.files import (
 from fairdsl.api.hunting import search
 from fairdsl.api.repairing import repair
 from fairdsl.api.reports import compare, recover
-from fairdsl.api.specs import capabilities, check, explain, lint, plans
+from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 
 if TYPE_CHECKING:
     from fairdsl.backends.contract import Order, Partition
@@ -40,6 +40,7 @@ __all__ = [
     "Report",
     "SpecError",
     "__version__",
+    "agreement",
     "capabilities",
     "check",
     "compare",

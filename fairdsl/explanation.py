@@ -1,6 +1,6 @@
 """What a spec means and who would answer it, in words: the answers of ``explain``, ``plans``, ``capabilities``.
 
-Explaining a spec opens neither models nor backends, so these are imported where they are needed.
+Models and backends are imported where they are needed.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fairdsl.diagnostics import Diagnostic
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.declaration import FileSource, ModelDeclaration
+from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import GroupMetric
-from fairdsl.semantics import CheckedProperty, front_end
+from fairdsl.semantics import CheckedProperty, CheckedSpec, front_end
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from fairdsl.ir.binding import Binding
     from fairdsl.ir.population import Population
     from fairdsl.metrics import NoRows, RowsNeeded
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Capability",
+    "ExplainedModel",
     "ExplainedPopulation",
     "ExplainedProperty",
     "Explanation",
@@ -65,12 +69,27 @@ class ExplainedPopulation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedModel:
+    """How a model's file is connected with the spec; ``problem`` says why that is not known.
+
+    ``recorded`` is the clause that holds the model against recorded decisions, in words.
+    """
+
+    name: str
+    path: str | None = None
+    binding: Binding | None = None
+    problem: str | None = None
+    recorded: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """All properties of a spec, the populations where they were asked for, and the warnings about it."""
+    """All properties of a spec, its models from files, the populations where they were asked for, and the warnings."""
 
     properties: tuple[ExplainedProperty, ...]
     populations: tuple[ExplainedPopulation, ...]
     diagnostics: tuple[Diagnostic, ...]
+    models: tuple[ExplainedModel, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +121,9 @@ def explain_spec(
     models: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
 ) -> Explanation:
-    """Every property of the spec at ``path``; with ``population`` the populations in force, which opens their data.
+    """Every property of the spec at ``path``, and how the files of its models are connected with it.
+
+    With ``population`` the populations in force, which opens their data.
 
     With ``rows``, an error and a confidence, it is said how many rows each metric needs for them, and which error
     those at hand leave. ``models`` and ``data`` are files that replace the spec's, by name. Raises DiagnosticError for
@@ -126,9 +147,41 @@ def explain_spec(
             )
             for checked in spec.properties
         ),
+        models=tuple(_models(spec, models or {})),
         populations=_described(built) if population else (),
         diagnostics=warnings,
     )
+
+
+def _models(spec: CheckedSpec, overrides: Mapping[str, str]) -> Iterator[ExplainedModel]:
+    """The models that have a file; one that cannot be opened is said to be so, and the spec is explained."""
+    from fairdsl.elaborate import load_models
+
+    for name, checked in spec.models.items():
+        source, recorded = checked.declaration.source, _recorded(checked.declaration)
+        if not isinstance(source, FileSource):
+            if recorded is not None:
+                yield ExplainedModel(name=name, recorded=recorded)
+            continue
+        path = overrides.get(name, source.path)
+        replaced = {name: path} if name in overrides else {}
+        try:
+            loaded, _ = load_models(spec, replaced, only=frozenset({name}))
+        except DiagnosticError as error:
+            first = error.diagnostics[0]
+            problem = f"not known: {first.title} ({first.code})"
+            yield ExplainedModel(name=name, path=path, problem=problem, recorded=recorded)
+        else:
+            yield ExplainedModel(name=name, path=path, binding=loaded[name].binding, recorded=recorded)
+
+
+def _recorded(declaration: ModelDeclaration) -> str | None:
+    """The clause `agrees with`, which is in force whenever the model is opened."""
+    recorded = declaration.recorded
+    if recorded is None:
+        return None
+    rows = "all rows" if recorded.share == 1 else f"at least {show_number(100 * recorded.share)}% of the rows"
+    return f"agrees with column `{recorded.column}` of {recorded.path} on {rows}, ties aside"
 
 
 def _described(built: Sequence[_Built]) -> tuple[ExplainedPopulation, ...]:

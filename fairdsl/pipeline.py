@@ -36,12 +36,14 @@ def verify(
     backend: str | None,
     properties: Sequence[str],
     observer: Observer,
+    hold: bool = True,
 ) -> Report:
     """Check every property of the spec (or only those named) and report.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
-    are Python functions; ``backend`` forces one; time that a demand leaves over goes to those after it. Raises
-    DiagnosticError for mistakes in the spec and its files.
+    are Python functions; ``backend`` forces one; time that a demand leaves over goes to those after it. With ``hold``
+    models are held against the decisions that were recorded of them. Raises DiagnosticError for mistakes in the spec
+    and its files.
     """
     check_backend(backend)
     spec, warnings = front_end(path)
@@ -49,7 +51,7 @@ def verify(
     if not spec.properties:
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
-    elaborated = elaborate(spec, models, data=data, callables=callables)
+    elaborated = elaborate(spec, models, data=data, callables=callables, hold=hold)
     by_partitions = budget.tactics.partition is not None
     planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
     check_partition(path, budget.tactics.partition, elaborated)

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer, Partition
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.explanation import Capability, Explanation, PlanText
+    from fairdsl.ir.agreement import Agreement
     from fairdsl.report.model import Report
 
-__all__ = ["capabilities", "check", "explain", "lint", "plans"]
+__all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans"]
 
 
 def check(
@@ -127,23 +128,78 @@ def lint(
     ``callables`` are called.
     Never raises for mistakes in the spec; they are what it returns.
     """
-    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.diagnostics import DiagnosticError, Reporter
     from fairdsl.semantics import front_end
 
     try:
         checked, warnings = front_end(fspath(spec))
         if files:
-            from fairdsl.elaborate import elaborate, load_models
+            from fairdsl.elaborate import elaborate, hold_models, load_models
 
             # All models are opened here, also those that only metrics of groups, or no property, speak of.
             given = functions(callables, models)
-            _, about_models = load_models(checked, by_name(models), callables=given)
+            loaded, about_models = load_models(checked, by_name(models), callables=given)
             elaboration = elaborate(checked, by_name(models), callables=given)
+            others = Reporter()
+            hold_models(checked, {name: loaded[name] for name in loaded.keys() - elaboration.models.keys()}, others)
             refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
-            return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *refusals)))
+            return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *others, *refusals)))
     except DiagnosticError as error:
         return error.diagnostics
     return warnings
+
+
+def agreement(
+    spec: AnyPath,
+    *,
+    data: AnyPath,
+    column: str,
+    model: str | None = None,
+    models: Mapping[str, AnyPath] | None = None,
+    callables: Mapping[str, Callable[[Any], Any]] | None = None,
+    share: float | Fraction = 1,
+) -> Agreement:
+    """Hold a model against recorded decisions: on how many rows of a table it decides, or scores, as was recorded.
+
+    Args:
+        spec: path of the ``.fair`` file.
+        data: a CSV file with the spec's columns and the recorded one.
+        column: the column with the decisions: names of outcomes, the file's labels, or numbers that the model gives.
+        model: name of the model; not needed where the spec has one.
+        models: files that replace those of the spec, by model name.
+        callables: Python functions that decide, by model name.
+        share: how many of the rows have to agree, ties aside; all by default.
+
+    Returns:
+        The agreement; its ``findings`` are an error where too few rows agree, and a warning where inputs, codes or
+        outcomes in another order would do better.
+
+    Raises:
+        SpecError: the spec, the model's file or the table have mistakes.
+        ValueError: there is no one model of this name, or no such share.
+    """
+    from dataclasses import replace
+    from fractions import Fraction
+
+    from fairdsl.elaborate import load_models
+    from fairdsl.ir.declaration import Recorded
+    from fairdsl.recorded import held_against
+    from fairdsl.semantics import front_end
+
+    # A float is meant as it is written: 0.99 is 99 in a hundred.
+    asked = share if isinstance(share, Fraction) else Fraction(str(share))
+    if not 0 < asked <= 1:
+        raise ValueError("`share` lies above 0 and is at most 1")
+    checked, warnings = front_end(fspath(spec))
+    name = next(iter(checked.models)) if model is None and len(checked.models) == 1 else model
+    if name is None or name not in checked.models:
+        raise ValueError(f"the models of the spec are: {', '.join(checked.models) or 'none'}")
+    given = functions(callables, models)
+    loaded, about_file = load_models(checked, by_name(models), callables=given, only=frozenset({name}))
+    declaration, domain = checked.models[name].declaration, checked.models[name].domain
+    recorded = Recorded(column=column, path=fspath(data), sha256=None, share=asked, span=declaration.span)
+    found = held_against(loaded[name], declaration, domain, recorded)
+    return replace(found, findings=tuple(dict.fromkeys((*warnings, *about_file, *found.findings))))
 
 
 def explain(

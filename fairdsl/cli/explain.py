@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,8 +24,7 @@ from fairdsl.diagnostics.text import render
 from fairdsl.resources import error_page
 
 if TYPE_CHECKING:
-    from fairdsl.diagnostics import Diagnostic
-    from fairdsl.explanation import ExplainedPopulation, ExplainedProperty, Explanation
+    from fairdsl.explanation import ExplainedModel, ExplainedPopulation, Explanation
 
 __all__ = ["command"]
 
@@ -77,8 +76,8 @@ def command(
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
     """
     about_rows = error is not None or confidence is not None
-    if (models or data) and not (population or about_rows):
-        raise click.UsageError("`--model` and `--data` are about populations; write `--population` or `--error` too")
+    if data and not (population or about_rows):
+        raise click.UsageError("`--data` is about populations; write `--population` or `--error` too")
     if directory and not population:
         raise click.UsageError("`-o` is about populations; write `--population` as well")
     if Path(topic).is_file():
@@ -90,7 +89,9 @@ def command(
         except DiagnosticError as problem:
             if not as_json:
                 raise
-            _print_explanation((), (), problem.diagnostics)
+            from fairdsl.explanation import Explanation
+
+            _print_explanation(Explanation(properties=(), populations=(), diagnostics=problem.diagnostics))
             ctx.exit(SPEC_ERROR)
         _spec(explanation, as_json)
         if directory is not None:
@@ -106,7 +107,7 @@ def command(
 def _spec(explanation: Explanation, as_json: bool) -> None:
     """Every property and population; the findings about the spec go to standard error."""
     if as_json:
-        _print_explanation(explanation.properties, explanation.populations, explanation.diagnostics)
+        _print_explanation(explanation)
         return
     if explanation.diagnostics:
         style = error_style()
@@ -121,12 +122,30 @@ def _spec(explanation: Explanation, as_json: bool) -> None:
         _print_block("formula", item.formula.split("\n"))
         _print_block("in force", item.clauses)
         _print_block("rows", rows_in_words(item.rows))
+    for model in explanation.models:
+        click.echo()
+        _model(model)
     for number, population in enumerate(explanation.populations):
-        if number or explanation.properties:
+        if number or explanation.properties or explanation.models:
             click.echo()
         divided = "" if population.model is None else f", divided by the thresholds of `{population.model}`"
         click.echo(style.paint(population.name, Paint.BOLD) + style.shown(divided))
         _print_facts(population.lines)
+
+
+def _model(model: ExplainedModel) -> None:
+    """How the model's file is connected with the spec."""
+    style = output_style()
+    click.echo(style.paint(model.name, Paint.BOLD) + style.shown(f"  {model.path}" if model.path else ""))
+    if model.binding is not None:
+        _print_block("inputs", model.binding.input_lines())
+        _print_block("outcomes", model.binding.outcome_lines())
+    elif model.problem is not None:
+        _print_block("inputs", [model.problem])
+    elif model.path is not None:
+        _print_block("inputs", ["named by the file in the spec's own words"])
+    if model.recorded is not None:
+        _print_block("in force", [model.recorded])
 
 
 def _save(populations: Sequence[ExplainedPopulation], folder: Path) -> None:
@@ -144,15 +163,11 @@ def _save(populations: Sequence[ExplainedPopulation], folder: Path) -> None:
         raise DiagnosticError(cannot_write(str(folder), problem.strerror or str(problem))) from problem
 
 
-def _print_explanation(
-    properties: Sequence[ExplainedProperty],
-    populations: Sequence[ExplainedPopulation],
-    findings: Sequence[Diagnostic],
-) -> None:
+def _print_explanation(explanation: Explanation) -> None:
     """All of it as one JSON object; populations where they were asked for."""
     described = [
         {"name": item.name, **({"model": item.model} if item.model else {}), "lines": list(item.lines)}
-        for item in populations
+        for item in explanation.populations
     ]
     write_json(
         {
@@ -165,12 +180,25 @@ def _print_explanation(
                     "clauses": list(item.clauses),
                     **({"rows": rows_to_json(item.rows)} if item.rows else {}),
                 }
-                for item in properties
+                for item in explanation.properties
             ],
+            "models": [_model_to_json(item) for item in explanation.models],
             **({"populations": described} if described else {}),
-            "diagnostics": diagnostics_to_json(findings),
+            "diagnostics": diagnostics_to_json(explanation.diagnostics),
         }
     )
+
+
+def _model_to_json(model: ExplainedModel) -> dict[str, Any]:
+    from fairdsl.report.binding_json import binding_to_json
+
+    return {
+        "name": model.name,
+        "path": model.path,
+        **({} if model.binding is None else {"binding": binding_to_json(model.binding)}),
+        **({} if model.problem is None else {"problem": model.problem}),
+        **({} if model.recorded is None else {"recorded": model.recorded}),
+    }
 
 
 def _print_facts(lines: Sequence[str]) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import click
 
 import fairdsl
 from fairdsl.cli.documents import headed, write_json
 from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import json_option, model_option
-from fairdsl.cli.terminal import error_style
+from fairdsl.cli.options import json_option, model_option, share_of_all
+from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
+
+if TYPE_CHECKING:
+    from fairdsl.ir.agreement import Agreement
 
 __all__ = ["command"]
 
@@ -21,24 +26,105 @@ __all__ = ["command"]
 @click.command("lint", epilog="Exit codes: 0 no errors (there may be warnings); 2 errors.")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--files", is_flag=True, help="Also open the models and compare them with the domain.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE.csv",
+    help="With `--predictions`: a table with the spec's columns.",
+)
+@click.option(
+    "--predictions",
+    metavar="COLUMN",
+    help="Hold the model against this column of `--data`: recorded decisions, labels or probabilities.",
+)
+@click.option(
+    "--model-name", "name", metavar="NAME", help="Whose `--predictions` they are, where there are several models."
+)
+@click.option(
+    "--at-least",
+    "share",
+    callback=share_of_all,
+    default="100%",
+    metavar="SHARE",
+    help="How many of the rows of `--predictions` have to agree, ties aside.  [default: 100%]",
+)
 @json_option
 @model_option
 @click.pass_context
-def command(ctx: click.Context, specs: tuple[str, ...], files: bool, as_json: bool, models: Mapping[str, str]) -> None:
+def command(
+    ctx: click.Context,
+    specs: tuple[str, ...],
+    files: bool,
+    data: str | None,
+    predictions: str | None,
+    name: str | None,
+    share: Fraction,
+    as_json: bool,
+    models: Mapping[str, str],
+) -> None:
     """Find mistakes in SPEC without running any solver."""
+    if (data is None) != (predictions is None) or (data is not None and len(specs) > 1):
+        raise click.UsageError("`--data FILE --predictions COLUMN` belong together, about the model of one spec")
     found: list[Diagnostic] = []
     for spec in specs:
         # Two specs may use one file: what is wrong with it is said once.
         found += [finding for finding in _findings(spec, files, models) if finding not in found]
+    held: Agreement | None = None
+    if data is not None and predictions is not None and not _has_errors(found):
+        held = _held(specs[0], data, predictions, name, share, models, found)
     if as_json:
-        written = {"specs": list(specs), "diagnostics": diagnostics_to_json(found)}
-        write_json(headed("fairdsl.findings/1", written))
-    elif found:
+        written: dict[str, object] = {"specs": list(specs)}
+        if held is not None:
+            from fairdsl.report.binding_json import agreement_to_json
+
+            written["agreement"] = agreement_to_json(held)
+        write_json(headed("fairdsl.findings/1", written | {"diagnostics": diagnostics_to_json(found)}))
+    else:
+        _print(found, held)
+    if _has_errors(found):
+        ctx.exit(SPEC_ERROR)
+
+
+def _print(found: list[Diagnostic], held: Agreement | None) -> None:
+    """The findings to standard error, and what came of comparing decisions to standard output."""
+    if found:
         style = error_style()
         text = render(found, colour=style.colour, unicode=style.unicode, width=style.width)
         click.echo(text, err=True, nl=False)
-    if any(finding.severity is Severity.ERROR for finding in found):
-        ctx.exit(SPEC_ERROR)
+    if held is not None:
+        style = output_style()
+        click.echo(style.shown(f"{held.model} agrees on {held.in_words()}"))
+        click.echo(style.shown(f"  read as {held.reading}"))
+        if held.exactly is not None and held.exactly != held.agreeing:
+            click.echo(f"  exact arithmetic agrees on {held.exactly:,} rows")
+        if held.kept:
+            for row in held.first:
+                click.echo(style.shown(f"  {row.in_words()}"))
+
+
+def _has_errors(found: list[Diagnostic]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in found)
+
+
+def _held(
+    spec: str,
+    data: str,
+    column: str,
+    name: str | None,
+    share: Fraction,
+    models: Mapping[str, str],
+    found: list[Diagnostic],
+) -> Agreement | None:
+    """What comes of holding the model against recorded decisions; what is to be said of it is added to ``found``."""
+    try:
+        held = fairdsl.agreement(spec, data=data, column=column, model=name, models=models, share=share)
+    except DiagnosticError as error:
+        found += [finding for finding in error.diagnostics if finding not in found]
+        return None
+    except ValueError as problem:
+        raise click.UsageError(f"{problem}; name one with `--model-name`") from problem
+    found += [finding for finding in held.findings if finding not in found]
+    return held
 
 
 def _findings(spec: str, files: bool, models: Mapping[str, str]) -> tuple[Diagnostic, ...]:

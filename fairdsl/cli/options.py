@@ -21,6 +21,7 @@ __all__ = [
     "part",
     "scheduler_option",
     "share",
+    "share_of_all",
     "size_of",
     "spec_argument",
     "ssat_solver_option",
@@ -57,6 +58,14 @@ def share(_: click.Context, __: click.Parameter, text: str | None) -> Fraction |
         raise click.BadParameter(f"`{text}` is no share; write for example 5% or 0.05") from error
     if not 0 < number < 1:
         raise click.BadParameter(f"`{text}` is no share between 0 and 1; write for example 5% or 0.05")
+    return number
+
+
+def share_of_all(ctx: click.Context, parameter: click.Parameter, text: str) -> Fraction:
+    """As :func:`part`, above 0."""
+    number = part(ctx, parameter, text)
+    if not number:
+        raise click.BadParameter(f"`{text}` asks for nothing; write for example 99%")
     return number
 
 

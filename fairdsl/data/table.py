@@ -28,7 +28,7 @@ from fairdsl.ir.expr import TRUE, Who
 from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
 
-__all__ = ["Table", "TableInside", "read_inside", "read_table"]
+__all__ = ["Table", "TableInside", "open_records", "read_inside", "read_table"]
 
 #: A file's cells, and where they stand.
 Cells = Records | ParquetRecords
@@ -91,7 +91,7 @@ def read_inside(path: str, domain: Domain) -> TableInside:
     is made by :func:`read_table`. Raises DiagnosticError where there is no table, or an attribute has no one column
     (E0530, E0531).
     """
-    records = _records(path)
+    records = open_records(path)
     read = _columns(domain.attributes, records)
     fit = np.all([column.fit for column in read], axis=0)
     numbers = np.flatnonzero(fit)
@@ -121,7 +121,7 @@ def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Tab
     Raises DiagnosticError with all that is wrong with the cells of every column, or else with the rows (E0530 to
     E0533).
     """
-    records = _records(path)
+    records = open_records(path)
     wanted = domain.attributes if label is None else (*domain.attributes, label)
     read = _columns(wanted, records)
     found = [_not_values(attribute, column, records) for attribute, column in zip(wanted, read, strict=True)]
@@ -134,8 +134,8 @@ def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Tab
     return Table(path=path, sha256=records.source.sha256, values=values, labels=labels)
 
 
-def _records(path: str) -> Cells:
-    """The cells of a file: of Parquet by its name's ending, of CSV else."""
+def open_records(path: str) -> Cells:
+    """The cells of a file: of Parquet by its name's ending, of CSV else; raises DiagnosticError (E0530)."""
     try:
         content = Path(path).read_bytes()
         if path.lower().endswith(".parquet"):

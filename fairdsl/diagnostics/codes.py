@@ -113,6 +113,8 @@ _FITTING: dict[str, str] = {
     "E0551": "a score gap of a model with several scores",
     "E0552": "a confidence of a model without probabilities",
     "E0553": "data for a distribution that there is not",
+    "E0554": "a model that does not decide as was recorded",
+    "E0555": "a recorded column that cannot be read as decisions",
 }
 
 _PRUNING: dict[str, str] = {
@@ -206,6 +208,9 @@ _SMELLS: dict[str, str] = {
     "W0809": "a law that its own rows contradict",
     "W0810": "a rule that never decides",
     "W0811": "groups that a learned law makes equal",
+    "W0812": "inputs without names, bound by their order alone",
+    "W0813": "another binding that agrees better with recorded decisions",
+    "W0814": "a feature in the place of another one, by the file's own names",
 }
 
 #: Every code and its general meaning, in the order of the phases.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.binding import hold_models, tell_binding
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
+from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.feature import IndicatorInput
@@ -45,12 +47,14 @@ class Elaboration:
     """Every demand of every property, the models that were opened, and the warnings about them.
 
     ``populations`` are those that were built; one whose bins are the model's own thresholds is there once a model.
+    ``agreements`` are what came of holding models against recorded decisions, by the models' names.
     """
 
     demands: tuple[Elaborated, ...]
     models: Mapping[str, Model]
     populations: tuple[Population, ...]
     warnings: tuple[Diagnostic, ...]
+    agreements: Mapping[str, Agreement] = field(default_factory=dict)
 
 
 def load_models(
@@ -92,6 +96,7 @@ def load_models(
             if model.deployed is not None:
                 Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
+            tell_binding(model, checked.declaration, checked.domain, reporter)
             models[name] = model
         except DiagnosticError as error:
             reporter.extend(error.diagnostics)
@@ -113,11 +118,13 @@ def elaborate(
     *,
     data: Mapping[str, str] | None = None,
     callables: Mapping[str, Function] | None = None,
+    hold: bool = True,
 ) -> Elaboration:
     """Close every question of the spec into a problem: its model is opened, its population built.
 
     Files in ``overrides`` replace those of models, files in ``data`` those of distributions, by name; ``callables`` are
-    Python functions in place of models. Raises DiagnosticError with everything that is wrong with any of them.
+    Python functions in place of models. With ``hold`` models are held against recorded decisions, where the spec names
+    some. Raises DiagnosticError with everything that is wrong with any of them.
     """
     reporter = Reporter()
     models: dict[str, Model] = {}
@@ -133,6 +140,7 @@ def elaborate(
         name = _population_of(checked)
         if name is not None:
             populations.of(name, checked.model, models.get(checked.model))
+    agreements = hold_models(spec, models, reporter) if hold else {}
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     for checked in spec.properties:
@@ -144,7 +152,13 @@ def elaborate(
         for checked in spec.properties
         for demand in checked.demands
     )
-    return Elaboration(demands=demands, models=models, populations=populations.built, warnings=tuple(reporter))
+    return Elaboration(
+        demands=demands,
+        models=models,
+        populations=populations.built,
+        warnings=tuple(reporter),
+        agreements=agreements,
+    )
 
 
 def build_populations(

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label, nearest
+from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
 #: Names that a sentence lists.
 _LISTED = 4
+#: Rows of a table that a finding shows, and features of a `reads` that it writes out.
+_ROWS, _FEATURES = 24, 12
 
 
 def override_of_nothing(
@@ -93,6 +96,33 @@ def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
         primary=Label(span, f"asks what changing `{attribute}` does"),
         why="the model cannot react to what it does not read, so this says nothing about proxies that it does read",
         help="relax the attributes that stand in for it (`relax ... freely`), or ask about groups of a population",
+    )
+
+
+def bound_by_order(model: str, path: str, table: Sequence[str], features: Sequence[str], span: Span) -> Diagnostic:
+    """A matrix without names of its columns, and nothing that says which attribute belongs in which of them."""
+    listing = ", ".join(features) if len(features) <= _FEATURES else f"{', '.join(features[:_LISTED])}, ..."
+    more = len(table) - _ROWS
+    return Diagnostic(
+        code="W0812",
+        title=f"`{model}` reads columns without names, bound by their order alone",
+        primary=Label(span, f"`{short_path(path)}` does not say what its {len(table)} inputs are"),
+        notes=(*table[:_ROWS], *([f"and {more} more, which `fairdsl explain` lists"] if more > 0 else [])),
+        why="two columns that are exchanged give another model, and nobody would notice",
+        help=f"hold the table against the training data, and write `reads {listing}` in the file's order; "
+        'or hold the model against recorded decisions: `agrees with column "..." in "..."`',
+    )
+
+
+def another_name(model: str, name: str, feature: str, span: Span) -> Diagnostic:
+    """`reads` fills an input with another attribute than the one of its name."""
+    return Diagnostic(
+        code="W0814",
+        title=f"`{model}` reads `{feature}` as what its file calls `{name}`",
+        primary=Label(span, f"fills the input `{name}`"),
+        why="`reads` goes by position, and two attributes that are exchanged give another model",
+        help="list the features in the order of the file's inputs, or leave out `reads`: inputs with names are bound "
+        "by their names",
     )
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "Label",
     "ModelDeclaration",
     "ModelSource",
+    "Recorded",
     "Rule",
     "RuleList",
     "WhenClass",
@@ -79,6 +80,18 @@ class RuleList:
     otherwise: int
     sha256: str | None = None
     span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """``agrees with column "decision" in "recorded.csv" [sha256 "..."] [on 99%]``; 1 where no share is written."""
+
+    column: str
+    path: str
+    sha256: str | None
+    share: Fraction
+    span: Span = field(compare=False, repr=False)
+    digest_span: Span | None = field(compare=False, repr=False, default=None)
 
 
 ModelSource = FileSource | CallableSource | InlineScore | RuleList
@@ -156,7 +169,8 @@ class ModelDeclaration:
     """Everything the spec says about a model.
 
     ``reads`` is None when each attribute is an input, in the order of the domain (or by name where the
-    file has one named input a column); ``reads_spans`` points at the feature that each form came from.
+    file has one named input a column); ``reads_spans`` points at the feature that each form came from. ``recorded`` are
+    the decisions that the model has to agree with.
     """
 
     name: str
@@ -166,4 +180,5 @@ class ModelDeclaration:
     decision: DecisionClause
     reads: tuple[Form, ...] | None = None
     reads_spans: tuple[Span, ...] = field(compare=False, repr=False, default=())
+    recorded: Recorded | None = None
     span: Span = field(compare=False, repr=False)

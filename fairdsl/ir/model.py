@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.binding import Binding
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
@@ -283,7 +284,8 @@ class Model:
     black box has no layers.
 
     ``declaration`` is how the spec reads the model's file, so that another file can be read in the same way, and
-    ``reading`` how far that was held against it; None where the model is from no file.
+    ``reading`` how far that was held against it, ``binding`` says in words what fills its inputs; None where the model
+    is from no file.
     """
 
     name: str
@@ -299,6 +301,7 @@ class Model:
     opaque: Opaque | None = None
     reading: Reading | None = field(compare=False, default=None)
     declaration: ModelDeclaration | None = field(compare=False, repr=False, default=None)
+    binding: Binding | None = field(compare=False, repr=False, default=None)
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property

@@ -37,14 +37,14 @@ class OutcomeReading:
 
     @property
     def text(self) -> str:
-        """In words, as `label "approved"` or `probability of "approved" >= 0.5`."""
+        """In words, as ``label "approved" of `label``` or ``column 1 of `p` >= 0.5``."""
         if self.otherwise:
             return "otherwise"
         label = f'"{self.label}"' if isinstance(self.label, str) else str(self.label)
         if self.column is None and self.relation is None:
-            return f"label {label}"
-        column = "number" if self.column is None else f"column {self.column}"
-        named = column if self.label is None else f"{column} ({label})"
+            return f"label {label} of `{self.output}`"
+        named = f"`{self.output}`" if self.column is None else f"column {self.column} of `{self.output}`"
+        named = named if self.label is None else f"{named} ({label})"
         if self.relation is None or self.threshold is None:
             return f"{named} is the highest"
         exact = self.threshold.denominator <= _SHORT

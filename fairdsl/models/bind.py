@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import ModelDeclaration
 from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
@@ -18,7 +19,7 @@ from fairdsl.models.graph import GraphInput, ImportedGraph
 from fairdsl.models.indicate import early_forms, form_of
 from fairdsl.source import Span
 
-__all__ = ["bind", "check_whole", "feeds_width"]
+__all__ = ["bind", "bound_by", "check_whole", "feeds_width"]
 
 #: Integers of a file have 32 bits or more.
 _LARGEST_INTEGER = 2**31 - 1
@@ -36,17 +37,27 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, sp
     one coefficient a feature) are bound to the attribute of that name or column; a single tensor of
     several numbers takes the attributes in the order of the domain.
     """
-    names = _input_names(graph)
-    if declaration.reads is not None:
-        forms = declaration.reads
-    elif names is not None and (len(names) > 1 or graph.feature_names is not None or _known(names[0], domain)):
-        forms = _by_name(graph, names, domain, span)
-    else:
-        forms = tuple(Form.of(AttributeInput(i)) for i in range(len(domain.attributes)))
+    match bound_by(declaration, domain, graph):
+        case BoundBy.READS:
+            forms = declaration.reads or ()
+        case BoundBy.NAME:
+            forms = _by_name(graph, _input_names(graph) or (), domain, span)
+        case BoundBy.ORDER:
+            forms = tuple(Form.of(AttributeInput(i)) for i in range(len(domain.attributes)))
     if len(forms) != graph.width:
         raise DiagnosticError(_width(declaration, domain, graph, span))
     _check_dtypes(graph, forms, domain, span)
     return forms
+
+
+def bound_by(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph) -> BoundBy:
+    """What says which feature of the spec fills which input of the file."""
+    if declaration.reads is not None:
+        return BoundBy.READS
+    names = _input_names(graph)
+    if names is not None and (len(names) > 1 or graph.feature_names is not None or _known(names[0], domain)):
+        return BoundBy.NAME
+    return BoundBy.ORDER
 
 
 def check_whole(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> None:

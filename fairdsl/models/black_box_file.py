@@ -31,6 +31,7 @@ from fairdsl.ir.opaque import BlackBox
 from fairdsl.models import errors
 from fairdsl.models.basis import Basis
 from fairdsl.models.bind import bind, feeds_width
+from fairdsl.models.binding import binding_of
 from fairdsl.models.black_box import check_steady, some_of
 from fairdsl.models.black_box_classes import known_classes, label_outputs
 from fairdsl.models.black_box_reading import Kind, Told, kind_of, reading_of, rule_of, score_count
@@ -60,7 +61,7 @@ def black_box_file(
     check_pinned(source, path, signature.sha256, replaced=override_path is not None)
     if signature.random:
         raise DiagnosticError(errors.not_steady(declaration.name, _draws(signature), span))
-    forms, feeds = _bound(declaration, domain, signature, path, span)
+    graph, forms, feeds = _bound(declaration, domain, signature, path, span)
     plain = Deployed(
         path=path,
         sha256=signature.sha256,
@@ -96,7 +97,7 @@ def black_box_file(
         span=span,
     )
     check_steady(model)
-    return model
+    return replace(model, binding=binding_of(declaration, domain, graph, forms, model))
 
 
 def _draws(signature: Signature) -> str:
@@ -106,8 +107,8 @@ def _draws(signature: Signature) -> str:
 
 def _bound(
     declaration: ModelDeclaration, domain: Domain, signature: Signature, path: str, span: Span
-) -> tuple[tuple[Form, ...], tuple[Feed, ...]]:
-    """What fills the inputs of the file."""
+) -> tuple[ImportedGraph, tuple[Form, ...], tuple[Feed, ...]]:
+    """The file as a graph of which only the inputs are known, and what fills these."""
     width = feeds_width(declaration, domain)
     inputs = []
     for raw in signature.inputs:
@@ -125,7 +126,7 @@ def _bound(
         texts = tuple(_texts(forms[index], domain) for index in features) if item.dtype == "string" else ()
         feeds.append(Feed(name=item.name, features=features, dtype=item.dtype, texts=texts))
         start += item.width
-    return forms, tuple(feeds)
+    return graph, forms, tuple(feeds)
 
 
 def _texts(form: Form, domain: Domain) -> tuple[tuple[int, str], ...]:

@@ -14,6 +14,7 @@ from fairdsl.ir.feature import Form, Input
 from fairdsl.ir.model import Deployed, Feed, Model
 from fairdsl.models import errors
 from fairdsl.models.bind import bind, check_whole, feeds_width
+from fairdsl.models.binding import binding_of
 from fairdsl.models.classes import ordered
 from fairdsl.models.decide import Decided, decide
 from fairdsl.models.features import fold
@@ -149,7 +150,7 @@ def _assemble(
         raise DiagnosticError(_entangled(graph, problem, span)) from problem
     inputs, first = fold(layers[0], forms, bound.units)
     outcomes, favourable = ordered(declaration, decided.order)
-    return Model(
+    model = Model(
         name=declaration.name,
         outcomes=outcomes,
         inputs=inputs,
@@ -164,6 +165,7 @@ def _assemble(
         declaration=declaration if from_file else None,
         span=declaration.span,
     )
+    return replace(model, binding=binding_of(declaration, domain, graph, forms, model)) if from_file else model
 
 
 def _entangled(graph: ImportedGraph, problem: EntangledError, span: Span | None) -> Diagnostic:

@@ -117,6 +117,7 @@ def _checked(
             backend=None,
             properties=(),
             observer=observer,
+            hold=False,  # what was recorded are the decisions of the model that is repaired
         )
     except DiagnosticError as error:
         return None, error.diagnostics

@@ -52,7 +52,7 @@ class Gathering:
             path=path,
             sha256=self._spec.source.sha256,
             title=self._spec.title,
-            models=hashed_models(self._spec, self._elaborated.models, models),
+            models=hashed_models(self._spec, self._elaborated.models, models, self._elaborated.agreements),
             data=hashed_data(self._spec, data),
             seed=seed,
             properties=tuple(

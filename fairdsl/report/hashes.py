@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import FileSource
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
@@ -16,19 +17,28 @@ __all__ = ["hashed_data", "hashed_models"]
 
 
 def hashed_models(
-    spec: CheckedSpec, opened: Mapping[str, Model], overrides: Mapping[str, str]
+    spec: CheckedSpec,
+    opened: Mapping[str, Model],
+    overrides: Mapping[str, str],
+    agreements: Mapping[str, Agreement] | None = None,
 ) -> tuple[HashedFile, ...]:
-    """Every model that a property is about; models written in the spec, and functions, have no file of their own."""
+    """Every model that a property is about; models written in the spec, and functions, have no file of their own.
+
+    ``agreements`` are those with recorded decisions, by the models' names.
+    """
+    held = agreements or {}
     hashed: list[HashedFile] = []
     for name in dict.fromkeys(checked.model for checked in spec.properties):
         box = opened[name].opaque if name in opened else None
         if isinstance(box, BlackBox) and box.call is not None:
-            hashed.append(HashedFile(name=name, path=None, sha256=None, function=True))
+            hashed.append(HashedFile(name=name, path=None, sha256=None, function=True, agreement=held.get(name)))
             continue
         source = spec.models[name].declaration.source
         path = overrides.get(name, source.path) if isinstance(source, FileSource) else None
         digest = opened[name].sha256 if name in opened else _digest(path)
-        hashed.append(HashedFile(name=name, path=path, sha256=digest))
+        binding = opened[name].binding if name in opened else None
+        agreement = held.get(name)
+        hashed.append(HashedFile(name=name, path=path, sha256=digest, binding=binding, agreement=agreement))
     return tuple(hashed)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.ir.question import Threshold
+from fairdsl.report.binding_json import agreement_to_json, binding_to_json
 from fairdsl.report.model import (
     Cell,
     DemandReport,
@@ -71,7 +72,12 @@ def _all_diagnostics(report: Report) -> list[Diagnostic]:
 
 
 def _file(file: HashedFile) -> JsonObject:
-    return {"name": file.name, "path": file.path, "sha256": file.sha256}
+    written: JsonObject = {"name": file.name, "path": file.path, "sha256": file.sha256}
+    if file.binding is not None:
+        written["binding"] = binding_to_json(file.binding)
+    if file.agreement is not None:
+        written["agreement"] = agreement_to_json(file.agreement)
+    return written
 
 
 def _property(item: PropertyReport) -> JsonObject:

@@ -12,6 +12,8 @@ from enum import Enum
 from fractions import Fraction
 
 from fairdsl.diagnostics import Diagnostic, Severity
+from fairdsl.ir.agreement import Agreement
+from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Threshold
 from fairdsl.verdict import Arithmetic, Basis, Coverage, Ended, Fidelity, Judgement, Reason, Word, combine
 
@@ -283,13 +285,16 @@ def _distinct(pairs: Iterable[WitnessReport]) -> tuple[WitnessReport, ...]:
 class HashedFile:
     """A file that the verdicts are about. ``sha256`` is None for a model written in the spec itself.
 
-    ``function``: the model is a Python function, and there is no file.
+    ``function``: the model is a Python function, and there is no file. ``binding`` is how a model's file is connected
+    with the spec, ``agreement`` what came of holding the model against recorded decisions.
     """
 
     name: str
     path: str | None
     sha256: str | None
     function: bool = False
+    binding: Binding | None = None
+    agreement: Agreement | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,19 @@ def _header(report: Report, style: Style) -> Iterator[str]:
         place = file.path or ("a Python function" if file.function else "written in the spec")
         parts = [style.shown(file.name), style.shown(place), _hash(file)]
         yield f"{heading:<6} " + style.paint("  ".join(part for part in parts if part), Paint.FAINT)
+        yield from _bound(file, style)
     yield f"{'seed':<6} " + style.paint(str(report.seed), Paint.FAINT)
+
+
+def _bound(file: HashedFile, style: Style) -> Iterator[str]:
+    """How the file is connected with the spec, of which `explain` lists each input, and what vouches for it."""
+    lines = [] if file.binding is None else file.binding.summary()
+    if file.agreement is not None:
+        lines.append(("agrees", f"on {file.agreement.in_words()}"))
+    for heading, text in lines:
+        lead = " " * 7 + f"{heading:<9} "
+        for number, line in enumerate(wrap(style.shown(text), style.width - len(lead), indent="  ")):
+            yield style.paint((" " * len(lead) if number else lead) + line, Paint.FAINT)
 
 
 def _hash(file: HashedFile) -> str:

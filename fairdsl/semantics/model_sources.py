@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 
-from fairdsl.ir.declaration import ByAnswer, ByRules, CallableSource, DecisionClause, FileSource, ModelSource
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.declaration import (
+    ByAnswer,
+    ByRules,
+    CallableSource,
+    DecisionClause,
+    FileSource,
+    ModelSource,
+    Recorded,
+)
+from fairdsl.semantics import errors
 from fairdsl.syntax import tree
 
-__all__ = ["file_source", "lists_rules", "names_outcomes", "names_rules"]
+__all__ = ["file_source", "lists_rules", "names_outcomes", "names_rules", "recorded_decisions"]
 
 #: The word before the path of a file that is only ever run.
 _BLACK_BOX = "black_box"
@@ -21,6 +32,29 @@ def file_source(clause: tree.From) -> FileSource:
         format=clause.format.text if clause.format else None,
         sha256=clause.digest.value.lower() if clause.digest else None,
         span=clause.path.span,
+        digest_span=clause.digest.span if clause.digest else None,
+    )
+
+
+def recorded_decisions(clause: tree.Agrees, reporter: Reporter) -> Recorded | None:
+    """An `agrees with` clause; its path counts from the folder of the file that holds it. None after reporting."""
+    share = Fraction(1) if clause.share is None else clause.share.value
+    if clause.share is not None and not 0 < share <= 1:
+        percent = not clause.share.percent and 1 < share <= 100
+        instead = f"on {clause.share.text}%" if percent else "on 99%"
+        reporter.report(
+            errors.number_out_of_place(
+                "a share of rows lies above 0% and is at most 100%", clause.share.span, f"write `{instead}`"
+            )
+        )
+        return None
+    folder = os.path.dirname(clause.span.file.path)
+    return Recorded(
+        column=clause.column.value,
+        path=os.path.normpath(os.path.join(folder, clause.path.value)),
+        sha256=clause.digest.value.lower() if clause.digest else None,
+        share=share,
+        span=clause.span,
         digest_span=clause.digest.span if clause.digest else None,
     )
 

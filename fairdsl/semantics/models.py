@@ -16,6 +16,7 @@ from fairdsl.ir.declaration import (
     InlineScore,
     ModelDeclaration,
     ModelSource,
+    Recorded,
     WhenScore,
 )
 from fairdsl.ir.domain import Domain
@@ -24,7 +25,13 @@ from fairdsl.ir.feature import Form, IndicatorInput
 from fairdsl.semantics import errors
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.features import Features
-from fairdsl.semantics.model_sources import file_source, lists_rules, names_outcomes, names_rules
+from fairdsl.semantics.model_sources import (
+    file_source,
+    lists_rules,
+    names_outcomes,
+    names_rules,
+    recorded_decisions,
+)
 from fairdsl.semantics.own_number_rules import class_rule, names_classes, one_of_two, own_number_rule
 from fairdsl.semantics.own_numbers import OWN_NUMBERS, own_comparison
 from fairdsl.semantics.rules import RuleScope, check_list
@@ -46,6 +53,7 @@ def check_model(
     source, decision = checker.source_and_decision()
     favourable = checker.favourable()
     forms, spans = checker.reads()
+    recorded = checker.recorded()
     reporter.extend(own)
     if source is None or decision is None or own.has_errors or len(outcomes) < 2:
         return None
@@ -57,6 +65,7 @@ def check_model(
         decision=decision,
         reads=forms,
         reads_spans=spans,
+        recorded=recorded,
         span=node.name.span,
     )
 
@@ -129,6 +138,11 @@ class _ModelChecker:
             self.reporter.report(errors.rules_beside(self._name, "a `reads` clause", clause.span, rules.span))
             return None, ()
         return Features(self.domain, self.reporter, self.labels).read(clause)
+
+    def recorded(self) -> Recorded | None:
+        """The decisions that the model has to agree with; None without the clause."""
+        clause = self._only(tree.Agrees, "recorded decisions")
+        return None if clause is None else recorded_decisions(clause, self.reporter)
 
     # ---- where the score comes from, and what it decides -----------------------------------------
 

@@ -177,8 +177,20 @@ class SpecBuilder(PropertyBuilder):
                 return tree.Otherwise(outcome=self.names(branch)[0], span=span)
             case "favourable":
                 return tree.Favourable(outcome=self.names(branch)[0], span=span)
+            case "agrees":
+                return self._agrees(branch)
         features = tuple(self.expression(child) for child in branches(branch))
         return tree.Reads(features=features, span=span)
+
+    def _agrees(self, branch: Branch) -> tree.Agrees:
+        column, path, *digests = (self.text(token) for token in tokens(branch, "STRING"))
+        return tree.Agrees(
+            column=column,
+            path=path,
+            digest=digests[0] if digests else None,
+            share=self.one_number(branch),
+            span=self.span(branch),
+        )
 
     def _from(self, branch: Branch) -> tree.From:
         formats = self.names(branch)

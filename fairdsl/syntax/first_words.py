@@ -72,6 +72,7 @@ _EXAMPLES = {
     "from": 'from "models/approve.onnx"',
     "favourable": "favourable grant",
     "reads": "reads age, income",
+    "agrees": 'agrees with column "decision" in "recorded.csv" on 99%',
     "learn": "learn bayesian_network",
     "set": "set seed = 7",
     "score": "score = 2 * income - 3",

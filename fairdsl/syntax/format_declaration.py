@@ -129,6 +129,8 @@ def format_model(writer: Writer, model: tree.Model) -> None:
                 writer.line(f"  favourable {name_text(clause.outcome)}", start, "  ")
             case tree.Reads():
                 writer.statement("  reads ", _features(clause), start)
+            case tree.Agrees():
+                writer.statement("  ", _agrees_pieces(clause), start)
             case _:
                 assert_never(clause)
 
@@ -154,6 +156,17 @@ def _decision(condition: tree.Expression) -> list[Piece]:
 
 def _features(reads: tree.Reads) -> list[Piece]:
     return list_pieces([(flat(expression_pieces(f)), f.span.start) for f in reads.features])
+
+
+def _agrees_pieces(clause: tree.Agrees) -> list[Piece]:
+    start = clause.span.start
+    pieces = [Piece(f'agrees with column "{clause.column.value}"', start)]
+    pieces.append(Piece(f'in "{clause.path.value}"', clause.path.span.start))
+    if clause.digest:
+        pieces.append(Piece(f'sha256 "{clause.digest.value}"', clause.digest.span.start))
+    if clause.share:
+        pieces.append(Piece(f"on {clause.share.text}", clause.share.span.start))
+    return pieces
 
 
 def _from_pieces(source: tree.From) -> list[Piece]:

@@ -19,7 +19,7 @@ FIRST_WORDS: dict[str, tuple[str, ...]] = {
         *("target", "property"),
     ),
     "domain": ("where",),
-    "model": ("from", "score", "decide", "first", "then", "otherwise", "favourable", "reads"),
+    "model": ("from", "score", "decide", "first", "then", "otherwise", "favourable", "reads", "agrees"),
     "distribution": ("learn", "uniform", "independent", "empirical", "from", "set"),
     "graph": (),
     "condition": (),

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 import fairdsl
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import CODES, Diagnostic
+from fairdsl.ir.binding import Binding, BoundBy, BoundInput, BoundOutcome
 
 ERROR = Diagnostic(code="E0203", title="`sxe` is not declared")
 WARNING = Diagnostic(code="W0801", title="`age` is never used")
@@ -58,12 +59,27 @@ def test_lint_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written["diagnostics"][0]["code"] == "E0203"
 
 
+BINDING = Binding(
+    by=BoundBy.ORDER,
+    inputs=(
+        BoundInput(input="X[0]", feature="sex", values="no = 0, yes = 1", codes=(("no", 0), ("yes", 1))),
+        BoundInput(input="X[1]", feature="(age - 40) / 10", values="-2.2 .. 5"),
+    ),
+    outcomes=(
+        BoundOutcome(outcome="reject", when="label 0 of `y`"),
+        BoundOutcome(outcome="grant", when="label 1 of `y`"),
+    ),
+)
 FIRST = {"name": "p", "sentence": "Any two individuals.", "formula": "for all a, b"}
 SECOND = {"name": "q", "sentence": "Any other two.", "formula": "Pr"}
 EXPLANATION = SimpleNamespace(
     properties=(
         SimpleNamespace(**FIRST, clauses=("differ in sex", "equal: age"), rows=()),
         SimpleNamespace(**SECOND, clauses=("under cohort",), rows=()),
+    ),
+    models=(
+        SimpleNamespace(name="approve", path="a.onnx", binding=BINDING, problem=None, recorded=None),
+        SimpleNamespace(name="other", path="b.onnx", binding=None, problem="not known: no file", recorded="agrees"),
     ),
     populations=(),
     diagnostics=(WARNING,),
@@ -85,16 +101,43 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
         "    Any other two.\n"
         "    formula    Pr\n"
         "    in force   under cohort\n"
+        "\n"
+        "approve  a.onnx\n"
+        "    inputs     X[0]  sex              no = 0, yes = 1\n"
+        "               X[1]  (age - 40) / 10  -2.2 .. 5\n"
+        "    outcomes   reject  label 0 of `y`\n"
+        "               grant   label 1 of `y`\n"
+        "\n"
+        "other  b.onnx\n"
+        "    inputs     not known: no file\n"
+        "    in force   agrees\n"
     )
     assert "warning[W0801]" in result.stderr
     written = json.loads(run("explain", "x.fair", "--json").stdout)
     assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"]}
+    assert written["models"][0]["binding"] == {
+        "by": "order",
+        "inputs": [
+            {"input": "X[0]", "feature": "sex", "values": "no = 0, yes = 1", "codes": {"no": 0, "yes": 1}},
+            {"input": "X[1]", "feature": "(age - 40) / 10", "values": "-2.2 .. 5"},
+        ],
+        "outcomes": [
+            {"outcome": "reject", "when": "label 0 of `y`"},
+            {"outcome": "grant", "when": "label 1 of `y`"},
+        ],
+    }
+    assert written["models"][1] == {
+        "name": "other",
+        "path": "b.onnx",
+        "problem": "not known: no file",
+        "recorded": "agrees",
+    }
 
 
 def test_populations_are_explained_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ("population people: laws written by hand", "  a line that is written further in")
     shown = SimpleNamespace(
-        properties=(), populations=(SimpleNamespace(name="people", model=None, lines=lines),), diagnostics=()
+        properties=(), models=(), populations=(SimpleNamespace(name="people", model=None, lines=lines),), diagnostics=()
     )
     answering(monkeypatch, "explain", shown)
     assert run("explain", "x.fair", "--population").stdout == (

@@ -72,12 +72,12 @@ def weights_elsewhere() -> onnx.ModelProto:
     return made
 
 
-def one_input_a_column() -> onnx.ModelProto:
+def one_input_a_column(*names: str) -> onnx.ModelProto:
     nodes = [
-        helper.make_node("Concat", ["sex", "years"], ["x"], name="join", axis=1),
+        helper.make_node("Concat", list(names), ["x"], name="join", axis=1),
         helper.make_node("Gemm", ["x", "w", "b"], ["y"], name="dense"),
     ]
-    return model(nodes, [tensor("w", [[1.0], [1.0]]), tensor("b", [-30.0])], inputs={"sex": 1, "years": 1})
+    return model(nodes, [tensor("w", [[1.0], [1.0]]), tensor("b", [-30.0])], inputs=dict.fromkeys(names, 1))
 
 
 def hidden(operator: str = "Relu") -> onnx.ModelProto:
@@ -167,7 +167,7 @@ MODELS = {
     "E0506-infinite-weights": gemm(weight=[[1.0], [np.inf]]),
     "E0507-another-file": gemm(),
     "E0508-another-width": gemm(3),
-    "E0509-input-without-attribute": one_input_a_column(),
+    "E0509-input-without-attribute": one_input_a_column("sex", "years"),
     "E0511-one-score-of-two": gemm(outputs=2),
     "E0511-no-class-of-a-black-box": then("Sin"),
     "E0511-number-for-a-name": classes("grant", "reject"),
@@ -181,6 +181,8 @@ MODELS = {
     "E0532-value-outside": hidden(),
     "E0533-row-excluded": hidden(),
     "E0551-score-gap-of-several-scores": gemm(outputs=3),
+    "E0554-four-rows": gemm(weight=[[10.0], [1.0]]),
+    "E0555-neither-of-the-two": gemm(),
     "E0560-clipped-units": hidden("Clip"),
     "E0562-no-label": hidden(),
     "E0601-black-box": then("Sin"),
@@ -191,6 +193,9 @@ MODELS = {
     "W0701-square-root": batch_normalisation(),
     "W0702-raw-score-as-logit": gemm(),
     "W0703-pruned-network": pruned(),
+    "W0812-two-columns": gemm(),
+    "W0813-codes-the-other-way-round": gemm(weight=[[10.0], [1.0]]),
+    "W0814-exchanged": one_input_a_column("sex", "age"),
 }
 
 

@@ -27,6 +27,7 @@ protected sex
 LABEL
 model approve : Applicant -> { reject, grant }
   from "approve.onnx" DIGEST
+  reads sex, age
   grant when score > 0
   favourable grant
 property sex_never_decides {

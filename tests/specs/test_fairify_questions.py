@@ -151,7 +151,9 @@ def test_a_strict_question_counts_opposite_signs_only(low: int, high: int, backe
     (tmp_path / "domain.fair").write_text(f"fair 1\n\n{domain}", encoding="utf-8")
     text = (FAIRIFY / "strict-german.fair").read_text(encoding="utf-8")
     score_line = f"score = {low} + {high - low} * (sex = male)"
-    spec = text.replace('from "GC-1.onnx"', score_line).replace("../german.fair", "domain.fair")
+    head, model = text.split('  from "GC-1.onnx"\n')
+    decided = model[model.index("  good when") :]  # what stands before it is what the file reads
+    spec = f"{head}  {score_line}\n{decided}".replace("../german.fair", "domain.fair")
     (tmp_path / "strict.fair").write_text(spec, encoding="utf-8")
     (found,) = fairdsl.check(tmp_path / "strict.fair", backend=backend).properties
     violated = low < 0 < high

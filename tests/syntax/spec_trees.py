@@ -137,6 +137,7 @@ models = node(
             node(tree.Otherwise, outcome=names),
             node(tree.Favourable, outcome=names),
             node(tree.Reads, features=several(expressions)),
+            node(tree.Agrees, column=texts, path=texts, digest=st.none() | texts, share=st.none() | numbers()),
         ),
         least=0,
     ),

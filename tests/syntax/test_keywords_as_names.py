@@ -26,6 +26,7 @@ POSITIONS = {
     "format": 'model m : D -> { no, yes }\n  from KW "x"\n  grant when score > 0',
     "formula": "model m : D -> { no, yes }\n  score = KW + 2 * KW - KW / KW\n  grant when KW > 0 and KW or KW",
     "reads": "model m : D -> { no, yes }\n  reads KW, one_hot(KW), (KW - 1) / 2, KW\n  favourable yes",
+    "agrees": 'model m : D -> { no, KW }\n  reads KW\n  agrees with column "x" in "y" on 99%\n  favourable KW',
     "graph": "graph KW { KW -> a -> KW KW -> KW }",
     "distribution": "distribution KW over KW, KW\n  uniform",
     "structure": 'distribution d over D\n  learn KW\n  from "x.csv"',

@@ -5,6 +5,7 @@ that ``parse(format(tree)) == tree``. Numbers are exact fractions and keep the w
 """
 
 from fairdsl.syntax.tree.declarations import (
+    Agrees,
     Attribute,
     Bins,
     BinsAt,
@@ -89,6 +90,7 @@ from fairdsl.syntax.tree.spec import Audit, Comment, Item, Spec, Use, Version
 
 __all__ = [
     "AcrossClause",
+    "Agrees",
     "AllowClause",
     "Arithmetic",
     "Attribute",

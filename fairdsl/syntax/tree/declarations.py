@@ -180,8 +180,18 @@ class Reads(Node):
     features: tuple[Expression, ...]
 
 
+@node
+class Agrees(Node):
+    """``agrees with column "decision" in "recorded.csv" [sha256 "digest"] [on 99%]``."""
+
+    column: Text
+    path: Text
+    digest: Text | None
+    share: Number | None
+
+
 ModelClause = (
-    From | FromCallable | ScoreFormula | DecidesWhen | DecidesByHighest | Rule | Otherwise | Favourable | Reads
+    From | FromCallable | ScoreFormula | DecidesWhen | DecidesByHighest | Rule | Otherwise | Favourable | Reads | Agrees
 )
 
 

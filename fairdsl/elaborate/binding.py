@@ -1,0 +1,57 @@
+"""Whether a model's file is connected with the spec as it was with its training data, as far as that can be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.elaborate import errors
+from fairdsl.ir.agreement import Agreement
+from fairdsl.ir.binding import BoundBy
+from fairdsl.ir.declaration import FileSource, ModelDeclaration
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.model import Model
+from fairdsl.recorded import held_against
+from fairdsl.semantics.checked import CheckedSpec
+
+__all__ = ["hold_models", "tell_binding"]
+
+
+def tell_binding(model: Model, declaration: ModelDeclaration, domain: Domain, reporter: Reporter) -> None:
+    """Warn of inputs of which the order of the attributes alone says what they are, or that `reads` takes for others.
+
+    Where recorded decisions vouch for the binding, nothing is to be said.
+    """
+    binding, source = model.binding, declaration.source
+    if binding is None or not isinstance(source, FileSource) or declaration.recorded is not None:
+        return
+    if binding.by_order_alone:
+        path = source.path if model.deployed is None else model.deployed.path
+        features = [item.feature for item in binding.inputs]
+        reporter.report(errors.bound_by_order(model.name, path, binding.input_lines(), features, source.span))
+    if binding.by is BoundBy.READS:
+        for item, span in zip(binding.inputs, declaration.reads_spans, strict=True):
+            named = _named(item.input, domain)
+            if named is not None and named != item.feature and _named(item.feature, domain) is not None:
+                reporter.report(errors.another_name(model.name, item.input, item.feature, span))
+
+
+def _named(name: str, domain: Domain) -> str | None:
+    """The attribute of this name or column; its own spelling in files goes before another attribute's name."""
+    by_column = (attribute.name for attribute in domain.attributes if attribute.column == name)
+    return next(by_column, next((attribute.name for attribute in domain.attributes if attribute.name == name), None))
+
+
+def hold_models(spec: CheckedSpec, models: Mapping[str, Model], reporter: Reporter) -> dict[str, Agreement]:
+    """What comes of holding these models against the decisions that their clauses `agrees with` name."""
+    agreements: dict[str, Agreement] = {}
+    for name, model in models.items():
+        checked = spec.models[name]
+        if checked.declaration.recorded is None:
+            continue
+        try:
+            agreements[name] = held_against(model, checked.declaration, checked.domain, checked.declaration.recorded)
+            reporter.extend(agreements[name].findings)
+        except DiagnosticError as error:
+            reporter.extend(error.diagnostics)
+    return agreements

@@ -1,0 +1,70 @@
+"""What came of holding a model against recorded decisions: data, in the spec's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.diagnostics import Diagnostic
+
+__all__ = ["Agreement", "Disagreement"]
+
+#: Attributes of a listed row.
+_ATTRIBUTES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A row (counted from 1 below the header), its individual in the spec's words, and both decisions or numbers."""
+
+    row: int
+    individual: Mapping[str, str]
+    recorded: str
+    computed: str
+    explained: bool
+
+    def in_words(self) -> str:
+        """The row in one line."""
+        shown = [f"{name} = {value}" for name, value in list(self.individual.items())[:_ATTRIBUTES]]
+        left_out = ", ..." if len(self.individual) > _ATTRIBUTES else ""
+        tie = " (a tie)" if self.explained else ""
+        return f"row {self.row}: recorded {self.recorded}, computed {self.computed}{tie}: {', '.join(shown)}{left_out}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """What came of holding a model against a column of recorded decisions."""
+
+    model: str
+    path: str
+    sha256: str
+    column: str
+    #: What the cells were taken for.
+    reading: str
+    rows: int
+    #: Rows on which the deployed file (or, without one, exact arithmetic) agrees.
+    agreeing: int
+    #: Of the others, those whose score ties or on which exact arithmetic and the file differ.
+    explained: int
+    #: Rows on which exact arithmetic agrees; None where there is none, or numbers are compared.
+    exactly: int | None
+    asked: Fraction
+    first: tuple[Disagreement, ...]
+    #: Another binding that agrees clearly better, in words.
+    better: str | None = None
+    #: What is to be said of it: an error (E0554) where too few rows agree, a warning where another binding does better.
+    findings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """Whether as many rows agree as were asked for, with what ties explain."""
+        return Fraction(self.agreeing + self.explained, self.rows) >= self.asked
+
+    def in_words(self) -> str:
+        """``298 of 300 rows of `decision` in recorded.csv (99.33%); 2 more tie``."""
+        percent = f"{100 * self.agreeing / self.rows:.2f}".rstrip("0").rstrip(".")
+        if self.agreeing < self.rows and percent == "100":
+            percent = "below 100"
+        ties = f"; {self.explained:,} more tie" if self.explained else ""
+        return f"{self.agreeing:,} of {self.rows:,} rows of `{self.column}` in {self.path} ({percent}%){ties}"
