@@ -169,6 +169,7 @@ MODELS = {
     "W0701-square-root": batch_normalisation(),
     "W0702-raw-score-as-logit": gemm(),
     "W0703-pruned-network": pruned(),
+    "W0707-operator-not-read": then("Sin"),
 }
 
 
