@@ -66,7 +66,7 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
     """The units of a question, or why they cannot be judged one by one, or (``drawn``) not drawn at random."""
     pair = problem.question
     if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
-        return Refusal(why="only questions about equal decisions are sampled", span=pair.span)
+        return Refusal(why="only questions about equal decisions are sampled", span=pair.span, other=True)
     sets = narrow(problem.domain, pair.target)
     partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
     for index, (attribute, values) in enumerate(zip(problem.domain.attributes, sets, strict=True)):
