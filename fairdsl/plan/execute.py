@@ -9,6 +9,7 @@ from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan, Unproved
+from fairdsl.replay import shortened
 from fairdsl.verdict import Estimated, Evidence, Holds, Reason, Refused, Shares, Unknown, Value, Verdict, Violated
 
 __all__ = ["execute", "prepare"]
@@ -24,7 +25,7 @@ def prepare(plans: Iterable[Plan], observer: Observer) -> float:
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
     """The verdict of the first stage that settles the problem: one that decides, or found a violation."""
-    verdict = _by_stages(plan, problem, budget, observer)
+    verdict = shortened(_by_stages(plan, problem, budget, observer), problem, budget.remaining)
     if plan.unproved is not None:
         verdict = _unproved(verdict, plan.unproved)
     return verdict if isinstance(verdict, Refused) else _noted(verdict, *plan.notes)

@@ -28,12 +28,13 @@ from fairdsl.report.words import (
     basis,
     because,
     cell,
+    cells,
     estimated,
     float32_share,
     outcome,
     region,
     rests_on,
-    score,
+    scores,
     share,
 )
 from fairdsl.verdict import Judgement
@@ -237,12 +238,12 @@ def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
     """Where the two individuals differ and what is decided about them; then what they have in common."""
     differing = pair.differing
     rows = [("", "a", "b")]
-    rows += [(name, cell(pair.a[name]), cell(pair.b[name])) for name in differing]
+    rows += [(name, *cells(pair.a[name], pair.b[name])) for name in differing]
     rows.append(("decision", pair.decision_a, pair.decision_b))
     if pair.float32_decisions is not None and not pair.replayed:
         rows.append(("in float32", *pair.float32_decisions))
     if pair.scores_a or pair.scores_b:  # rules and black boxes that answer with outcomes have none
-        rows.append(("score", score(pair.scores_a, pair.score_error), score(pair.scores_b, pair.score_error)))
+        rows.append(("score", *scores(pair.scores_a, pair.scores_b, pair.score_error)))
     shown = [tuple(style.shown(text) for text in row) for row in rows]
     widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
     for number, row in enumerate(shown):
