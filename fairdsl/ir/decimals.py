@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-
-import numpy as np
+from math import frexp, ldexp
 
 from fairdsl.ir.domain import Attribute, Domain, Point, Real, show_number
 
@@ -21,6 +20,8 @@ __all__ = ["ROUNDED", "decimal", "decimals", "individuals", "shown_value"]
 
 #: Stands before a decimal that is not the number itself.
 ROUNDED = "~"
+#: The exponents of float32 numbers, as `frexp` has them; below the least one they have fewer bits.
+_LEAST, _MOST = -125, 128
 #: Fractions of no more characters stay; longer decimals are written with an exponent.
 _FRACTION, _LONGEST = 8, 30
 
@@ -45,13 +46,10 @@ def decimal(value: Fraction) -> str:
 
 
 def _on_a_border(number: float) -> bool:
-    """Whether the number is the middle of two neighbouring float32 numbers."""
-    with np.errstate(over="ignore", under="ignore"):
-        rounded = np.float32(number)
-        if not np.isfinite(rounded) or float(rounded) == number:
-            return False
-        other = np.nextafter(rounded, np.float32(np.inf if number > float(rounded) else -np.inf))
-    return bool(np.isfinite(other)) and Fraction(float(rounded)) + Fraction(float(other)) == 2 * Fraction(number)
+    """Whether the number is the middle of two neighbouring float32 numbers: 25 bits, of which the last is set."""
+    exponent = max(frexp(number)[1], _LEAST)
+    units = ldexp(number, 25 - exponent)
+    return exponent <= _MOST and units.is_integer() and int(units) % 2 == 1
 
 
 def decimals(values: Sequence[Fraction]) -> tuple[str, ...]:
