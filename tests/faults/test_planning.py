@@ -384,3 +384,40 @@ def test_what_is_printed_is_the_witness(tmp_path: Path, seed: int) -> None:
     for side, person in zip(("a", "b"), people, strict=True):
         for name in weights:
             assert Fraction(exact[side][name]) == Fraction(person[name])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_typed_in_is_decided_as_the_report_says(tmp_path: Path, seed: int) -> None:
+    """The printed decimals, typed into the deployed file: also where only long numbers break the demand."""
+    rng = random.Random(seed)
+    hidden = 5
+    first = [[rng.uniform(-1, 1) for _ in range(hidden)] for _ in range(4)]
+    first[0] = [0.02 * weight for weight in first[0]] if seed % 2 else first[0]
+    nodes = [
+        helper.make_node("Gemm", ["x", "w", "c"], ["z"]),
+        helper.make_node("Relu", ["z"], ["h"]),
+        helper.make_node("Gemm", ["h", "v", "d"], ["y"]),
+    ]
+    second = [[rng.uniform(-1, 1)] for _ in range(hidden)]
+    offset = -float(np.maximum(np.array([1.0, 130.0, 10.0, 0.0]) @ np.array(first), 0) @ np.array(second)[:, 0])
+    constants = {"w": first, "c": [0.0] * hidden, "v": second, "d": [offset]}
+    path = saved(tmp_path, nodes, constants, {"y": TensorProto.FLOAT})
+    thin = "target 3 * income + debt > 400.0001 and 3 * income + debt < 400.000103" if seed % 3 == 2 else ""
+    asked = f"property alike {{ compare a, b : Applicant differ in sex {thin} require same decision }}\n"
+    head = REALS.replace("rate   : real", "rate   : real -5 .. 5")
+    demand = only(
+        report := fairdsl.check(
+            spec(tmp_path, f'from "{path}"\n  grant when score > 0', asked, head), timeout=10, jobs=1
+        )
+    )
+    assert demand.judgement is Judgement.VIOLATED
+    session = onnxruntime.InferenceSession(path)
+    for person, mine in zip(printed(render(report)), (demand.witnesses[0].a, demand.witnesses[0].b), strict=True):
+        row = [float(person["sex"] == "male")]
+        for name in ("income", "debt", "rate"):
+            typed = np.float32(float(Fraction(person[name].removeprefix("~"))))
+            assert typed == np.float32(float(mine[name]))
+            row.append(float(typed))
+        (score,) = session.run(None, {"x": np.array([row], dtype=np.float32)})
+        decided = demand.witnesses[0].decision_a if mine is demand.witnesses[0].a else demand.witnesses[0].decision_b
+        assert decided == ("grant" if score[0, 0] > 0 else "reject")

@@ -12,6 +12,7 @@ from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import TRUE, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.models.black_box_pace import asked_until
@@ -107,7 +108,8 @@ def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> S
         evidence=evidence,
         witnesses=tuple(hunt.witnesses),
         reason=Reason.INCOMPLETE,
-        total=total,
+        # Conditions may leave fewer units than the product of the values, of which nobody counted how many.
+        total=total if conjoin(problem.domain.where, pair.target) == TRUE else None,
     )
 
 
