@@ -97,7 +97,9 @@ def _same_meaning(
     labels = label_outputs(tried[0])
     if output not in labels:
         signature = read_signature(path, source.span)
-        fitting = [name for name in tried[0] if _fits(declaration, known_classes(name, signature, tried), tried[0][name])]
+        fitting = [
+            name for name in tried[0] if _fits(declaration, known_classes(name, signature, tried), tried[0][name])
+        ]
         if len(fitting) > 1 or (labels and isinstance(clause, Highest | WhenClass)):
             return None
     curved = output in curved_outputs(path)
