@@ -199,7 +199,7 @@ CASES = {
     "the higher of two": ("decide by highest score", "softmax", True),
     "the higher of two raw scores": ("decide by highest score", "two", True),
     "a class by two scores": ("grant when class = 1", "two", True),
-    "a class by two scores beside a label": ("grant when class = 1", "label behind", False),
+    "a class by the label behind two scores": ("grant when class = 1", "label behind", True),
     "a class by its label": ("grant when class = 1", "label before", True),
     "the higher of two beside a label": ("decide by highest score", "label before", False),
     "one of two raw scores": ("grant when score > 0.3", "twice", False),
@@ -210,7 +210,10 @@ def unread(folder: Path, rng: random.Random, made: str) -> str:
     """A file with an operator that nothing reads, and these outputs."""
     width = 1 if made in ("raw", "sigmoid", "twice") else 2
     scale = [1.0, 1 / 72, 1 / 60000, 1 / 9000]
-    weight = [[factor * rng.uniform(-2, 2) for _ in range(width)] for factor in scale]
+    middle = [0.5, 54 / 72, 0.5, 0.5]  # of the domain, where both scores are equal
+    drawn = [rng.uniform(-4, 4) for _ in scale]
+    weight = [[side * one * factor for side in (1, -1)[:width]] for one, factor in zip(drawn, scale, strict=True)]
+    offset = sum(one * place for one, place in zip(drawn, middle, strict=True))
     nodes = [
         helper.make_node("Gemm", ["x", "w", "c"], ["h"]),
         helper.make_node(rng.choice(UNREAD), ["h"], ["z"]),
@@ -230,11 +233,10 @@ def unread(folder: Path, rng: random.Random, made: str) -> str:
                 helper.make_node("ArgMax", ["z"], ["label"], axis=1, keepdims=0),
             ]
             label = {"label": TensorProto.INT64}
-            # Behind the scores the clause fits both, and the first one is not the label.
             outputs = label | outputs if made == "label before" else outputs | label
         case _:
             nodes.append(helper.make_node("Identity", ["z"], ["y"]))
-    return saved(folder, nodes, {"w": weight, "c": [rng.uniform(-1, 1) for _ in range(width)]}, outputs)
+    return saved(folder, nodes, {"w": weight, "c": [-offset, offset][:width]}, outputs)
 
 
 def granted(clause: str, answer: dict[str, Any]) -> bool:
