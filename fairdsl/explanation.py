@@ -255,9 +255,16 @@ def explain_plans(
             reasons = tuple(f"{name}: not used, {why}" for name, why in plan.passed_over)
         else:
             stages = ()
-            reasons = tuple(note for refusal in plan.diagnostics for note in (refusal.title, *refusal.notes))
+            reasons = tuple(note for refusal in plan.diagnostics for note in _refused(refusal))
         texts.append(PlanText(property=item.property.name, demand=item.demand.text, stages=stages, reasons=reasons))
     return tuple(texts)
+
+
+def _refused(refusal: Diagnostic) -> Iterator[str]:
+    """What is refused, why, what to write, and what each backend says."""
+    yield refusal.title
+    yield from (f"{key}: {text}" for key, text in (("why", refusal.why), ("instead", refusal.help)) if text)
+    yield from (*refusal.notes, *refusal.details)
 
 
 def all_capabilities() -> tuple[Capability, ...]:

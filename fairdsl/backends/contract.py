@@ -49,10 +49,21 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A backend cannot answer: why, in words for the user, and the place that causes it."""
+    """A backend cannot answer: why, in words for the user, and the place that causes it.
+
+    ``other``: questions of this kind are not what it answers at all, which says nothing about this one. ``instead`` is
+    what to write to have an answer of it.
+    """
 
     why: str
     span: Span | None = None
+    other: bool = False
+    instead: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why, with the line of the cause."""
+        return self.why if self.span is None else f"{self.why} (line {self.span.first.line})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +216,12 @@ class Budget:
 
 @dataclass(slots=True)
 class Facts:
-    """What earlier stages of the same demand found; later stages may use and extend it."""
+    """What earlier stages of the same demand found; later stages may use and extend it.
+
+    ``alone``: no stage of the plan decides, so whoever searches may take all the time there is.
+    """
+
+    alone: bool = False
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only

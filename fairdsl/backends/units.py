@@ -66,7 +66,7 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
     """The units of a question, or why they cannot be judged one by one, or (``drawn``) not drawn at random."""
     pair = problem.question
     if not isinstance(pair, Pair) or not isinstance(pair.demand, SameDecision):
-        return Refusal(why="only questions about equal decisions are sampled", span=pair.span)
+        return Refusal(why="only questions about equal decisions are sampled", span=pair.span, other=True)
     sets = narrow(problem.domain, pair.target)
     partners = [*pair.differ, *(relaxation.attribute for relaxation in pair.relax)]
     for index, (attribute, values) in enumerate(zip(problem.domain.attributes, sets, strict=True)):
@@ -75,7 +75,11 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
         if isinstance(values, Finite) and not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that no float is", span=attribute.span)
         if drawn and not isinstance(values, Finite) and (values.low is None or values.high is None):
-            return Refusal(why=f"`{attribute.name}` is unbounded, so no sample of it is uniform", span=attribute.span)
+            return Refusal(
+                why=f"`{attribute.name}` is unbounded, so no sample of it is uniform",
+                span=attribute.span,
+                instead=f"write bounds, as in `{attribute.name} : real 0 .. 100`",
+            )
     people = 1
     for index in partners:
         count = sets[index].count

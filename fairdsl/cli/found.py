@@ -11,6 +11,7 @@ import click
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
+from fairdsl.ir.decimals import individuals, shown_value
 from fairdsl.report.numbers import Towards, above, below, shown
 from fairdsl.verdict import Among, Within
 
@@ -181,8 +182,8 @@ def _representative(found: Found, number: int, one: Representative) -> Iterator[
 def _side(found: Found, side: Within | Among) -> str:
     attribute = found.domain.attributes[side.attribute]
     if isinstance(side, Among):
-        return f"{attribute.name} = {' | '.join(attribute.show(value) for value in side.values)}"
-    low, high = attribute.show(side.low), attribute.show(side.high)
+        return f"{attribute.name} = {' | '.join(shown_value(attribute, value) for value in side.values)}"
+    low, high = shown_value(attribute, side.low), shown_value(attribute, side.high)
     return f"{attribute.name} = {low}" if low == high else f"{attribute.name} = {low} .. {high}"
 
 
@@ -228,7 +229,7 @@ _ENDINGS = {
 
 def _example(found: Found, heading: str, pair: Example) -> Iterator[tuple[str, str]]:
     """What differs, a's value and b's, the two decisions, and what is equal."""
-    a, b = found.domain.show(pair.a), found.domain.show(pair.b)
+    a, b = individuals(found.domain, pair.a, pair.b)
     names = [attribute.name for attribute in found.domain.attributes]
     varying = [names[index] for index in found.varying if a[names[index]] != b[names[index]]]
     changed = ", ".join(f"{name} = {a[name]} | {b[name]}" for name in varying)

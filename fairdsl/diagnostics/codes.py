@@ -194,6 +194,7 @@ _APPROXIMATION: dict[str, str] = {
     "W0704": "raw scores read as the logits of a softmax",
     "W0705": "a law with more probabilities than rows",
     "W0706": "protected values that no row has",
+    "W0707": "a file that is asked as a black box, for it cannot be read",
 }
 
 _SMELLS: dict[str, str] = {

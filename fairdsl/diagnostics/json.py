@@ -26,7 +26,7 @@ def diagnostic_to_json(diagnostic: Diagnostic) -> JsonObject:
         "title": diagnostic.title,
         "why": diagnostic.why,
         "help": diagnostic.help,
-        "notes": list(diagnostic.notes),
+        "notes": [*diagnostic.notes, *diagnostic.details],
         "primary": None if diagnostic.primary is None else _label(diagnostic.primary),
         "secondary": [_label(label) for label in diagnostic.secondary],
         "fix": None if diagnostic.fix is None else _edit(diagnostic.fix),

@@ -44,7 +44,8 @@ class Edit:
 class Diagnostic:
     """One finding. ``title`` says what is, ``why`` why it matters to an audit, ``help`` what to write.
 
-    Titles have at most 80 characters and no final stop, and name things in backticks as the user did.
+    Titles have at most 80 characters and no final stop, and name things in backticks as the user did. ``details`` are
+    further notes, too many for people who did not ask for them: JSON has them behind the others, texts leave them out.
     """
 
     code: str
@@ -55,6 +56,7 @@ class Diagnostic:
     why: str | None = None
     help: str | None = None
     fix: Edit | None = None
+    details: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.code not in CODES:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.question import PairUnder, Precision, Quantity, Question, Threshold
+from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold
 from fairdsl.source import Span
 
 if TYPE_CHECKING:
@@ -34,3 +34,11 @@ class Problem:
     threshold: Threshold | None = None
     precision: Precision | None = None
     span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def unit_in_words(self) -> str:
+        """What one unit of a share is (docs/semantics.md, section 3)."""
+        if not isinstance(self.question, Pair) or self.question.relax:
+            return "an individual in domain and target"
+        differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in self.question.differ)
+        return f"an assignment of all attributes but {differing}"

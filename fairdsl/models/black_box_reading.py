@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.decimals import individuals
 from fairdsl.ir.declaration import (
     ByAnswer,
     DecisionClause,
@@ -32,7 +33,7 @@ from fairdsl.ir.declaration import (
     WhenProbability,
     WhenScore,
 )
-from fairdsl.ir.domain import Domain, Real
+from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
 from fairdsl.ir.opaque import Answers
@@ -178,12 +179,9 @@ class Asked:
 
 
 def in_words(domain: Domain, row: NDArray[np.float64]) -> str:
-    """An individual in the spec's words, reals in nine digits."""
-    shown = (
-        f"{attribute.name} = {f'{value:.9g}' if isinstance(attribute.type, Real) else attribute.show(Fraction(value))}"
-        for attribute, value in zip(domain.attributes, row.tolist(), strict=True)
-    )
-    return ", ".join(shown)
+    """An individual in the spec's words."""
+    (told,) = individuals(domain, tuple(Fraction(value) for value in row.tolist()))
+    return ", ".join(f"{name} = {value}" for name, value in told.items())
 
 
 def answers_of(asked: Asked, reading: Reading, output: NDArray[Any], points: NDArray[np.float64]) -> Answers:

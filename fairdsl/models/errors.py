@@ -12,6 +12,7 @@ from fairdsl.ir.domain import show_number
 from fairdsl.source import Span
 
 __all__ = [
+    "asked_as_black_box",
     "cannot_open",
     "cannot_run",
     "decision_does_not_fit",
@@ -334,6 +335,18 @@ def logistic_assumed(path: str, output: str, clause: WhenProbability) -> Diagnos
         ),
         why="a score that is meant as the probability itself would be misread, and everybody decided by another rule",
         help=f"{logit} the raw score is a logit, or {write}`score {threshold}` if it is a probability",
+    )
+
+
+def asked_as_black_box(path: str, reason: str, span: Span | None) -> Diagnostic:
+    """W0707: the file runs and cannot be read exactly, so it is only asked."""
+    return Diagnostic(
+        code="W0707",
+        title=f"`{short_path(path)}` is asked as a black box",
+        primary=_at(span, "it cannot be read exactly"),
+        notes=(reason,),
+        why="nothing is proved of its formula: it is searched for violations, sampled, run on rows and small domains",
+        help='write `from black_box "..."` to accept this, or `from onnx "..."` to have an error instead',
     )
 
 

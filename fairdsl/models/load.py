@@ -26,6 +26,7 @@ from fairdsl.models.pinned import check_pinned
 from fairdsl.models.probabilities import logits_of
 from fairdsl.models.rules import rules_model
 from fairdsl.models.schedule import first_blocks, lay_out
+from fairdsl.models.unread import asked_instead
 from fairdsl.source import Span
 
 __all__ = ["load_model"]
@@ -42,6 +43,8 @@ def load_model(
     reporter: Reporter | None = None,
 ) -> Model:
     """The model that the declaration describes; warnings go to ``reporter``.
+
+    With a ``reporter`` to say so, an ONNX file that runs and cannot be read exactly is asked as a black box.
 
     ``override_path`` names a file to read in place of the spec's (a pinned digest still has to match), ``function``
     is the Python function of ``from callable``.
@@ -64,7 +67,10 @@ def load_model(
             raise DiagnosticError(errors.not_finite("", "a number in it", source.span)) from problem
         decided = decide(declaration, graph, warnings.report)
     else:
-        graph = _open(source, override_path, feeds_width(declaration, domain))
+        try:
+            graph = _open(source, override_path, feeds_width(declaration, domain))
+        except DiagnosticError as problem:
+            return asked_instead(declaration, domain, override_path, problem, reporter)
         forms, decided = _bound_and_decided(declaration, domain, graph, source.span, warnings)
         if graph.rounded:
             warnings.report(errors.root_rounded(graph.path, graph.rounded, source.span))
@@ -72,6 +78,8 @@ def load_model(
         return _assemble(declaration, domain, graph, forms, decided)
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
+    except DiagnosticError as problem:  # some units cannot be laid out together
+        return asked_instead(declaration, domain, override_path, problem, reporter)
 
 
 def _function(

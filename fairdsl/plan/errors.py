@@ -8,15 +8,17 @@ from fairdsl.diagnostics import Diagnostic, Label, nearest
 from fairdsl.source import Span
 
 
-def no_backend(what: str, span: Span | None, reasons: Sequence[tuple[str, str]]) -> Diagnostic:
-    """Nobody offers to answer; one note a backend says why."""
+def no_backend(
+    what: str, span: Span | None, why: str, instead: str | None = None, reasons: Sequence[tuple[str, str]] = ()
+) -> Diagnostic:
+    """Nobody offers to answer: ``why`` is what the nearest backend lacks, ``reasons`` are those of all of them."""
     return Diagnostic(
         code="E0601",
         title=f"no backend can answer {what}",
         primary=Label(span) if span else None,
-        notes=tuple(f"{name:<10} no: {why}" for name, why in reasons),
-        why="an approximation in its place would look like an answer",
-        help="`fairdsl capabilities` lists what each backend answers",
+        why=why,
+        help=instead or "write another question: `fairdsl capabilities` lists what each backend answers",
+        details=tuple(f"{name:<10} no: {reason}" for name, reason in reasons),
     )
 
 

@@ -8,10 +8,13 @@ from dataclasses import replace
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Evidence, Holds, Reason, Refused, Unknown, Verdict, Violated
+from fairdsl.plan.negotiate import Plan, Unproved
+from fairdsl.replay import shortened
+from fairdsl.verdict import Estimated, Evidence, Holds, Reason, Refused, Shares, Unknown, Value, Verdict, Violated
 
 __all__ = ["execute", "prepare"]
+
+_Answered = Holds | Violated | Unknown | Shares | Estimated | Value
 
 
 def prepare(plans: Iterable[Plan], observer: Observer) -> float:
@@ -22,7 +25,14 @@ def prepare(plans: Iterable[Plan], observer: Observer) -> float:
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
     """The verdict of the first stage that settles the problem: one that decides, or found a violation."""
-    facts = Facts()
+    verdict = shortened(_by_stages(plan, problem, budget, observer), problem, budget.remaining)
+    if plan.unproved is not None:
+        verdict = _unproved(verdict, plan.unproved)
+    return verdict if isinstance(verdict, Refused) else _noted(verdict, *plan.notes)
+
+
+def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
+    facts = Facts(alone=plan.unproved is not None)
     verdict: Verdict | None = None
     for stage in plan.stages:
         try:
@@ -44,11 +54,31 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     if isinstance(verdict, Refused):
         return verdict
     evidence, box = verdict.evidence, problem.model.opaque
-    notes, basis = evidence.notes, evidence.basis.about(problem, answers=isinstance(box, BlackBox))
-    if isinstance(box, BlackBox):
-        who = "the deployed file" if box.call is None else "the Python function"
-        notes += (f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic",)
-    return replace(verdict, evidence=replace(evidence, notes=notes, basis=basis))
+    basis = evidence.basis.about(problem, answers=isinstance(box, BlackBox))
+    verdict = replace(verdict, evidence=replace(evidence, basis=basis))
+    if not isinstance(box, BlackBox):
+        return verdict
+    who = "the deployed file" if box.call is None else "the Python function"
+    return _noted(verdict, f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic")
+
+
+def _noted(verdict: _Answered, *notes: str) -> _Answered:
+    evidence = verdict.evidence
+    return replace(verdict, evidence=replace(evidence, notes=(*evidence.notes, *notes))) if notes else verdict
+
+
+def _unproved(verdict: Verdict, unproved: Unproved) -> Verdict:
+    """What a search left open, with the reason why nobody could prove it, and what to write to have an answer."""
+    if not isinstance(verdict, Unknown | Shares) or verdict.reason is not Reason.INCOMPLETE:
+        return verdict
+    instead = "" if unproved.instead is None else f"; for an answer, {unproved.instead}"
+    if isinstance(verdict, Shares):
+        return _noted(
+            verdict,
+            f"violations bound a share from one side only, and no backend can count it: {unproved.why}{instead}",
+        )
+    why = f"no backend can prove that there is none: {unproved.why}{instead}"
+    return replace(verdict, detail=f"{verdict.detail}, and {why}")
 
 
 def _shared_by_one_arithmetic(verdict: Holds, facts: Facts) -> Unknown:

@@ -1,25 +1,29 @@
 """From offers to a plan: quick search first, then the backend whose method fits best of those that can decide.
 
 Methods that fit alike (:attr:`fairdsl.backends.contract.Offer.fits`) are asked in registry order. The rule is fixed and
-printed by ``--explain-plan``. A weaker answer is never swapped in silently: if nobody
-can decide, the demand is refused with every backend's reason.
+printed by ``--explain-plan``. A weaker answer is never swapped in silently: where nobody can decide a demand about
+pairs, whoever finds violations is asked all the same, and what is not found is unknown, not proved. Where nobody can
+say anything the demand is refused, with the reason of the backend that comes nearest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Offer, Procedure, Refusal
 from fairdsl.elaborate import Elaborated
+from fairdsl.ir.domain import show_number
+from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.ir.question import Quantity
 from fairdsl.plan import errors
 from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.plan.registry import PARTITIONING, procedures
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
-__all__ = ["Plan", "Stage", "negotiate", "plan_of"]
+__all__ = ["Plan", "Stage", "Unproved", "negotiate", "plan_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,44 +36,65 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The stages in order, and why the other backends have none; ``others`` could decide the demand as well."""
+    """The stages in order, and why the other backends have none; ``others`` could decide the demand as well.
+
+    ``unproved`` says why no stage can prove anything, where none can; ``notes`` are said beside whatever comes out.
+    """
 
     stages: tuple[Stage, ...]
     passed_over: tuple[tuple[str, str], ...]
     others: tuple[Stage, ...] = ()
+    unproved: Unproved | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """Why nobody can decide a demand: what the nearest backend lacks, and what to write to have an answer, if known."""
+
+    why: str
+    instead: str | None = None
 
 
 def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool = False) -> Plan | Refused:
     """Who answers a demand, or why nobody does; by partitions, one backend answers yes-or-no questions."""
+    if item.refusal is not None:
+        return Refused(diagnostics=(item.refusal,))
     refused = _refusal_of_clauses(item.demand)
     if refused is not None:
         return refused
-    if item.refusal is not None:
-        return Refused(diagnostics=(item.refusal,))
     if by_partitions and item.problem.quantity is Quantity.HOLDS:
-        return negotiate(item.problem, backend=PARTITIONING, because="`--partition` was asked for")
-    return negotiate(item.problem, backend=backend)
+        plan = negotiate(item.problem, backend=PARTITIONING, because="`--partition` was asked for")
+    else:
+        plan = negotiate(item.problem, backend=backend)
+    certain = item.demand.certain
+    if certain is None or isinstance(plan, Refused):
+        return plan
+    note = (
+        f"`with confidence {show_number(100 * certain)}%` asks for less: a proof, or a pair that is found, is certain"
+    )
+    return replace(plan, notes=(note,))
 
 
 def _refusal_of_clauses(demand: Demand) -> Refused | None:
     """Demands with clauses that no backend of today treats, whatever the model."""
-    if demand.beyond:
-        clause = " ".join(demand.beyond[0].text.split())
-        if clause[0].isdigit():  # the number of `with confidence 95%` or of `within 1%`
-            clause = f"{'with confidence' if demand.required else 'within'} {clause}"
-        reasons = [(name, f"it does not treat `{clause}`") for name in _names()]
-        return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], reasons),))
-    return None
-
-
-def _names() -> list[str]:
-    return [procedure.name for procedure in procedures()]
+    if not demand.beyond:
+        return None
+    clause = " ".join(demand.beyond[0].text.split())
+    if clause[0].isdigit():  # the number of `with confidence 95%` or of `within 1%`
+        clause = f"{'with confidence' if demand.required else 'within'} {clause}"
+    why = f"no backend treats `{clause}` here, and an answer without it would be one to another question"
+    reasons = [(procedure.name, f"it does not treat `{clause}`") for procedure in procedures()]
+    instead = f"leave out `{clause}`"
+    if clause.startswith("under "):
+        instead += ", or name a distribution `empirical from` a table: shares of its rows are counted"
+    return Refused(diagnostics=(errors.no_backend(f"`{clause}`", demand.beyond[0], why, instead, reasons),))
 
 
 def negotiate(problem: Problem, *, backend: str | None = None, because: str | None = None) -> Plan | Refused:
     """The plan, or the refusal with each backend's reason; ``backend`` forces one, ``because`` says why."""
     offers = {procedure.name: (procedure, _offer(procedure, problem)) for procedure in procedures()}
-    passed_over = [(name, _reason(offer)) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
+    passed_over = [(name, offer.reason) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
     stages = [Stage(procedure, offer) for procedure, offer in offers.values() if isinstance(offer, Offer)]
     if backend is not None:
         forced = tuple(stage for stage in stages if stage.procedure.name == backend)
@@ -84,16 +109,23 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
         others = tuple(stage for stage in stages if stage.offer.decides and stage not in forced)
         return Plan(forced, (*passed_over, *silent), others)
     deciding = [stage for stage in stages if stage.offer.decides]
-    if not deciding and stages and problem.quantity is Quantity.HOLDS and problem.model.opaque is not None:
-        return Plan(tuple(stages), tuple(passed_over))  # a violation is one, and the rest stays unknown
     if not deciding:
-        return Refused(diagnostics=(errors.no_backend(_described(problem), problem.span, passed_over),))
+        refusals = {name: offer for name, (_, offer) in offers.items() if isinstance(offer, Refusal)}
+        nearest = _nearest(refusals, problem)
+        if stages:  # a violation is one, and the rest stays unknown
+            return Plan(tuple(stages), tuple(passed_over), unproved=nearest)
+        what = _described(problem)
+        return Refused(diagnostics=(errors.no_backend(what, problem.span, nearest.why, nearest.instead, passed_over),))
     best = max(deciding, key=lambda stage: stage.offer.fits)  # the first of those that fit alike
     for stage in deciding:
         if stage is not best:
             why = "fits such models better" if stage.offer.fits < best.offer.fits else "comes first"
             passed_over.append((stage.procedure.name, f"`{best.procedure.name}` {why} and decides"))
-    quick = (stage for stage in stages if not stage.offer.decides)
+    quick = [stage for stage in stages if not stage.offer.decides]
+    if problem.quantity is not Quantity.HOLDS:  # violations that are found bound a share from one side
+        why = f"`{best.procedure.name}` counts what it only bounds"
+        passed_over.extend((stage.procedure.name, why) for stage in quick)
+        quick = []
     others = tuple(stage for stage in deciding if stage is not best)
     return Plan((*quick, best), tuple(passed_over), others)
 
@@ -102,9 +134,19 @@ def _offer(procedure: Procedure, problem: Problem) -> Offer | Refusal:
     return refusal_of_opaque(procedure.name, problem.model) or procedure.offer(problem)
 
 
-def _reason(refusal: Refusal) -> str:
-    """The reason, with the line of its cause."""
-    return refusal.why if refusal.span is None else f"{refusal.why} (line {refusal.span.first.line})"
+def _nearest(refusals: Mapping[str, Refusal], problem: Problem) -> Unproved:
+    """The reason of the backend that comes nearest to an answer.
+
+    Those that answer other questions are not near at all; of the rest the registry lists the most general last.
+    """
+    candidates = {name: refusal for name, refusal in refusals.items() if not refusal.other} or dict(refusals)
+    name, nearest = list(candidates.items())[-1]
+    instead = nearest.instead or next((refusal.instead for refusal in refusals.values() if refusal.instead), None)
+    if instead is None and problem.quantity is Quantity.METRIC and not isinstance(problem.population, Rows):
+        instead = "write `under` a distribution `empirical from` a table: over its rows every model can be counted"
+    # Of a model that only answers they all say the same.
+    why = nearest.reason if problem.model.opaque is not None else f"`{name}` comes nearest: {nearest.reason}"
+    return Unproved(why, instead)
 
 
 def _described(problem: Problem) -> str:
@@ -114,5 +156,4 @@ def _described(problem: Problem) -> str:
         case Quantity.FAIR_SHARE | Quantity.DISCRIMINATION_RATE:
             return f"`{problem.quantity.value}` on this domain"
         case Quantity.METRIC:
-            metric = problem.question.metric if isinstance(problem.question, GroupMetric) else problem.quantity.value
-            return f"`{metric}`, a metric of groups"
+            return "this question about groups"

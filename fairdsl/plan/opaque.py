@@ -17,14 +17,16 @@ __all__ = ["refusal_of_opaque"]
 _CALL_FUNCTIONS = frozenset({"search", "sampling", "rows"})
 _RUN_FILES = _EVALUATE_KERNELS = _CALL_FUNCTIONS | {"enumerate"}
 
+_FILE = "the model is a black box, of which nothing is known but its answers"
 _FUNCTION = "the model is a Python function, of which nothing is known but its answers"
 
 
 def refusal_of_opaque(name: str, model: Model) -> Refusal | None:
     """Why the backend or encoding of this name cannot treat the model, None if it reads layers only and has them."""
     match model.opaque:
-        case BlackBox(call=None) if name not in _RUN_FILES:
-            return Refusal(why="the model is a black box, of which nothing is known but its answers", span=model.span)
+        case BlackBox(call=None, unread=unread) if name not in _RUN_FILES:
+            asked = "" if unread is None else f", for it cannot be read exactly ({unread})"
+            return Refusal(why=f"{_FILE}{asked}", span=model.span)
         case BlackBox(call=call) if call is not None and name not in _CALL_FUNCTIONS:
             return Refusal(why=_FUNCTION, span=model.span)
         case KernelMachine(kernel=kernel) if name not in _EVALUATE_KERNELS:

@@ -29,6 +29,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.plan.expressible import expressible
 from fairdsl.plan.registry import encodings
 from fairdsl.recovering.answers import answers_of
+from fairdsl.replay import shortened
 from fairdsl.report import errors
 from fairdsl.report.gather import Gathering
 from fairdsl.report.hashes import hashed_models
@@ -136,6 +137,8 @@ def _unchanged_models(manifest: Manifest, hashed: Sequence[HashedFile]) -> None:
 
 #: Seconds to look for somebody to compare before a proof is reported as it is.
 _SECONDS_FOR_ANYBODY = 5.0
+#: Seconds of which a small part may go into short decimals for the pairs.
+_SECONDS_FOR_PAIRS = 20.0
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class _Recovering:
             notes = (*verdict.evidence.notes, *about)
             vacuous = compares_nobody(problem, Budget.of(_SECONDS_FOR_ANYBODY))
             return Holds(evidence=replace(verdict.evidence, notes=notes, vacuous=vacuous))
-        return verdict
+        return shortened(verdict, problem, _SECONDS_FOR_PAIRS)
 
     def _question(self, item: Elaborated) -> Question | None:
         number = 1 + item.property.demands.index(item.demand)

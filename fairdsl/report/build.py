@@ -25,6 +25,7 @@ from fairdsl.verdict import (
     Estimate,
     Estimated,
     Evidence,
+    Fidelity,
     Holds,
     Judgement,
     Reason,
@@ -148,7 +149,8 @@ def _judged(demand: DemandReport, low: Fraction, high: Fraction, reason: Reason 
     if demand.threshold is None:
         if low == high:
             return replace(demand, judgement=Judgement.MEASURED)
-        nothing_known = low == 0 and high == 1
+        # Nor is one bound of a share that nobody tried to count.
+        nothing_known = (low == 0 and high == 1) or demand.fidelity is Fidelity.NARROWS
         return replace(open_ended, judgement=Judgement.UNKNOWN if nothing_known else Judgement.MEASURED)
     judgement = judge(low, high, demand.threshold.relation, demand.threshold.limit)
     return replace(open_ended if judgement is Judgement.UNKNOWN else demand, judgement=judgement)

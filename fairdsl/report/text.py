@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
@@ -28,12 +28,13 @@ from fairdsl.report.words import (
     basis,
     because,
     cell,
+    cells,
     estimated,
     float32_share,
     outcome,
     region,
     rests_on,
-    score,
+    scores,
     share,
 )
 from fairdsl.verdict import Judgement
@@ -108,10 +109,10 @@ def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
             yield _INDENT + line
     for number, clause in enumerate(item.clauses):
         yield from detail("" if number else "in force", clause, style)
-    for demand in item.demands:
+    for demand, alike in _once(item.demands):
         if single is None:
             yield f"{_INDENT}{_verdict(demand.judgement, style)}   " + _result(
-                demand, len(_INDENT) + _VERDICT_WIDTH + 3, style
+                demand, len(_INDENT) + _VERDICT_WIDTH + 3, style, alike
             )
         yield from _because(demand, style)
         yield from _groups(demand, item, style)
@@ -121,14 +122,33 @@ def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
     yield from _pairs("disagree", item, lambda found: found.disagreements, style)
 
 
+def _once(demands: Sequence[DemandReport]) -> Iterator[tuple[DemandReport, tuple[DemandReport, ...]]]:
+    """Each demand, and those that are refused for the same reason together with the first of them."""
+    said: list[tuple[tuple[str | None, ...], ...]] = []
+    for demand in demands:
+        why = _refused_for(demand)
+        if why not in said:
+            yield (
+                demand,
+                tuple(other for other in demands if why and _refused_for(other) == why and other is not demand),
+            )
+        if why:
+            said.append(why)
+
+
+def _refused_for(demand: DemandReport) -> tuple[tuple[str | None, ...], ...]:
+    return tuple((finding.code, finding.title, finding.why, finding.help) for finding in demand.refusals)
+
+
 def _verdict(judgement: Judgement, style: Style) -> str:
     word = judgement.value.upper()
     return style.paint(word, _PAINTS[judgement]) + " " * (_VERDICT_WIDTH - len(word))
 
 
-def _result(demand: DemandReport, ahead: int, style: Style) -> str:
+def _result(demand: DemandReport, ahead: int, style: Style, alike: Sequence[DemandReport] = ()) -> str:
     """The number or demand, and whose claim it is; on a line of its own where there is no room."""
-    lines = list(wrap(style.shown(outcome(demand)), max(20, style.width - ahead)))
+    said = ", ".join(outcome(each) for each in (demand, *alike))
+    lines = list(wrap(style.shown(said), max(20, style.width - ahead)))
     claim = basis(demand)
     if ahead + display_width(lines[-1]) + 3 + len(claim) <= style.width:
         lines[-1] += "   " + style.paint(claim, Paint.FAINT)
@@ -230,12 +250,12 @@ def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
     """Where the two individuals differ and what is decided about them; then what they have in common."""
     differing = pair.differing
     rows = [("", "a", "b")]
-    rows += [(name, cell(pair.a[name]), cell(pair.b[name])) for name in differing]
+    rows += [(name, *cells(pair.a[name], pair.b[name])) for name in differing]
     rows.append(("decision", pair.decision_a, pair.decision_b))
     if pair.float32_decisions is not None and not pair.replayed:
         rows.append(("in float32", *pair.float32_decisions))
     if pair.scores_a or pair.scores_b:  # rules and black boxes that answer with outcomes have none
-        rows.append(("score", score(pair.scores_a, pair.score_error), score(pair.scores_b, pair.score_error)))
+        rows.append(("score", *scores(pair.scores_a, pair.scores_b, pair.score_error)))
     shown = [tuple(style.shown(text) for text in row) for row in rows]
     widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
     for number, row in enumerate(shown):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
+from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import metric_words
 from fairdsl.report.model import (
@@ -29,6 +30,7 @@ __all__ = [
     "because",
     "between",
     "cell",
+    "cells",
     "estimated",
     "float32_share",
     "group_words",
@@ -38,6 +40,7 @@ __all__ = [
     "region",
     "rests_on",
     "score",
+    "scores",
     "share",
 ]
 
@@ -47,6 +50,9 @@ _SHARES = frozenset({"fair_share", "discrimination_rate", "acceptance_rate", "mo
 _NAMED = 3
 #: Metrics that are about the groups themselves.
 _OF_GROUPS = frozenset({"acceptance_rate", "most_favoured", "least_favoured"})
+
+#: Figures of scores, and of the ends of regions.
+_FIGURES = 6
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -254,9 +260,10 @@ def _restriction(name: str, values: Interval | tuple[Cell, ...]) -> str:
 
 
 def _one_value(value: Cell | None) -> str:
-    """Names that are no words of the language stand in quotes; reals have six figures."""
+    """Names that are no words of the language stand in quotes; reals have six figures, marked where they have more."""
     if isinstance(value, Fraction):
-        return _one_score(value)
+        text = _one_score(value)
+        return text if text == show_number(value) else ROUNDED + text
     text = "" if value is None else cell(value)
     return f'"{text}"' if isinstance(value, str) and not _WORD.fullmatch(text) else text
 
@@ -281,10 +288,29 @@ def _amount(value: Fraction, towards: Towards, total: int | None) -> str:
 
 
 def cell(value: Cell) -> str:
-    """A value of an attribute as the spec would write it."""
+    """A value of an attribute as the spec would write it, reals as decimals."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return show_number(value) if isinstance(value, Fraction) else str(value)
+    return decimal(value) if isinstance(value, Fraction) else str(value)
+
+
+def cells(a: Cell, b: Cell) -> tuple[str, str]:
+    """The values of two individuals, told apart where they differ."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        first, second = decimals((a, b))
+        return first, second
+    return cell(a), cell(b)
+
+
+def scores(a: tuple[Fraction, ...], b: tuple[Fraction, ...], error: Fraction = Fraction(0)) -> tuple[str, str]:
+    """The scores of two individuals, each as :func:`score` writes them, with more figures where those are the same."""
+    texts = score(a, error), score(b, error)
+    for figures in range(_FIGURES + 1, 18):
+        if texts[0] != texts[1] or a == b or error:
+            break
+        first, second = (", ".join(f"{nearest(value):.{figures}g}" for value in each) for each in (a, b))
+        texts = first, second
+    return texts
 
 
 def score(scores: tuple[Fraction, ...], error: Fraction = Fraction(0)) -> str:
@@ -296,13 +322,13 @@ def _one_score(value: Fraction) -> str:
     exact = show_number(value)
     if len(exact) <= 10 and "/" not in exact:
         return exact
-    return f"{nearest(value):.6g}"
+    return f"{nearest(value):.{_FIGURES}g}"
 
 
 def _enclosed_score(value: Fraction, error: Fraction) -> str:
     """The figures that every number within the error has, rounded; both ends where they share none."""
     ends = nearest(value - error), nearest(value + error)
-    for figures in range(6, 0, -1):
+    for figures in range(_FIGURES, 0, -1):
         low, high = (f"{end:.{figures}g}" for end in ends)
         if low == high:
             return low

@@ -141,7 +141,8 @@ class Demand:
 
     ``threshold`` is None for a measure and for ``require same decision``, which holds or does not.
     A share is taken ``under`` the rows of a distribution, if one is named. With ``precision`` an estimate of it is
-    enough. ``beyond`` are the places of clauses in force that no backend treats yet; the demand is refused for them.
+    enough; of a yes or no the spec is content with the confidence ``certain``. ``beyond`` are the places of clauses in
+    force that no backend treats yet; the demand is refused for them.
     """
 
     text: str
@@ -152,6 +153,7 @@ class Demand:
     required: bool
     precision: Precision | None = None
     under: str | None = None
+    certain: Fraction | None = None
     beyond: tuple[Span, ...] = field(compare=False, repr=False, default=())
     span: Span = field(compare=False, repr=False)
 

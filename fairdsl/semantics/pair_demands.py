@@ -74,9 +74,9 @@ class PairDemands:
                 return found.name if found is not None and found.kind == "empirical" else None
         return None
 
-    def _beyond(self, *extra: tree.Node | None) -> tuple[Span, ...]:
+    def _beyond(self) -> tuple[Span, ...]:
         """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""
-        spans = [node.span for node in extra if node is not None]
+        spans = []
         for clause in self.node.clauses:
             if isinstance(clause, tree.UnderClause):
                 population_named(clause.distribution, self.distributions, self.model, self.reporter)
@@ -108,11 +108,14 @@ class PairDemands:
         if demand is None:
             return None
         metric = "same_decision" if isinstance(demand, SameDecision) else "score_gap"
+        confidence = clause.confidence
+        sure = None if confidence is None else precision_of(None, confidence, self.reporter)
         return Demand(
             text=_line(clause.span),
             metric=metric,
             question=replace(question, demand=demand),
-            beyond=self._beyond(clause.confidence),
+            certain=None if sure is None else sure.confidence,
+            beyond=self._beyond(),
             quantity=Quantity.HOLDS,
             threshold=None,
             required=True,

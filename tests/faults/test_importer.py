@@ -173,7 +173,8 @@ def test_a_file_that_always_gives_one_answer_is_refused(which: str, tmp_path: Pa
     model.opset_import[1].version = 2
     alike, units = truth(saved(model, tmp_path), "label", lambda found: found == 5)
     assert alike == units
-    (tmp_path / "s.fair").write_text(SPEC.format(decision="yes when class = 5"))
+    read = SPEC.format(decision="yes when class = 5").replace("from ", "from onnx ")
+    (tmp_path / "s.fair").write_text(read)
     with pytest.raises(DiagnosticError) as caught:
         fairdsl.check(tmp_path / "s.fair")
     (found,) = caught.value.diagnostics

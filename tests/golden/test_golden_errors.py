@@ -18,6 +18,13 @@ def case_of(folder: Path) -> Case:
     return Case.of(folder, command="lint --files spec.fair", exit=2 if folder.name.startswith("E") else 0)
 
 
+@pytest.fixture(autouse=True)
+def impatient(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits long for a cluster that there is not."""
+    if "no-cluster" in request.node.name:
+        monkeypatch.setattr("fairdsl.backends.intervals.cluster._PATIENCE", 0.5)
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_message(folder: Path, tmp_path: Path, as_expected: Callable[[Path, str], None]) -> None:
     case = case_of(folder)

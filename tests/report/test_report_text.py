@@ -97,7 +97,7 @@ def test_where_it_fails_is_written_as_conditions_of_the_language() -> None:
     assert lines[at + 1 : at + 5] == [
         "of all falsified undecided where",
         "12.5% 1.2% 8.3% month in 17 .. 25 and status in { none, some }",
-        "1.25% 0% 1% foreign = true and income in 0.333333 .. 3.5 and month = 80",
+        "1.25% 0% 1% foreign = true and income in ~0.333333 .. 3.5 and month = 80",
         "100% 2% 10.9% everywhere",
     ]
 

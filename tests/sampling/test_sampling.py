@@ -150,7 +150,7 @@ def test_an_estimate_is_made_only_where_one_is_asked_for() -> None:
     exact = replace(asked(), precision=None)
     refused = Sampling().offer(exact)
     assert isinstance(refused, Refusal)
-    assert "an estimate is no proof" in refused.why
+    assert "an estimate is not a proof" in refused.why
     whole = Sampling().offer(replace(asked(), quantity=Quantity.HOLDS))
     assert isinstance(whole, Refusal)
     assert "everybody" in whole.why

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,9 @@ def test_plans_and_refusals_give_the_reason(tmp_path: Path) -> None:
         assert "Python function" in str(demand.refusals[0])
     shares = spec(tmp_path, "callable", "yes when score > 0.4", "differ in sex\n measure fair_share")
     demand = verdict(fairdsl.check(shares, callables={"approve": wave}))
-    assert (demand.judgement, demand.refusals[0].code) == (Judgement.REFUSED, "E0601")
+    # Nobody counts it, and the pairs that a search finds leave so much of it.
+    assert (demand.judgement, demand.backend, demand.value.low) == (Judgement.UNKNOWN, "search", 0)
+    assert demand.value.high == 1 - Fraction(len(demand.witnesses), demand.shares.total)
 
 
 def test_an_estimate_of_a_share(tmp_path: Path) -> None:

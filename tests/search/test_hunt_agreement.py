@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.search import Search
 from fairdsl.backends.search.hunt import Ending
 from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Quantity
+from fairdsl.verdict import Shares
+from tests.agreement.engines import ask, disagreement
 from tests.oracle import truth
 from tests.search.hunting_tools import caught_by, mistake, pairs_of, unit_of, units_of
 from tests.strategies import confident_problems, problems
@@ -38,3 +43,16 @@ def test_every_strategy_finds_violations_only(strategy, problem, seed) -> None:
     if STRATEGIES[strategy].fits(problem):
         caught = caught_by(strategy, problem, count=20, seed=seed, seconds=0.3)
         assert mistake(problem, caught, truth(problem)) is None
+
+
+@settings(max_examples=40)
+@given(problems(Quantity.FAIR_SHARE))
+def test_what_the_stage_says_of_a_share_is_true(problem: Problem) -> None:
+    """Violations bound a share from one side: never by more units than the definition calls unfair."""
+    verdict = ask(Search(), problem, seconds=1.0)
+    if verdict is None:
+        return
+    assert isinstance(verdict, Shares)
+    assert disagreement(problem, verdict, truth(problem)) is None
+    assert verdict.certified == 0
+    assert bool(verdict.witnesses) == bool(verdict.falsified)

@@ -94,16 +94,15 @@ def test_every_clause_in_force_is_listed_also_the_implicit_ones(tmp_path: Path) 
     assert "|a.age - b.age| <= 5" in found.formula
 
 
-NOT_TREATED_YET = {
-    "under people": "",
-    "require same decision with confidence 95%": "",
-}
+def test_a_clause_that_no_backend_treats_is_kept_for_the_refusal(tmp_path: Path) -> None:
+    demands = only_property(pairs("  under people"), tmp_path).demands
+    assert any(span.text == "under people" for demand in demands for span in demand.beyond)
 
 
-@pytest.mark.parametrize("clause", NOT_TREATED_YET)
-def test_a_clause_that_no_backend_treats_is_kept_for_the_refusal(clause: str, tmp_path: Path) -> None:
-    demands = only_property(pairs(f"  {clause}"), tmp_path).demands
-    assert any(clause.endswith(span.text) or clause == span.text for demand in demands for span in demand.beyond)
+def test_a_proof_is_sure_enough_for_any_confidence(tmp_path: Path) -> None:
+    demands = only_property(pairs("  require same decision with confidence 95%"), tmp_path).demands
+    assert Fraction(95, 100) in [demand.certain for demand in demands]
+    assert not any(demand.beyond for demand in demands)
 
 
 # ---- what is not ---------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals")
+        return Refusal(why="it answers questions about pairs of individuals", other=True)
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:

@@ -17,7 +17,6 @@ from fairdsl.backends.enumerate.choose import Chosen, choose
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, visits_pairs
 from fairdsl.backends.enumerate.pairs import mark_by_pairs
-from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
@@ -65,7 +64,7 @@ class Enumerate:
         if problem.quantity is Quantity.HOLDS:
             verdict = _holds(census, marks, chosen, evidence)
             return _checked_in_float32(verdict, problem, pair, census, unshared, budget)
-        return _shares(problem.domain, pair, census, marks, chosen, evidence)
+        return _shares(problem, pair, census, marks, chosen, evidence)
 
 
 def _mark(problem: Problem, pair: Pair, census: Census, budget: Budget, observer: Observer) -> Marks:
@@ -148,7 +147,7 @@ def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> 
     return Holds(evidence=evidence)
 
 
-def _shares(domain: Domain, pair: Pair, census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Shares:
+def _shares(problem: Problem, pair: Pair, census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Shares:
     """Count units: individuals with ``relax``, otherwise assignments of what does not differ.
 
     A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified.
@@ -163,7 +162,7 @@ def _shares(domain: Domain, pair: Pair, census: Census, marks: Marks, chosen: Ch
     open_units = (units(marks.undecided) & ~unfair) | gap
     total = int(present.sum())
     witnesses = tuple(chosen.witnesses)
-    unit = _unit(domain, pair)
+    unit = problem.unit_in_words
     if not census.masked:
         return _counted(0, 0, 1, 0, unit, evidence, witnesses, reason=Reason.TIMEOUT)
     if not total:
@@ -201,10 +200,3 @@ def _counted(
         total=total,
         reason=reason,
     )
-
-
-def _unit(domain: Domain, pair: Pair) -> str:
-    if pair.relax:
-        return "an individual in domain and target"
-    differing = ", ".join(f"`{domain.attributes[index].name}`" for index in pair.differ)
-    return f"an assignment of all attributes but {differing}"

@@ -14,10 +14,9 @@ from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = ["INTERVAL_JOB", "IntervalJob", "unit_in_words"]
+__all__ = ["INTERVAL_JOB", "IntervalJob"]
 
 INTERVAL_JOB = Format(name="interval-job", extension="job", comment="")
 
@@ -47,7 +46,7 @@ class IntervalJob:
             asked,
             quantity=problem.quantity,
             measure="counting" if lowered.counted else "volume",
-            unit=unit_in_words(problem),
+            unit=problem.unit_in_words,
             factor=lowered.factor,
             vacuous=lowered.vacuous,
             attributes=[_shared(axis, problem.domain) for axis in lowered.axes],
@@ -67,15 +66,6 @@ class IntervalJob:
         """Results are files with shares, not answers in words: ``fairdsl recover`` joins them."""
         detail = "`fairdsl recover` joins results"
         return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=self.evidence(problem))
-
-
-def unit_in_words(problem: Problem) -> str:
-    """What one unit of the shares is."""
-    pair = problem.question
-    if not isinstance(pair, Pair) or pair.relax:
-        return "an individual in domain and target"
-    differing = ", ".join(f"`{problem.domain.attributes[index].name}`" for index in pair.differ)
-    return f"an assignment of all attributes but {differing}"
 
 
 def _shared(axis: Axis, domain: Domain) -> SharedAttribute:

@@ -159,7 +159,6 @@ class _Run:
     def verdict(self, backend: str, notes: tuple[str, ...]) -> Verdict:
         """What the bounds and the pairs come to; ``notes`` are added to those on the bounds."""
         from fairdsl.backends.intervals.answer import Counted, verdict_of
-        from fairdsl.backends.intervals.encoding import unit_in_words
 
         lowered, bounds = self._lowered, self._refinement.bounds()
         problem = lowered.problem
@@ -170,7 +169,7 @@ class _Run:
         counted = Counted(
             quantity=problem.quantity,
             measure="counting" if lowered.counted else "volume",
-            unit=unit_in_words(problem),
+            unit=problem.unit_in_words,
             factor=lowered.factor,
             vacuous=lowered.vacuous,
         )

@@ -79,9 +79,9 @@ def roles_of(problem: Problem) -> Roles | Refusal:
     """The roles, or the first reason why half-spaces cannot treat the question."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals")
+        return Refusal(why="it answers questions about pairs of individuals", other=True)
     if not isinstance(pair.demand, SameDecision):
-        return Refusal(why="it compares decisions, not gaps of scores", span=pair.span)
+        return Refusal(why="it compares decisions, not gaps of scores", span=pair.span, other=True)
     if problem.precision is not None:
         why = "it proves bounds as close as its time allows, and cannot say how close that is"
         return Refusal(why=why, span=problem.precision.span)

@@ -64,13 +64,13 @@ def refusal_of(problem: Problem) -> Refusal | None:
     """Why the question is not treated, if it is not."""
     pair = problem.question
     if not isinstance(pair, Pair):
-        return Refusal(why="it answers questions about pairs of individuals")
+        return Refusal(why="it answers questions about pairs of individuals", other=True)
     return _of_question(problem, pair) or _of_model(problem.model, problem.quantity) or _of_domain(problem, pair)
 
 
 def _of_question(problem: Problem, pair: Pair) -> Refusal | None:
     if not isinstance(pair.demand, SameDecision):
-        return Refusal(why="it compares decisions, not scores", span=pair.span)
+        return Refusal(why="it compares decisions, not scores", span=pair.span, other=True)
     if pair.relax:
         return Refusal(why="`relax` compares people in different leaves of the same tree", span=pair.span)
     if pair.pair_target != TRUE:

@@ -129,7 +129,7 @@ def _shares(problem: Problem, pair: Pair, descent: Descent, shown: Shown, eviden
         undecided=Fraction(counts.undecided + left, whole) if whole else Fraction(1),
         vacuous=Fraction(counts.vacuous, whole or 1),
         measure="counting" if counted else "volume",
-        unit=_unit(problem, pair),
+        unit=problem.unit_in_words,
         evidence=evidence,
         witnesses=tuple(shown.witnesses),
         total=whole if counted and not left else None,
@@ -147,7 +147,7 @@ def _of_nobody(problem: Problem, evidence: Evidence) -> Shares:
         undecided=none,
         vacuous=one,
         measure="counting" if _counted(problem, pair) else "volume",
-        unit=_unit(problem, pair),
+        unit=problem.unit_in_words,
         evidence=evidence,
         total=0,
     )
@@ -157,8 +157,3 @@ def _counted(problem: Problem, pair: Pair) -> bool:
     """Whether units are counted: no shared attribute is real."""
     sets = narrow(problem.domain, pair.target)
     return all(isinstance(values, Finite) for index, values in enumerate(sets) if index not in pair.differ)
-
-
-def _unit(problem: Problem, pair: Pair) -> str:
-    differing = ", ".join(f"`{problem.domain.attributes[index].name}`" for index in pair.differ)
-    return f"an assignment of all attributes but {differing}"

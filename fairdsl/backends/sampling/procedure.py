@@ -52,11 +52,15 @@ class Sampling:
         """Refuses whatever no estimate was asked for, and people that cannot be drawn."""
         pair, precision = problem.question, problem.precision
         if not isinstance(pair, Pair):
-            return Refusal(why="it answers questions about pairs of individuals")
+            return Refusal(why="it answers questions about pairs of individuals", other=True)
         if problem.quantity is Quantity.HOLDS:
-            return Refusal(why="no sample shows that a demand holds of everybody")
+            return Refusal(why="no sample shows that a demand holds of everybody", other=True)
         if precision is None:
-            return Refusal(why="an estimate is no proof: ask for one `within 0.1%`, or `with confidence 95%`")
+            return Refusal(
+                why="an estimate is not a proof: it is made where one is asked for",
+                other=True,
+                instead="write `measure fair_share within 1%`, or `with confidence 95%` behind a required share",
+            )
         if pair.sure:
             return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
         from fairdsl.backends.sampling.looks import most_needed
@@ -114,7 +118,7 @@ class Sampling:
         return Estimated(
             estimate=estimate,
             measure=_measure(problem),
-            unit=_unit(problem),
+            unit=problem.unit_in_words,
             evidence=replace(evidence, basis=Basis(arithmetic=Arithmetic.ESTIMATE)),
             within=precision.within,
             witnesses=witnesses,
@@ -162,12 +166,3 @@ def _measure(problem: Problem) -> str:
     sets = enumerate(narrow(problem.domain, pair.target))
     shared = [values for index, values in sets if pair.relax or index not in pair.differ]
     return "counting" if all(isinstance(values, Finite) for values in shared) else "volume"
-
-
-def _unit(problem: Problem) -> str:
-    pair = problem.question
-    assert isinstance(pair, Pair)
-    if pair.relax:
-        return "an individual in domain and target"
-    differing = ", ".join(f"`{problem.domain.attributes[index].name}`" for index in pair.differ)
-    return f"an assignment of all attributes but {differing}"

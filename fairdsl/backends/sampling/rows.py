@@ -45,7 +45,7 @@ class OverRows:
         """Refuses questions that are not about rows, and people who cannot be listed."""
         question, population = problem.question, problem.population
         if not isinstance(question, PairUnder):
-            return Refusal(why="it answers shares `under` the rows of a table")
+            return Refusal(why="it answers shares `under` the rows of a table", other=True)
         if not isinstance(population, Rows) or problem.quantity is Quantity.HOLDS:
             return Refusal(why="only shares of rows themselves are counted", span=question.span)
         if question.pair.sure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
@@ -10,14 +12,14 @@ from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.ir.domain import Point
-from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.expr import TRUE, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.narrow import count_points
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay import admissible, witness
-from fairdsl.verdict import Evidence, Fidelity, Reason, Unknown, Verdict, Violated, Witness
+from fairdsl.verdict import Evidence, Fidelity, Reason, Shares, Unknown, Verdict, Violated, Witness
 
 __all__ = ["Search"]
 
@@ -41,7 +43,7 @@ class Search:
     name = "search"
     about = Capability(
         questions=("pairs: same decision, score gap; any, all, relax, target, when, where; finds violations only",),
-        quantities=("holds",),
+        quantities=("holds", "fair_share, discrimination_rate: at most what the violations found leave"),
         models=("every model that can be evaluated, real attributes too",),
     )
 
@@ -49,9 +51,7 @@ class Search:
         """Any question about pairs."""
         pair = problem.question
         if not isinstance(pair, Pair):
-            return Refusal(why="it answers questions about pairs of individuals")
-        if problem.quantity is not Quantity.HOLDS:
-            return Refusal(why="it finds violations, not shares", span=pair.span)
+            return Refusal(why="it answers questions about pairs of individuals", other=True)
         if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
             return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
         if pair.sure and problem.model.logits is None:
@@ -64,7 +64,7 @@ class Search:
         if not isinstance(pair, Pair):
             raise ValueError("search was asked what it refuses")
         hunt = _Hunt(problem, pair, budget.seed)
-        share = Budget.of(_share(problem, hunt.points, budget), jobs=1, seed=budget.seed)
+        share = Budget.of(_seconds(problem, hunt.points, budget, alone=facts.alone), jobs=1, seed=budget.seed)
         with one_blas_thread(), asked_until(share.deadline):  # what was found by then is kept
             hunt.run(share, observer)
         facts.witnesses.extend(hunt.witnesses)
@@ -74,24 +74,43 @@ class Search:
             method=f"{hunt.evaluated:,} individuals drawn and evaluated, seed {share.seed}",
             fidelity=Fidelity.NARROWS,
         )
+        if problem.quantity is not Quantity.HOLDS:
+            return _bounded(problem, pair, hunt, evidence)
         if hunt.witnesses:
             return Violated(witnesses=tuple(hunt.witnesses), evidence=evidence)
         if hunt.gaps:
             detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
             return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=tuple(hunt.gaps))
-        detail = "no violation found"
-        if isinstance(problem.model.opaque, BlackBox):
-            detail += ", and of a black box no backend can prove that there is none"
-        elif problem.model.opaque is not None:
-            detail += ", and of a kernel no backend can prove more than enumeration does"
-        return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=evidence)
+        return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
 
 
-def _share(problem: Problem, points: int | None, budget: Budget) -> float:
+def _seconds(problem: Problem, points: int | None, budget: Budget, *, alone: bool) -> float:
     """The seconds that the hunt may take: more where nobody comes after it who could prove anything."""
-    if problem.model.opaque is not None and (points is None or points > _LISTED):
+    if alone and (points is None or points > _LISTED):
         return _ALONE * budget.remaining
     return min(_SECONDS, _FRACTION * budget.remaining)
+
+
+def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> Shares:
+    """What the violations that were found leave of a share: each of them falsifies the units that it lies in.
+
+    Where shared values are real a unit has no volume, so a pair bounds nothing; it is shown all the same.
+    """
+    total, unfair = hunt.units
+    falsified = Fraction(unfair, total) if total else Fraction(0)
+    return Shares(
+        certified=Fraction(0),
+        falsified=falsified,
+        undecided=1 - falsified,
+        vacuous=Fraction(0),
+        measure="counting" if total is not None else "volume",
+        unit=problem.unit_in_words,
+        evidence=evidence,
+        witnesses=tuple(hunt.witnesses),
+        reason=Reason.INCOMPLETE,
+        # Conditions may leave fewer units than the product of the values, of which nobody counted how many.
+        total=total if conjoin(problem.domain.where, pair.target) == TRUE else None,
+    )
 
 
 class _Hunt:
@@ -108,6 +127,14 @@ class _Hunt:
         self.witnesses: list[Witness] = []
         self.gaps: list[Witness] = []
         self.evaluated = 0
+
+    @property
+    def units(self) -> tuple[int | None, int]:
+        """How many units the question has at most (None: no number), and how many are in a pair that was found."""
+        apart = () if self._pair.relax else self._pair.differ
+        shared = [index for index in range(len(self._sampler.sets)) if index not in apart]
+        met = {tuple(who[index] for index in shared) for found in self.witnesses for who in (found.a, found.b)}
+        return count_points([self._sampler.sets[index] for index in shared]), len(met)
 
     def run(self, budget: Budget, observer: Observer) -> None:
         """Hunt until enough is found, nothing can be drawn, or the budget ends."""

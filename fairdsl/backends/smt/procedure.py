@@ -30,9 +30,9 @@ def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
     question = problem.question
     if not isinstance(question, Pair):
-        return Refusal(why="it answers questions about pairs of individuals")
+        return Refusal(why="it answers questions about pairs of individuals", other=True)
     if problem.quantity is not Quantity.HOLDS:
-        return Refusal(why="it has no notion of shares")
+        return Refusal(why="it has no notion of shares", other=True)
     if isinstance(question.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=question.span)
     if question.sure and problem.model.logits is None:

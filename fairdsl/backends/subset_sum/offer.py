@@ -29,7 +29,7 @@ def offer(problem: Problem) -> Offer | Refusal:
     """What will be done, or why not."""
     question, population = problem.question, problem.population
     if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
-        return Refusal(why="it answers metrics of groups")
+        return Refusal(why="it answers metrics of groups", other=True)
     if population is None:
         return Refusal(why="the question names no population", span=question.span)
     if problem.model.favourable is None:

@@ -13,8 +13,12 @@ from fairdsl.models.onnx_import.columns import keys_of
 from fairdsl.models.onnx_import.file import RawInput, digest_with_sides, parse_model, raw_input
 from fairdsl.source import Span
 
-__all__ = ["Signature", "read_signature"]
+__all__ = ["Signature", "curved_outputs", "read_signature"]
 
+#: Operators that make probabilities, those that do with some settings, and those that leave numbers as they are.
+_CURVES = frozenset({"Sigmoid", "Softmax"})
+_CURVED = frozenset({b"LOGISTIC", b"SOFTMAX"})
+_PASSING = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "ZipMap"})
 #: Operators whose output is drawn at random.
 _RANDOM = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -96,3 +100,21 @@ def _random(graph: Any) -> Iterator[Any]:
                 yield from _random(attribute.g)
             for body in attribute.graphs:
                 yield from _random(body)
+
+
+def curved_outputs(path: str) -> frozenset[str]:
+    """The outputs of a file whose numbers are made by a sigmoid or softmax, and by nothing after it."""
+    graph = parse_model(path, Path(path).read_bytes(), None).graph
+    made_by = {name: node for node in graph.node for name in node.output}
+    found = set()
+    for output in graph.output:
+        node = made_by.get(output.name)
+        while node is not None and node.op_type in _PASSING:
+            node = made_by.get(node.input[0])
+        if node is not None and (node.op_type in _CURVES or _post_transform(node) in _CURVED):
+            found.add(output.name)
+    return frozenset(found)
+
+
+def _post_transform(node: Any) -> bytes:
+    return next((attribute.s for attribute in node.attribute if attribute.name == "post_transform"), b"")
