@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
 from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan
 from fairdsl.verdict import Evidence, Holds, Reason, Refused, Unknown, Verdict, Violated
@@ -48,6 +49,8 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     if isinstance(box, BlackBox):
         who = "the deployed file" if box.call is None else "the Python function"
         notes += (f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic",)
+    elif isinstance(problem.population, Network) and problem.model.deployed is not None:
+        notes += ("rates under a distribution are about exact arithmetic, not about the file's float32 rounding",)
     return replace(verdict, evidence=replace(evidence, notes=notes, basis=basis))
 
 

@@ -25,9 +25,9 @@ from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Network, Sample, label_column
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold
-from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.joint import Counted, Joint, Key, columns_of
 from fairdsl.metrics.value import decided, value_of
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["BACKEND", "PATHS", "Instance", "Law", "answered", "instance_of"]
@@ -95,7 +95,7 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
         threshold=problem.threshold,
         event=subjects[0].event,
         laws=tuple(laws),
-        counts=counts_of(question, population, problem.model),
+        counts=rows_counted(question, population, problem.model),
         asked=asked,
     )
 

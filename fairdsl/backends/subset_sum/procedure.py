@@ -10,15 +10,15 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.subset_sum.offer import offer
 from fairdsl.backends.subset_sum.refinement import Refinement
 from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.rows import joint_of_rows
 from fairdsl.backends.subset_sum.subject import Subject, subject_of, with_baseline, without_influence
 from fairdsl.backends.subset_sum.window import OutOfTimeError
-from fairdsl.ir.population import Population, Rows
+from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
-from fairdsl.metrics.counts import counts_of
+from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Counted, Joint, Key
-from fairdsl.metrics.value import decided, hull_of, most_favoured_groups, value_of
+from fairdsl.metrics.value import decided, most_favoured_groups, value_of
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["SubsetSum"]
@@ -27,7 +27,7 @@ _PATHS = "path_specific_gap"
 
 
 class SubsetSum:
-    """Answers metrics of groups: models with one linear score under a network, and all models on rows."""
+    """Answers metrics of groups of models with one linear score under a network."""
 
     name = "subset_sum"
     about = Capability(
@@ -36,7 +36,6 @@ class SubsetSum:
         models=(
             "one linear score of attributes and indicators",
             "rules and trees with one score",
-            "on the rows of a table every model",
         ),
     )
 
@@ -50,8 +49,6 @@ class SubsetSum:
         if not isinstance(question, GroupMetric) or population is None:
             raise ValueError("subset sums were asked what they refuse")
         try:
-            if isinstance(population, Rows):
-                return _from_rows(problem, question, population, budget)
             return _from_law(problem, question, population, budget, observer)
         except OutOfTimeError:
             return _nothing(Reason.TIMEOUT, "the budget ended before any bound was known")
@@ -59,13 +56,6 @@ class SubsetSum:
 
 def _nothing(reason: Reason, detail: str) -> Unknown:
     return Unknown(reason=reason, detail=detail, evidence=Evidence(backend=SubsetSum.name, method="subset sums"))
-
-
-def _from_rows(problem: Problem, question: GroupMetric, population: Rows, budget: Budget) -> Value | Refused:
-    joint = replace(joint_of_rows(problem, budget), counts=counts_of(question, population, problem.model))
-    without = joint_of_rows(problem, budget, influence_removed=True) if question.influence else None
-    evidence = Evidence(backend=SubsetSum.name, method=f"all {population.sample.rows:,} rows evaluated")
-    return value_of(question, joint, population, evidence, without=without)
 
 
 def _from_law(
@@ -160,7 +150,7 @@ class _Asked:
 
     @cached_property
     def _counts(self) -> dict[Key, Counted]:
-        return counts_of(self._question, self._population, self._problem.model)
+        return rows_counted(self._question, self._population, self._problem.model)
 
 
 def _evidence(refinements: Sequence[Refinement]) -> Evidence:
