@@ -20,6 +20,7 @@ from fairdsl.backends.subset_sum.remainder import NormalSum
 from fairdsl.backends.subset_sum.rounded import Arithmetic
 from fairdsl.backends.subset_sum.subject import Event, Subject, subject_of, with_baseline, without_influence
 from fairdsl.backends.subset_sum.task import Task
+from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown
 from fairdsl.backends.subset_sum.window import OutOfTimeError, TooLargeError
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Network, Sample, label_column
@@ -82,6 +83,9 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
         why = "which group is favoured most is found on the way; name the baseline"
         return Refusal(why=why, span=question.span)
     subjects = [upward(subject) for subject in _subjects(problem, question)]
+    if any(subject.unknown for subject in subjects):
+        why = "the baseline sends people to combinations of parents that have no distribution: the gap is an interval"
+        return Refusal(why=why, span=question.span)
     laws = []
     for subject in subjects:
         law = _law(subject)
@@ -103,7 +107,8 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
 def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
     own = subject_of(problem)
     if question.metric == PATHS and isinstance(question.baseline, tuple):
-        return [with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)]
+        set_ = with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)
+        return [allowing_for_unknown(set_)]
     return [own, without_influence(own, question.influence)] if question.influence else [own]
 
 

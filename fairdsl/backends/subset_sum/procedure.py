@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.subset_sum.offer import offer
 from fairdsl.backends.subset_sum.refinement import Refinement
 from fairdsl.backends.subset_sum.rounded import Arithmetic
 from fairdsl.backends.subset_sum.subject import Subject, subject_of, with_baseline, without_influence
+from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown, with_unknown
 from fairdsl.backends.subset_sum.window import OutOfTimeError
+from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
@@ -89,7 +93,8 @@ def _along_paths(
         raise ValueError("a path-specific gap has a baseline")
     values: list[Value] = []
     for baseline in baselines:
-        found = asked.value([with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)])
+        set_ = with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)
+        found = asked.value([allowing_for_unknown(set_)])
         if not isinstance(found, Value):
             return found
         values.append(found)
@@ -145,7 +150,7 @@ class _Asked:
 
     def _joints(self, refinements: Sequence[Refinement]) -> tuple[Joint, Joint | None]:
         """The joint with its counts, and that without influence."""
-        joint, *others = [each.joint for each in refinements if each.joint is not None]
+        joint, *others = [with_unknown(each.joint, each.subject) for each in refinements if each.joint is not None]
         return (replace(joint, counts=self._counts) if self._counts else joint), (others[0] if others else None)
 
     @cached_property
@@ -158,4 +163,8 @@ def _evidence(refinements: Sequence[Refinement]) -> Evidence:
     how = "in exact arithmetic" if exact else "in float64 with a bound on the error"
     columns = max(each.columns for each in refinements)
     notes = tuple(dict.fromkeys(note for each in refinements for note in each.notes))
+    open_ = max((mass for each in refinements for mass in each.subject.unknown.values()), default=Fraction(0))
+    if open_:
+        part = f"up to {show_number(Fraction(ceil(open_ * 10**4), 100))}% of a group"
+        notes += (f"{part} have parents that no row has, and of these any decision is allowed for",)
     return Evidence(backend=SubsetSum.name, method=f"the score's law over {columns} columns {how}", notes=notes)
