@@ -181,6 +181,7 @@ def _unknown(demand: DemandReport, verdict: Unknown, domain: Domain, outcomes: S
         detail=verdict.detail,
         value=Interval(verdict.low, verdict.high) if bounded else None,
         disagreements=_witnesses(verdict.witnesses, domain, outcomes),
+        differing=differing_rows(verdict.differing, domain, outcomes),
     )
 
 

@@ -209,7 +209,7 @@ class Violated(_NoTruthValue):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown(_NoTruthValue):
-    """Not decided, and why; ``witnesses`` are the pairs on which the arithmetics disagree."""
+    """Not decided, and why; ``witnesses`` are the pairs on which the arithmetics disagree, ``differing`` such rows."""
 
     reason: Reason
     detail: str
@@ -217,6 +217,7 @@ class Unknown(_NoTruthValue):
     witnesses: tuple[Witness, ...] = ()
     low: Fraction | None = None
     high: Fraction | None = None
+    differing: tuple[DifferingRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,10 +34,12 @@ from fairdsl.verdict import (
     DifferingRow,
     Estimate,
     Evidence,
+    Holds,
     Reason,
     Shares,
     Unknown,
     Verdict,
+    Violated,
 )
 
 __all__ = ["offer_of_share", "share_over_rows"]
@@ -51,8 +53,6 @@ _Marks = NDArray[np.bool_]
 
 def offer_of_share(problem: Problem, question: PairUnder, rows: Rows) -> Offer | Refusal:
     """Refuses people who cannot be listed, and what is asked about confidence."""
-    if problem.quantity is Quantity.HOLDS:
-        return Refusal(why="only shares of rows themselves are counted", span=question.span)
     if question.pair.sure:
         return Refusal(why="it does not ask how sure the model is", span=question.pair.sure[0].span)
     units = units_of(_plain(problem, question.pair), drawn=False)
@@ -64,7 +64,7 @@ def offer_of_share(problem: Problem, question: PairUnder, rows: Rows) -> Offer |
 def share_over_rows(
     problem: Problem, question: PairUnder, rows: Rows, facts: Facts, budget: Budget, observer: Observer
 ) -> Verdict:
-    """The share of the rows, and what it says of the population that they come from."""
+    """The share of the rows, and what it says of the population that they come from; or whether all are fair."""
     plain = _plain(problem, question.pair)
     units = units_of(plain, drawn=False)
     if isinstance(units, Refusal):
@@ -73,26 +73,44 @@ def share_over_rows(
     wanted = np.flatnonzero(mask(conjoin(problem.domain.where, question.pair.target), {Who.EACH: people}))
     people = people.at(wanted)
     by = {decider: units.decided_by(decide) for decider, decide in deciders_of(problem.model).items()}
-    evidence = _evidence(rows, len(people), units, both=Decider.DEPLOYED in by)
+    evidence = _evidence(rows, len(people), units, problem.quantity, both=Decider.DEPLOYED in by)
     if not len(people):
         detail = "no row is in the target"
         return Unknown(reason=Reason.UNDEFINED, detail=detail, evidence=replace(evidence, vacuous=True))
     judged = _judge(by, people, budget, observer)
     witnesses = replayed(plain, judged.pairs)
     facts.witnesses.extend(witnesses)
-    return replace(
+    shares = replace(
         _shares(judged, len(people), rows.name, evidence),
         witnesses=witnesses,
         differing=_listed(judged, people, wanted),
     )
+    return _yes_or_no(shares) if problem.quantity is Quantity.HOLDS else shares
 
 
-def _evidence(rows: Rows, inside: int, units: Units, *, both: bool) -> Evidence:
+def _yes_or_no(shares: Shares) -> Verdict:
+    """Whether the unit of every row is fair, by everybody who decides."""
+    evidence = shares.evidence
+    if shares.certified == 1:
+        return Holds(evidence=evidence)
+    if shares.falsified and shares.witnesses:
+        return Violated(witnesses=shares.witnesses, evidence=evidence)
+    details = {
+        Reason.TIMEOUT: "the time ended before every row was judged",
+        Reason.NUMERIC_GAP: "rows are treated fairly in one arithmetic and unfairly in the other",
+    }
+    reason = shares.reason or Reason.NUMERIC_GAP
+    detail = details.get(reason, "for some rows it stays open what is decided")
+    return Unknown(reason=reason, detail=detail, evidence=evidence, differing=shares.differing)
+
+
+def _evidence(rows: Rows, inside: int, units: Units, quantity: Quantity, *, both: bool) -> Evidence:
     how = "each judged exactly and as the deployed file decides" if both else units.how
+    about = "" if quantity is Quantity.HOLDS else "; the interval is about whom they were drawn from"
     return Evidence(
         backend="rows",
         method=f"{inside:,} of {rows.sample.rows:,} rows of `{rows.name}` are in the target, {how}",
-        notes=("for the rows themselves; the interval is about whom they were drawn from",),
+        notes=("for the rows themselves" + about,),
         basis=Basis(arithmetic=Arithmetic.DEPLOYED if both else Arithmetic.EXACT),
     )
 
