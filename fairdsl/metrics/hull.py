@@ -32,7 +32,10 @@ def of_all_deciders(
     alike = all(_numbers(value) == _numbers(one) for value in values.values())
     reason = one.reason if alike or one.reason is Reason.UNDEFINED else Reason.NUMERIC_GAP
     rates = tuple(replace(rate, by_decider=_of_group(rate, values)) for rate in one.rates)
-    return replace(one, by_decider=listed, differing=tuple(differing), rates=rates, reason=reason)
+    alternatives = () if alike else tuple(values.values())
+    return replace(
+        one, by_decider=listed, differing=tuple(differing), rates=rates, reason=reason, alternatives=alternatives
+    )
 
 
 def _numbers(value: Value) -> tuple[object, ...]:

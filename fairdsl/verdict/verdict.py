@@ -315,7 +315,8 @@ class Value(_NoTruthValue):
     them is judged, and the value is the worst one's. Where some part is, or may be, no number the value is not
     ``defined``, and its bounds mean nothing; ``reason`` is UNDEFINED then unless more work may tell. ``warnings``
     are findings about the groups. Of rows of a table, ``by_decider`` is the number by everybody who decides them,
-    which [low, high] contains, and ``differing`` are the rows on which they differ.
+    which [low, high] contains, and ``differing`` are the rows on which they differ; ``alternatives`` are the values
+    that each of them has, and a threshold is met or missed where it is by all.
     """
 
     low: Fraction
@@ -333,6 +334,7 @@ class Value(_NoTruthValue):
     warnings: tuple[Diagnostic, ...] = ()
     by_decider: tuple[ByDecider, ...] = ()
     differing: tuple[DifferingRow, ...] = ()
+    alternatives: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
         if self.defined and self.reason is Reason.UNDEFINED:
