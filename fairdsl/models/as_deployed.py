@@ -71,8 +71,17 @@ def as_deployed(model: Model) -> Callable[[FloatArray], IntArray]:
 
 
 def _near(evaluator: BatchEvaluator, deployed: Deployed, points: FloatArray, decisions: IntArray) -> BoolArray:
-    """Who may be decided differently in another run, as far as scores tell."""
-    scores, errors = evaluator.scores_as_rounded(points)
+    """Who may be decided differently in another run, as far as scores tell: by a bound for all, then by one each."""
+    near = _may_differ(evaluator, deployed, points, decisions, by_row=False)
+    near[near] = _may_differ(evaluator, deployed, points[near], decisions[near], by_row=True)
+    return near
+
+
+def _may_differ(
+    evaluator: BatchEvaluator, deployed: Deployed, points: FloatArray, decisions: IntArray, *, by_row: bool
+) -> BoolArray:
+    """Who lies within what two runs may differ by, with one bound for all or one for each."""
+    scores, errors = evaluator.scores_as_rounded(points, by_row=by_row)
     margins = evaluator.margins(scores)
     room = _APART * _RATIO * errors.max(axis=1) + _slack(evaluator.model, deployed, scores)
     with np.errstate(invalid="ignore"):
