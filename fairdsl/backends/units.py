@@ -9,6 +9,7 @@ is an individual, unfair if somebody whom it is compared with is decided differe
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -107,7 +108,8 @@ class Units:
     def __init__(self, problem: Problem, pair: Pair, sets: tuple[ValueSet, ...]) -> None:
         self._pair, self._sets = pair, sets
         self._wanted = conjoin(problem.domain.where, pair.target)
-        self._settled = settling(problem.model)
+        settled = settling(problem.model)
+        self._decide: Callable[[ExactRows], Integers] = lambda people: settled(people).decisions
         asked = isinstance(problem.model.opaque, BlackBox)
         #: How they are judged, in words for reports.
         self.how = "each judged by the model's own answers" if asked else "each judged exactly"
@@ -116,6 +118,12 @@ class Units:
         self.connected = (
             not pair.relax and pair.pair_target == TRUE and (pair.mode is Differ.ANY or len(pair.differ) == 1)
         )
+
+    def decided_by(self, decide: Callable[[ExactRows], Integers]) -> Units:
+        """The same units, of which somebody else decides the people, [n, attributes] to [n]."""
+        units = copy(self)
+        units._decide = decide
+        return units
 
     @property
     def empty(self) -> bool:
@@ -178,9 +186,9 @@ class Units:
         valid &= present[:, None]
         decisions = np.full((count, size), _ABSENT, dtype=np.int64)
         if valid.all():  # nobody to leave out, and nothing to copy
-            decisions[:] = self._settled(people).decisions.reshape(count, size)
+            decisions[:] = self._decide(people).reshape(count, size)
         else:
-            decisions[valid] = self._settled(people.at(valid.reshape(-1))).decisions
+            decisions[valid] = self._decide(people.at(valid.reshape(-1)))
         if self.connected:
             alone = valid.sum(axis=1) <= 1
             unfair, doubtful, first, second = _all_alike(decisions, valid)

@@ -1,11 +1,12 @@
 """The rows that a law was estimated from, by group: how many there are and how many of them the model favours.
 
-The counts do not depend on the law: they are what the data themselves say of a group.
+The counts do not depend on the law: they are what the data themselves say of a group. Where several decide the rows
+(exact arithmetic and the deployed file), the favoured are between the fewest and the most that any of them favours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,29 +18,39 @@ from fairdsl.ir.population import Population, Sample
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Counted, Key, cells_of, columns_of, key_of, keys_of
 from fairdsl.numerics.cells import places
-from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
 
 __all__ = ["counts_of", "rows_of"]
 
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 
-def counts_of(question: GroupMetric, population: Population, model: Model) -> dict[Key, Counted]:
+def counts_of(
+    question: GroupMetric, population: Population, model: Model, readings: Iterable[IntArray]
+) -> dict[Key, Counted]:
     """Rows and favoured rows by key; empty where the law rests on no rows.
 
-    Every distinct row is decided exactly, as the model decides in real arithmetic; a row whose decision stays open
-    may be favoured or not. Raises ValueError for a model without a favourable outcome.
+    ``readings`` are outcomes of all rows, by everybody who decides them; a row whose decision stays open may be
+    favoured or not. Raises ValueError for a model without a favourable outcome.
     """
     sample = population.sample
     if sample is None:
         return {}
     if model.favourable is None:
         raise ValueError("without a favourable outcome there are no favoured rows")
-    attributes = len(population.columns) - population.has_label
-    decisions = _decisions(model, sample.values.keep(range(attributes)))
-    return _by_key(question, population, sample, decisions == model.favourable, decisions == UNDECIDED)
+    found = [
+        _by_key(question, population, sample, decisions == model.favourable, decisions == UNDECIDED)
+        for decisions in readings
+    ]
+    return {key: _around([counts[key] for counts in found]) for key in found[0]}
+
+
+def _around(counts: Sequence[Counted]) -> Counted:
+    """What contains each of several counts of the same rows."""
+    least, most = min(count.least for count in counts), max(count.most for count in counts)
+    return Counted(rows=counts[0].rows, least=least, most=most)
 
 
 def rows_of(question: GroupMetric, population: Population) -> dict[Key, Counted]:
@@ -49,12 +60,6 @@ def rows_of(question: GroupMetric, population: Population) -> dict[Key, Counted]
         return {}
     open_ = np.ones(sample.rows, dtype=np.bool_)
     return _by_key(question, population, sample, ~open_, open_)
-
-
-def _decisions(model: Model, points: ExactRows) -> NDArray[np.int64]:
-    distinct, where = points.distinct()
-    decisions: NDArray[np.int64] = BatchEvaluator(model).settled(distinct).decisions[where]
-    return decisions
 
 
 def _by_key(

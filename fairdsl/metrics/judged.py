@@ -13,11 +13,14 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
 
     The comparison with the ends of an interval is the rule of docs/semantics.md, section 4 (see
     :mod:`fairdsl.metrics.intervals`). With a confidence the interval that covers sampling error is judged; where
-    none is known, the answer is unknown.
+    none is known, the answer is unknown. Where several decide the rows, it is theirs if they agree.
     """
+    if value.alternatives:
+        found = {judged(each, threshold) for each in value.alternatives}
+        return found.pop() if len(found) == 1 else Judgement.UNKNOWN
     whole = Part(at=(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
-    found = [_judged(part, value.confidence is not None, threshold) for part in value.parts or (whole,)]
-    return combine(found if value.defined else [*found, Judgement.UNKNOWN])
+    parts = [_judged(part, value.confidence is not None, threshold) for part in value.parts or (whole,)]
+    return combine(parts if value.defined else [*parts, Judgement.UNKNOWN])
 
 
 def _judged(part: Part, with_confidence: bool, threshold: Threshold) -> Judgement:

@@ -8,7 +8,6 @@ is judged holds under the law and, with that probability, of the population that
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -24,7 +23,7 @@ from fairdsl.metrics.reading import Reading, read
 from fairdsl.metrics.sampling import frequency
 from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Refused, Value
 
-__all__ = ["PRECISE", "decided", "hull_of", "most_favoured_groups", "value_of"]
+__all__ = ["PRECISE", "decided", "most_favoured_groups", "value_of"]
 
 #: Numbers that an engine knows to this width are precise enough where no threshold asks for more.
 PRECISE = Fraction(1, 10**6)
@@ -144,44 +143,6 @@ def most_favoured_groups(
     reading = read(plain, counted, population)
     most, _ = reading.extremes
     return tuple(dict.fromkeys(tuple(value for _, value in reading.kept[place].group) for place in most))
-
-
-def hull_of(values: Iterable[Value]) -> Value:
-    """One value out of several, of which it is not known which is meant: the least interval that contains all."""
-    first, *others = values
-    for other in others:
-        reason = first.reason if first.reason is Reason.UNDEFINED else (other.reason or first.reason)
-        first = replace(
-            first,
-            low=min(first.low, other.low),
-            high=max(first.high, other.high),
-            rates=tuple(
-                replace(rate, low=min(rate.low, same.low), high=max(rate.high, same.high))
-                for rate, same in zip(first.rates, other.rates, strict=True)
-            ),
-            most=tuple(sorted({*first.most, *other.most})),
-            least=tuple(sorted({*first.least, *other.least})),
-            sampling=_joined(first.sampling, other.sampling),
-            parts=tuple(
-                replace(
-                    part,
-                    low=min(part.low, same.low),
-                    high=max(part.high, same.high),
-                    sampling=_joined(part.sampling, same.sampling),
-                    defined=part.defined and same.defined,
-                )
-                for part, same in zip(first.parts, other.parts, strict=True)
-            ),
-            defined=first.defined and other.defined,
-            reason=reason,
-        )
-    return first
-
-
-def _joined(
-    one: tuple[Fraction, Fraction] | None, other: tuple[Fraction, Fraction] | None
-) -> tuple[Fraction, Fraction] | None:
-    return None if one is None or other is None else (min(one[0], other[0]), max(one[1], other[1]))
 
 
 def _by_keys(question: GroupMetric, population: Population) -> GroupMetric:

@@ -23,8 +23,9 @@ from fairdsl.ir.opaque import Answers, BlackBox
 from fairdsl.models import errors
 from fairdsl.models.black_box_pace import Pace
 from fairdsl.models.black_box_reading import Asked, answers_of, in_words
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.runtime import THREADS, Runtime
 from fairdsl.numerics.evaluate import Points, Settled, decisions_by, margins_by
+from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below
 
@@ -35,6 +36,8 @@ IntArray = NDArray[np.int64]
 
 #: Individuals of a census between two looks at the clock; and of the batches in which a function is asked again.
 _CHUNK, _OTHER = 512, 61
+#: So many are asked about one by one in several ways.
+_FEW = 512
 #: Individuals that are asked about when the model is opened.
 _TRIED = 16
 #: How far scores of one individual may be apart, relative to scores of 1 and more, and be the same but for rounding.
@@ -66,18 +69,19 @@ class BlackBoxEvaluator:
         if not len(points):
             return Answers(np.empty(0, dtype=np.int64), np.empty((0, self._box.scores)))
         if self._runtime is not None:
-            return _joined([self._run(points[part], alone) for part in self._paces[alone].parts(len(points))])
+            parts = self._paces[alone].parts(len(points))
+            return _joined([self._run(points[part], alone, self._runtime) for part in parts])
         if self._box.call is None:
             raise ValueError("a black box is a file or a function")
         call = self._box.call
         return _joined([call(points[[row]]) for row in range(len(points))]) if alone else call(points)
 
-    def _run(self, points: FloatArray, alone: bool) -> Answers:
+    def _run(self, points: FloatArray, alone: bool, runtime: Runtime) -> Answers:
         """The file's answers."""
         deployed = self.model.deployed
-        if self._runtime is None or deployed is None:
+        if deployed is None:
             raise ValueError("there is no file to run")
-        return answers_of(self._asked, deployed, self._runtime.answers(points, alone=alone), points)
+        return answers_of(self._asked, deployed, runtime.answers(points, alone=alone), points)
 
     def ask_exactly(self, points: Sequence[Point]) -> Answers:
         """The answers about each of the individuals by itself, with features computed exactly and rounded once.
@@ -128,6 +132,23 @@ class BlackBoxEvaluator:
     def settled(self, points: Points) -> Settled:
         """The answers, which leave nothing in doubt: the scores are those that it gives."""
         return _settled(self.ask(ExactRows.of(points).floats))
+
+    def decisions_however_run(self, points: FloatArray) -> IntArray:
+        """The outcomes [n]; of a file UNDECIDED where it answers about an individual alone otherwise than about many,
+        or in one thread otherwise than in two.
+        """
+        deployed = self.model.deployed
+        if self._runtime is None or deployed is None or not len(points):
+            return self.ask(points).decisions
+        parallel = Runtime(deployed, self.model.span, threads=THREADS)
+        runs = [(self._runtime, True), (self._runtime, False), (parallel, False)]
+        runs += [(parallel, True)] if len(points) <= _FEW else []  # one by one is what takes long
+        first, *others = (self._asked_in(runtime, points, alone) for runtime, alone in runs)
+        return np.where(np.any([first != other for other in others], axis=0), UNDECIDED, first)
+
+    def _asked_in(self, runtime: Runtime, points: FloatArray, alone: bool) -> IntArray:
+        found = [self._run(points[part], alone, runtime) for part in self._paces[alone].parts(len(points))]
+        return _joined(found).decisions
 
     def settled_alone(self, points: Points) -> Settled:
         """The answers about each individual by itself."""

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
-from fairdsl.ir.model import Layer
+from fairdsl.ir.model import Deployed, Layer
 from fairdsl.models import exact
 from fairdsl.numerics.predicates import holds_for, mask
 
-__all__ = ["feature_matrix", "feature_values", "fold", "rounded"]
+__all__ = ["feature_matrix", "feature_values", "features_open", "fold", "is_plain", "rounded"]
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 #: Integers up to this size are float16, float32 and float64 numbers.
 _EVERY_INTEGER = 2**11
@@ -77,6 +78,30 @@ def feature_matrix(forms: Sequence[Form], points: FloatArray) -> FloatArray:
             total = total + float(factor) * columns[item]
         out[:, position] = total
     return out
+
+
+def features_open(deployed: Deployed, points: FloatArray) -> BoolArray:
+    """Individuals [n] of whom a feature that float64 computes may be another number of the file's type than the exact
+    one, rounded once.
+    """
+    open_ = np.zeros(points.shape[0], dtype=np.bool_)
+    computed = [place for place, form in enumerate(deployed.features) if not is_plain(form)]
+    if not computed:
+        return open_
+    rows = feature_matrix(deployed.features, points)
+    for feed in deployed.feeds:
+        for place in set(computed).intersection(feed.features):
+            form = deployed.features[place]
+            sizes = [abs(float(factor)) * np.abs(_column(item, points)) for item, factor in form.terms]
+            error = (len(sizes) + 2) * 2.0**-52 * (abs(float(form.constant)) + sum(sizes))
+            low, high = ((rows[:, place] + off).astype(feed.dtype) for off in (-error, error))
+            open_ |= (low != high) | bool(feed.texts)
+    return open_
+
+
+def is_plain(form: Form) -> bool:
+    """Whether it is an attribute or indicator as it stands, which float64 does not round."""
+    return len(form.terms) == 1 and not form.constant and form.terms[0][1] == 1
 
 
 def _column(item: Input, points: FloatArray) -> NDArray[Any]:

@@ -20,29 +20,32 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Point
 from fairdsl.ir.model import Deployed, Feed
 from fairdsl.models import errors
-from fairdsl.models.features import feature_matrix, feature_values, rounded
+from fairdsl.models.features import feature_matrix, feature_values, is_plain, rounded
 from fairdsl.models.readout import decisions_of, numbers_of
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
-__all__ = ["Runtime"]
+__all__ = ["THREADS", "Runtime"]
 
+#: Threads of a run in parallel, where sums are taken in parts, and so rounded in another way than in one thread.
+THREADS = 2
 _BATCH = 4096
 #: Types of outputs that may be a table: a tensor, or a ZipMap's dictionary an individual.
 _TABLES = ("tensor(", "seq(map(")
 
 
 class Runtime:
-    """A deployed file, ready to run: single-threaded, silent, one session per file and digest."""
+    """A deployed file, ready to run: in one thread unless told otherwise, silent, one session per file and digest."""
 
-    def __init__(self, deployed: Deployed, span: Span | None = None) -> None:
+    def __init__(self, deployed: Deployed, span: Span | None = None, *, threads: int = 1) -> None:
         """Open the file; raises DiagnosticError (E0514) if onnxruntime refuses it or it has changed.
 
-        ``span`` is the place in the spec that names the file, for the diagnostic.
+        ``span`` is the place in the spec that names the file, for the diagnostic. With several ``threads`` sums are
+        taken in parts, and so rounded in another way.
         """
         self._deployed = deployed
         try:
-            self._session = _session(deployed.path, deployed.sha256)
+            self._session = _session(deployed.path, deployed.sha256, threads)
         except _CannotRunError as problem:
             raise DiagnosticError(errors.cannot_run(deployed.path, str(problem), span)) from problem
         self._shapes = {item.name: tuple(item.shape) for item in self._session.get_inputs()}
@@ -92,9 +95,7 @@ class Runtime:
     @property
     def _plain(self) -> bool:
         """Whether all features are attributes as they stand, so that float64 rounds none of them before the file."""
-        return all(
-            len(form.terms) == 1 and not form.constant and form.terms[0][1] == 1 for form in self._deployed.features
-        )
+        return all(is_plain(form) for form in self._deployed.features)
 
     def _one_by_one(self, points: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
         """The output for every individual alone, whose features are attributes as they stand."""
@@ -182,7 +183,7 @@ def _fixed_batch(shapes: dict[str, tuple[Any, ...]]) -> int | None:
 
 
 @lru_cache(maxsize=16)
-def _session(path: str, digest: str) -> Any:
+def _session(path: str, digest: str, threads: int) -> Any:
     import onnxruntime
 
     from fairdsl.models.onnx_import.file import file_digest
@@ -192,7 +193,7 @@ def _session(path: str, digest: str) -> Any:
         raise _CannotRunError("the file has changed since it was read")
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
     try:

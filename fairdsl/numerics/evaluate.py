@@ -154,6 +154,22 @@ class BatchEvaluator:
             scores[part], errors[part] = self._forward.bounded(self.read(_some(points, part)), by_row=by_row)
         return scores, errors
 
+    def scores_as_rounded(self, points: Points, *, by_row: bool) -> tuple[FloatArray, FloatArray]:
+        """What :meth:`scores` gives, as if every operation rounded: the bound is not 0 where float64 happens to be
+        exact, so it can be scaled to other floating-point numbers.
+        """
+        scores = np.empty((len(points), self.model.score_count))
+        errors = np.empty_like(scores)
+        for start in range(0, len(points), self.chunk):
+            part = slice(start, start + self.chunk)
+            read = self.read(_some(points, part))
+            if isinstance(self._forward, Forward):
+                known = np.zeros((1, read.numbers.shape[1]))
+                scores[part], errors[part] = self._forward.bounded(read, by_row=by_row, error=known)
+            else:
+                scores[part], errors[part] = self._forward.bounded(read, by_row=by_row)
+        return scores, errors
+
     def decisions(self, points: Points) -> tuple[IntArray, BoolArray]:
         """The outcome of each point, and where the error bound leaves it in doubt."""
         decisions, in_doubt, _, _ = self._judged(points)

@@ -56,10 +56,11 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     evidence, box = verdict.evidence, problem.model.opaque
     basis = evidence.basis.about(problem, answers=isinstance(box, BlackBox))
     verdict = replace(verdict, evidence=replace(evidence, basis=basis))
-    if not isinstance(box, BlackBox):
-        return verdict
-    who = "the deployed file" if box.call is None else "the Python function"
-    return _noted(verdict, f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic")
+    if isinstance(box, BlackBox):
+        who = "the deployed file" if box.call is None else "the Python function"
+        note = f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic"
+        return _noted(verdict, note)
+    return verdict
 
 
 def _noted(verdict: _Answered, *notes: str) -> _Answered:

@@ -17,7 +17,7 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "leaf_boxes": ("fairdsl.backends.leaf_boxes", "LeafBoxes"),
     "smt": ("fairdsl.backends.smt", "Smt"),
     "intervals": ("fairdsl.backends.intervals", "Intervals"),
-    "rows": ("fairdsl.backends.sampling.rows", "OverRows"),
+    "rows": ("fairdsl.backends.rows", "OverRows"),
     "sampling": ("fairdsl.backends.sampling", "Sampling"),
     "subset_sum": ("fairdsl.backends.subset_sum.procedure", "SubsetSum"),
     "ssat": ("fairdsl.backends.ssat.procedure", "Ssat"),

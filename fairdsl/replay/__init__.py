@@ -1,8 +1,36 @@
-"""Replay: no witness without it. Pairs are checked against the question and run on the original model."""
+"""Replay: no witness without it. Pairs are checked against the question and run on the original model, rows decided by
+everybody who can decide them."""
 
 from fairdsl.replay.admissible import admissible, round_point
+from fairdsl.replay.decisions import (
+    Decisions,
+    TimeIsUpError,
+    decide,
+    deciders_of,
+    decisions_of_rows,
+    differing,
+    rows_counted,
+)
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
 from fairdsl.replay.shorten import shortened
+from fairdsl.replay.shown import replayed
 from fairdsl.replay.spread import spread
 
-__all__ = ["admissible", "breaks", "replay", "round_point", "runtime_of", "shortened", "spread", "witness"]
+__all__ = [
+    "Decisions",
+    "TimeIsUpError",
+    "admissible",
+    "breaks",
+    "decide",
+    "deciders_of",
+    "decisions_of_rows",
+    "differing",
+    "replay",
+    "replayed",
+    "round_point",
+    "rows_counted",
+    "runtime_of",
+    "shortened",
+    "spread",
+    "witness",
+]

@@ -21,6 +21,7 @@ from fairdsl.report.model import (
     ShareReport,
     WitnessReport,
 )
+from fairdsl.report.rows import by_decider, differing_rows, shares_by_decider
 from fairdsl.verdict import (
     Estimate,
     Estimated,
@@ -84,6 +85,8 @@ def demand_report(
                 shares=_shares(verdict, domain),
                 estimate=None if verdict.estimate is None else _estimate(verdict.estimate, quantity),
                 witnesses=_witnesses(verdict.witnesses, domain, outcomes),
+                by_decider=shares_by_decider(verdict.by_decider, quantity),
+                differing=differing_rows(verdict.differing, domain, outcomes),
             )
             low, high = share_value(verdict.certified, verdict.falsified, quantity)
             return _judged(counted, low, high, verdict.reason)
@@ -91,7 +94,12 @@ def demand_report(
             return _estimated(asked, verdict, quantity, domain, outcomes)
         case Value():
             columns = domain.attributes if population is None else population.columns
-            resting = replace(_resting(asked, verdict.evidence), groups=groups_report(verdict, columns, population))
+            resting = replace(
+                _resting(asked, verdict.evidence),
+                groups=groups_report(verdict, columns, population),
+                by_decider=by_decider(verdict.by_decider),
+                differing=differing_rows(verdict.differing, domain, outcomes),
+            )
             return judged_value(resting, verdict)
         case _:
             assert_never(verdict)
@@ -175,6 +183,7 @@ def _unknown(demand: DemandReport, verdict: Unknown, domain: Domain, outcomes: S
         detail=verdict.detail,
         value=Interval(verdict.low, verdict.high) if bounded else None,
         disagreements=_witnesses(verdict.witnesses, domain, outcomes),
+        differing=differing_rows(verdict.differing, domain, outcomes),
     )
 
 

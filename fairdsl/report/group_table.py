@@ -36,7 +36,7 @@ def group_table(groups: GroupsReport, width: int) -> list[str]:
     everybody = all(group.mass.exact == 1 for group in listed)
     table = {name: [_value(group, name) for group in listed] for name in names}
     table |= {
-        "rate": [_percent(group.rate) for group in listed],
+        **_rates(listed),
         "of all": ["" if everybody else _percent(group.mass) for group in listed],
         "rows": ["" if group.rows is None else f"{group.rows:,}" for group in listed],
         "in rows": [_percent(group.empirical) for group in listed],
@@ -46,6 +46,14 @@ def group_table(groups: GroupsReport, width: int) -> list[str]:
     lines = _lines({heading: texts for heading, texts in table.items() if any(texts)}, width)
     more = len(groups.groups) - len(listed)
     return [*lines, f"and {more:,} more in the JSON report"] if more else lines
+
+
+def _rates(groups: Sequence[GroupReport]) -> dict[str, list[str]]:
+    """The rates; where those who decide the rows differ, each of theirs."""
+    deciders = dict.fromkeys(by for group in groups for by in group.by_decider)
+    if all(len(set(group.by_decider.values())) <= 1 for group in groups):
+        return {"rate": [_percent(group.rate) for group in groups]}
+    return {by.value: [_percent(group.by_decider.get(by)) for group in groups] for by in deciders}
 
 
 def _lines(table: dict[str, list[str]], width: int) -> list[str]:

@@ -11,6 +11,7 @@ from fairdsl.ir.population import Population
 from fairdsl.metrics import judged, range_words, rows_to_decide
 from fairdsl.report.cells import cell_of
 from fairdsl.report.model import Cell, DemandReport, GroupReport, GroupsReport, Interval, PartReport
+from fairdsl.report.rows import by_decider
 from fairdsl.verdict import Judgement, Part, Rate, Reason, Value, judge
 
 __all__ = ["groups_report", "judged_value"]
@@ -62,6 +63,7 @@ def _group(rate: Rate, names: _Names, *, most: bool, least: bool) -> GroupReport
         sampling=_interval(rate.sampling),
         most=most,
         least=least,
+        by_decider=by_decider(rate.by_decider),
     )
 
 
@@ -93,9 +95,19 @@ def judged_value(demand: DemandReport, value: Value) -> DemandReport:
     demand = replace(demand, judgement=judgement)
     # A measured interval is its own explanation, unless the engine had to stop early.
     reason = value.reason if judgement is Judgement.MEASURED else value.reason or Reason.INCOMPLETE
+    if reason is Reason.NUMERIC_GAP and _left_by_sampling(demand, value):
+        reason = Reason.INCOMPLETE
     if judgement in (Judgement.HOLDS, Judgement.VIOLATED) or reason is None:
         return demand
     return replace(demand, reason=reason, detail=_detail(demand, value))
+
+
+def _left_by_sampling(demand: DemandReport, value: Value) -> bool:
+    """Whether the number itself decides the threshold, and only the sampling error leaves room."""
+    threshold = demand.threshold
+    if threshold is None or value.confidence is None or not value.defined:
+        return False
+    return judge(value.low, value.high, threshold.relation, threshold.limit) is not Judgement.UNKNOWN
 
 
 def _nothing_known(value: Value) -> bool:
@@ -112,10 +124,12 @@ def _detail(demand: DemandReport, value: Value) -> str:
     if threshold is not None and value.confidence is not None:
         if value.sampling is None:
             return "there is no interval for the sampling error, which the demand asks for"
-        if judge(value.low, value.high, threshold.relation, threshold.limit) is not Judgement.UNKNOWN:
+        if _left_by_sampling(demand, value):
             rows = rows_to_decide(value, demand.metric, threshold)
             many = "" if rows is None else f", about {rows:,} behind each rate if the rates stay as they are"
             return f"the rows leave room on both sides of the threshold; more of them may decide it{many}"
+    if value.reason is Reason.NUMERIC_GAP:
+        return "the number lies between the one that exact arithmetic has of these rows and that of the deployed file"
     if value.reason is Reason.TIMEOUT:
         return "the time ended before the probabilities were known more precisely"
     if value.reason is Reason.INTERRUPTED:

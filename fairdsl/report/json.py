@@ -28,11 +28,12 @@ from fairdsl.report.model import (
     PropertyReport,
     RegionReport,
     Report,
+    RowReport,
     ShareReport,
     WitnessReport,
 )
 from fairdsl.report.numbers import above, below, json_number, nearest, ratio
-from fairdsl.verdict import Basis, Coverage, Tally
+from fairdsl.verdict import Basis, Coverage, Decider, Tally
 
 __all__ = ["SCHEMA", "report_to_json", "write"]
 
@@ -123,6 +124,10 @@ def _demand(demand: DemandReport) -> JsonObject:
         written["notes"] = list(demand.notes)
     if demand.estimate is not None:
         written["estimate"] = _estimate(demand.estimate)
+    if len(demand.by_decider) > 1:
+        written["by_decider"] = _by_decider(demand.by_decider)
+    if demand.differing:
+        written["differing_rows"] = [_row(row) for row in demand.differing]
     if demand.coverage is not None:
         written["partitions"] = _coverage(demand.coverage)
     if demand.groups is not None:
@@ -153,6 +158,14 @@ def _interval(value: Interval) -> JsonObject:
     if value.exact is not None:
         written["exact"] = ratio(value.exact)
     return written
+
+
+def _by_decider(numbers: Mapping[Decider, Interval | None]) -> JsonObject:
+    return {by.value: None if number is None else _interval(number) for by, number in numbers.items()}
+
+
+def _row(row: RowReport) -> JsonObject:
+    return {"row": row.row, "values": _individual(row.values), "exact": row.exact, "deployed": row.deployed}
 
 
 def _threshold(threshold: Threshold) -> JsonObject:
@@ -259,6 +272,8 @@ def _group(group: GroupReport) -> JsonObject:
         written["empirical"] = _interval(group.empirical)
     if group.sampling is not None:
         written["sampling"] = _interval(group.sampling)
+    if len(group.by_decider) > 1:
+        written["by_decider"] = _by_decider(group.by_decider)
     if group.most or group.least:
         written["favoured"] = [word for word, true in (("most", group.most), ("least", group.least)) if true]
     return written

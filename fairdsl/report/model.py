@@ -7,7 +7,7 @@ it from verdicts, ``json`` and ``text`` write it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Arithmetic, Basis, Coverage, Ended, Fidelity, Judgement, Reason, Word, combine
+from fairdsl.verdict import Arithmetic, Basis, Coverage, Decider, Ended, Fidelity, Judgement, Reason, Word, combine
 
 __all__ = [
     "Cell",
@@ -30,6 +30,7 @@ __all__ = [
     "PropertyReport",
     "RegionReport",
     "Report",
+    "RowReport",
     "ShareReport",
     "WitnessReport",
 ]
@@ -94,6 +95,20 @@ class RegionReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RowReport:
+    """A row of a table that exact arithmetic and the deployed file judge differently: the ``row``-th, from 1.
+
+    ``exact`` and ``deployed`` are outcomes, or `fair` and `unfair` where units are judged; None where exact arithmetic
+    leaves it open, or the file by itself decides it now so, now so.
+    """
+
+    row: int
+    values: Mapping[str, Cell]
+    exact: str | None
+    deployed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShareReport:
     """Shares of the target's measure: ``certified <= fair share <= 1 - falsified``.
 
@@ -120,7 +135,8 @@ class GroupReport:
     ``group`` and ``given`` are values by name, a range as ``25 .. 44``. ``mass`` is the probability of what the
     rate is of (with a label: of the group and the label's value), ``rows`` how many rows of data it rests on (None: on
     none), ``empirical`` the frequency in them; ``sampling`` covers sampling error as well. ``most`` and ``least``: it
-    may be the most, or the least, favoured of those that it is compared with.
+    may be the most, or the least, favoured of those that it is compared with. ``by_decider`` is the rate by everybody
+    who decides the rows of a table.
     """
 
     group: Mapping[str, Cell]
@@ -132,6 +148,7 @@ class GroupReport:
     sampling: Interval | None = None
     most: bool = False
     least: bool = False
+    by_decider: Mapping[Decider, Interval | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +208,8 @@ class DemandReport:
     A refused demand has neither backend, method, fidelity nor ``basis``: nothing was run.
     ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
     deployed float32 file differ, which prove nothing. ``coverage`` is there where the question was asked
-    partition by partition, ``groups`` where it is about groups.
+    partition by partition, ``groups`` where it is about groups. Of rows of a table, ``by_decider`` is the number by
+    everybody who decides them (None: there is no such number), and ``differing`` are the rows on which they differ.
     """
 
     text: str
@@ -213,6 +231,8 @@ class DemandReport:
     groups: GroupsReport | None = None
     witnesses: tuple[WitnessReport, ...] = ()
     disagreements: tuple[WitnessReport, ...] = ()
+    by_decider: Mapping[Decider, Interval | None] = field(default_factory=dict)
+    differing: tuple[RowReport, ...] = ()
     refusals: tuple[Diagnostic, ...] = ()
 
     @property

@@ -22,6 +22,7 @@ from fairdsl.report.model import (
     ShareReport,
     WitnessReport,
 )
+from fairdsl.report.row_lines import row_lines
 from fairdsl.report.words import (
     EXIT,
     amounts,
@@ -115,6 +116,8 @@ def _property(item: PropertyReport, names: int, style: Style) -> Iterator[str]:
                 demand, len(_INDENT) + _VERDICT_WIDTH + 3, style, alike
             )
         yield from _because(demand, style)
+        for heading, text in row_lines(demand, item):
+            yield from detail(heading, text, style)
         yield from _groups(demand, item, style)
     if item.shares is not None:
         yield from _shares(item.shares, style)

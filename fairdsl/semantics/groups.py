@@ -15,6 +15,7 @@ from fairdsl.diagnostics import Reporter
 from fairdsl.ir.question import GroupMetric, Quantity, Threshold
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
+from fairdsl.semantics.coined import check_coined
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.group_clauses import GroupClauses, Groups
 from fairdsl.semantics.influences import check_influence, influence_on
@@ -188,6 +189,8 @@ class GroupBuilder:
             )
             return None
         self._read.append(metric)
+        label = groups.columns.attributes[-1] if groups.population and groups.population.label else None
+        check_coined(name.text, name.span, self.node, label, self.reporter)
         Needs(self.node, self.model, groups, self.graphs, self.reporter).check(metric, name.span)
         return metric
 

@@ -1,7 +1,7 @@
 """The metrics of the language: their names, what each needs, and the names of other libraries.
 
-docs/semantics.md section 4 defines them. Fairlearn's names mean the same and are aliases; AIF360's signed
-metrics are different quantities and need ``privileged GROUP``.
+docs/semantics.md section 4 defines them. Fairlearn's names mean the same and are aliases, refused where they would not
+(:mod:`fairdsl.semantics.coined`); AIF360's signed metrics are different quantities and need ``privileged GROUP``.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class PairDemands:
         return demands[0] if demands else SameDecision()
 
     def _under_rows(self, precise: tree.Node | None) -> str | None:
-        """The distribution of rows that shares are taken under; None without one, or where its shares are refused."""
+        """The distribution whose rows are asked about; None without one, or where that is refused."""
         for clause in self.node.clauses:
             if isinstance(clause, tree.UnderClause) and precise is None:
                 found = self.distributions.get(clause.distribution.text)
@@ -107,15 +107,17 @@ class PairDemands:
         demand = self._pair_demand(clause.demand)
         if demand is None:
             return None
-        metric = "same_decision" if isinstance(demand, SameDecision) else "score_gap"
+        alike = isinstance(demand, SameDecision)
+        under = self._under_rows(clause.confidence) if alike else None
         confidence = clause.confidence
         sure = None if confidence is None else precision_of(None, confidence, self.reporter)
         return Demand(
             text=_line(clause.span),
-            metric=metric,
+            metric="same_decision" if alike else "score_gap",
             question=replace(question, demand=demand),
             certain=None if sure is None else sure.confidence,
-            beyond=self._beyond(),
+            beyond=() if under else self._beyond(),
+            under=under,
             quantity=Quantity.HOLDS,
             threshold=None,
             required=True,

@@ -140,12 +140,14 @@ def sentence(
         pair += f", where {predicate_text(question.pair_target, domain)},"
     if question.sure:
         pair = f"{pair.removesuffix(',')}, where `{model}` gives {_how_sure(question)},"
+    taken = "values" if question.relax else "other attributes"
     if quantity is Quantity.HOLDS:
-        return f"{pair[0].upper()}{pair[1:]} {_demanded(question, model)}."
+        told = f"{pair} {_demanded(question, model)}."
+        return f"{told[0].upper()}{told[1:]}" if under is None else f"For the {taken} of every row of `{under}`, {told}"
     share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
     unit = "individuals" if question.relax else "assignments of the other attributes"
     if under is not None:
-        unit = f"rows of `{under}`, each taken for its {'values' if question.relax else 'other attributes'},"
+        unit = f"rows of `{under}`, each taken for its {taken},"
     bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
 

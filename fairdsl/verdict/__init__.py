@@ -1,6 +1,7 @@
 """Verdicts and the logic of judging and joining them: pure data, no engines."""
 
 from fairdsl.verdict.basis import Arithmetic, Basis, Source, Word
+from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.rates import Part, Rate
@@ -31,7 +32,10 @@ __all__ = [
     "Among",
     "Arithmetic",
     "Basis",
+    "ByDecider",
     "Coverage",
+    "Decider",
+    "DifferingRow",
     "Ended",
     "Estimate",
     "Estimated",

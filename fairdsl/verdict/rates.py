@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from fairdsl.verdict.deciders import ByDecider
+
 __all__ = ["Part", "Rate"]
 
 
@@ -17,7 +19,7 @@ class Rate:
     ``mass`` is the probability of what the rate is of, group and further conditions together (a lower and an
     upper bound), ``rows`` how many rows of data it rests on (None: on none) and ``empirical`` the frequency in
     those rows (two bounds where the model leaves decisions open). ``sampling`` is the interval that also covers
-    sampling error, where it was asked for.
+    sampling error, where it was asked for. ``by_decider`` are the rate by everybody who decides the rows of a table.
     """
 
     group: tuple[tuple[int, Fraction], ...]
@@ -28,6 +30,7 @@ class Rate:
     rows: int | None = None
     empirical: tuple[Fraction, Fraction] | None = None
     sampling: tuple[Fraction, Fraction] | None = None
+    by_decider: tuple[ByDecider, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high <= 1:

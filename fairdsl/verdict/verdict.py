@@ -13,6 +13,7 @@ from typing import NoReturn
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Point
 from fairdsl.verdict.basis import Basis
+from fairdsl.verdict.deciders import ByDecider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.rates import Part, Rate
 
@@ -208,7 +209,7 @@ class Violated(_NoTruthValue):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown(_NoTruthValue):
-    """Not decided, and why; ``witnesses`` are the pairs on which the arithmetics disagree."""
+    """Not decided, and why; ``witnesses`` are the pairs on which the arithmetics disagree, ``differing`` such rows."""
 
     reason: Reason
     detail: str
@@ -216,6 +217,7 @@ class Unknown(_NoTruthValue):
     witnesses: tuple[Witness, ...] = ()
     low: Fraction | None = None
     high: Fraction | None = None
+    differing: tuple[DifferingRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +258,8 @@ class Shares(_NoTruthValue):
     ``certified <= fair share <= 1 - falsified``. ``vacuous`` (part of certified) has no admissible pair.
     ``measure`` says what is counted and ``unit`` what one unit is; ``reason`` why some are undecided.
     ``float32_certified`` is what is certified for the deployed float32 file as well (None: not known),
-    ``regions`` say where it fails, the heaviest first.
+    ``regions`` say where it fails, the heaviest first. Of rows of a table, ``by_decider`` is the fair share by
+    everybody who decides them, and ``differing`` are the rows on which they differ.
     """
 
     certified: Fraction
@@ -272,6 +275,8 @@ class Shares(_NoTruthValue):
     float32_certified: Fraction | None = None
     estimate: Estimate | None = None
     regions: tuple[Region, ...] = ()
+    by_decider: tuple[ByDecider, ...] = ()
+    differing: tuple[DifferingRow, ...] = ()
 
     def __post_init__(self) -> None:
         if self.certified + self.falsified + self.undecided != 1:
@@ -309,7 +314,9 @@ class Value(_NoTruthValue):
     probability ``confidence`` that was asked for; then it is what is judged. Where ``parts`` are given, each of
     them is judged, and the value is the worst one's. Where some part is, or may be, no number the value is not
     ``defined``, and its bounds mean nothing; ``reason`` is UNDEFINED then unless more work may tell. ``warnings``
-    are findings about the groups.
+    are findings about the groups. Of rows of a table, ``by_decider`` is the number by everybody who decides them,
+    which [low, high] contains, and ``differing`` are the rows on which they differ; ``alternatives`` are the values
+    that each of them has, and a threshold is met or missed where it is by all.
     """
 
     low: Fraction
@@ -325,6 +332,9 @@ class Value(_NoTruthValue):
     defined: bool = True
     reason: Reason | None = None
     warnings: tuple[Diagnostic, ...] = ()
+    by_decider: tuple[ByDecider, ...] = ()
+    differing: tuple[DifferingRow, ...] = ()
+    alternatives: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
         if self.defined and self.reason is Reason.UNDEFINED:

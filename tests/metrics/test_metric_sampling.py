@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from fairdsl.ir.expr import Relation, holds
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.question import Excluding, Threshold
-from fairdsl.metrics import Counted, Joint, counts_of, decided, judged, rows_needed, rows_to_decide, value_of
+from fairdsl.metrics import Counted, Joint, decided, judged, rows_needed, rows_to_decide, value_of
 from fairdsl.metrics.cohorts import Hits
 from fairdsl.metrics.sampling import frequency, half_width, sampled_rate
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Judgement, Value
 
 F = Fraction
@@ -100,7 +101,7 @@ def test_rows_are_counted_by_the_model_itself(table: list[tuple[int, int, int, b
         key += (F(repaid),) if metric == "equalized_odds" else ()
         expected[key] += 1
         favoured[key] += race + F(age, 10) + 3 * F(wealth, 2) > 5
-    found = counts_of(question, population, rule)
+    found = rows_counted(question, population, rule)
     # Where no row counts, every key is there with none: nothing at all would mean a law from no rows.
     assert found
     assert {key: count.rows for key, count in found.items() if count.rows} == expected

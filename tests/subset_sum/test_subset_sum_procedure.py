@@ -10,14 +10,13 @@ import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.subset_sum import SubsetSum
-from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer, Real
-from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.expr import Compare, Linear, Member, Relation, Variable
+from fairdsl.ir.domain import Attribute, Boolean, Real
+from fairdsl.ir.expr import Compare, Linear, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByHighest, ExactArray, Layer
-from fairdsl.ir.population import Cell, Inside, Network, Rows, Sample
+from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, Threshold
+from fairdsl.ir.question import Differ, Pair, Quantity, Threshold
 from fairdsl.verdict import Reason, Unknown, Value
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, value
 
@@ -77,59 +76,6 @@ def test_too_large_tables_are_refused() -> None:
     law = network(booleans(*names), factors)
     assert "too many combinations" in refused(asked(law, linear([1], 1, inputs=[IndicatorInput(every)]), 0))
     assert "groups" in refused(asked(law, linear([1] * 26, 13), *range(20)))
-
-
-def rows_of(values: list[list[float]], columns: tuple[Attribute, ...], has_label: bool = False) -> Rows:
-    return Rows(
-        name="rows",
-        columns=columns,
-        sample=Sample(path="rows.csv", sha256="", values=ExactRows.of_floats(values)),
-        has_label=has_label,
-    )
-
-
-def about_rows(rows: Rows, model, *across: int, **clauses) -> Problem:
-    attributes = rows.columns[:-1] if rows.has_label else rows.columns
-    return Problem(
-        name="p",
-        domain=Domain(
-            name="People",
-            attributes=attributes,
-            where=clauses.pop("where", Member(variable=Variable(0), values=frozenset({ZERO, ONE}))),
-        ),
-        model=model,
-        question=GroupMetric(
-            metric=clauses.pop("metric", "statistical_parity"), across=across, population="rows", **clauses
-        ),
-        quantity=Quantity.METRIC,
-        population=rows,
-    )
-
-
-def test_rows_are_counted() -> None:
-    columns = (*booleans("A"), Attribute(name="n", type=Integer(low=0, high=4)))
-    table = [[0, 0], [0, 3], [0, 4], [1, 3], [1, 2]]
-    found = value(about_rows(rows_of(table, columns), linear([0, 1], 3), 0))
-    assert found.low == found.high == F(2, 3) - F(1, 2)
-    assert [(rate.low, rate.rows) for rate in found.rates] == [(F(2, 3), 3), (F(1, 2), 2)]
-    only = Compare(left=Linear.of({Variable(1): ONE}, F(-3)), relation=Relation.LE)
-    within = value(about_rows(rows_of(table, columns), linear([0, 1], 3), 0, given=only))
-    assert within.low == 0
-    # Read with every value of n alike, 2 of 5 pass in both groups.
-    changed = value(about_rows(rows_of(table, columns), linear([0, 1], 3), 0, influence=(1,)))
-    assert changed.low == changed.high == F(2, 3) - F(1, 2)
-    assert "need a graph" in refused(
-        about_rows(rows_of(table, columns), linear([0, 1], 3), 0, metric="path_specific_gap")
-    )
-
-
-def test_labels_of_rows() -> None:
-    columns = (*booleans("A", "X"), *booleans("Y"))
-    table = [[0, 1, 1], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 0, 0], [1, 0, 0]]
-    problem = about_rows(rows_of(table, columns, has_label=True), linear([0, 1], 1), 0, metric="equalized_odds")
-    found = value(problem)
-    # Label 1: 1/2 against 1; label 0: 1 against 0. One rule, two laws.
-    assert found.low == found.high == 1
 
 
 def test_labels_of_a_network() -> None:

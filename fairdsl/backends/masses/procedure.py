@@ -11,10 +11,10 @@ from fairdsl.backends.masses.offer import offer
 from fairdsl.backends.masses.refine import Refinement
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.joint import Joint
 from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.metrics.value import decided, value_of
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["Masses"]
@@ -42,7 +42,7 @@ class Masses:
         own = subject_of(problem)
         subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
         refinements = [Refinement(subject) for subject in subjects]
-        counts = counts_of(question, population, problem.model)
+        counts = rows_counted(question, population, problem.model)
         reason = None
         told = monotonic()
         while True:

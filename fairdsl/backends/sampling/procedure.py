@@ -100,7 +100,7 @@ class Sampling:
         return self._verdict(problem, precision, _Seen(sample, seen, units.empty, ended), facts)
 
     def _verdict(self, problem: Problem, precision: Precision, seen: _Seen, facts: Facts) -> Verdict:
-        from fairdsl.backends.sampling.replays import replayed
+        from fairdsl.replay import replayed
 
         sample, estimate = seen.sample, seen.estimate
         evidence = Evidence(

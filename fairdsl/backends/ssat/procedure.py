@@ -17,11 +17,11 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.joint import Joint, columns_of
 from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.metrics.value import value_of
 from fairdsl.metrics.words import group_words
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["Ssat"]
@@ -60,7 +60,7 @@ def _answer(
 ) -> Value | Refused:
     own = subject_of(problem)
     subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
-    counts = counts_of(question, population, problem.model)
+    counts = rows_counted(question, population, problem.model)
     rests = _Rests()
     solvers = rests.solvers(budget.tactics.ssat_solver)
     joints = list[Joint]()

@@ -20,14 +20,15 @@ from fairdsl.backends.subset_sum.remainder import NormalSum
 from fairdsl.backends.subset_sum.rounded import Arithmetic
 from fairdsl.backends.subset_sum.subject import Event, Subject, subject_of, with_baseline, without_influence
 from fairdsl.backends.subset_sum.task import Task
+from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown
 from fairdsl.backends.subset_sum.window import OutOfTimeError, TooLargeError
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Network, Sample, label_column
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold
-from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.joint import Counted, Joint, Key, columns_of
 from fairdsl.metrics.value import decided, value_of
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["BACKEND", "PATHS", "Instance", "Law", "answered", "instance_of"]
@@ -82,6 +83,9 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
         why = "which group is favoured most is found on the way; name the baseline"
         return Refusal(why=why, span=question.span)
     subjects = [upward(subject) for subject in _subjects(problem, question)]
+    if any(subject.unknown for subject in subjects):
+        why = "the baseline sends people to combinations of parents that have no distribution: the gap is an interval"
+        return Refusal(why=why, span=question.span)
     laws = []
     for subject in subjects:
         law = _law(subject)
@@ -95,7 +99,7 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
         threshold=problem.threshold,
         event=subjects[0].event,
         laws=tuple(laws),
-        counts=counts_of(question, population, problem.model),
+        counts=rows_counted(question, population, problem.model),
         asked=asked,
     )
 
@@ -103,7 +107,8 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
 def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
     own = subject_of(problem)
     if question.metric == PATHS and isinstance(question.baseline, tuple):
-        return [with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)]
+        set_ = with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)
+        return [allowing_for_unknown(set_)]
     return [own, without_influence(own, question.influence)] if question.influence else [own]
 
 

@@ -92,7 +92,8 @@ def task_of(subject: Subject, parts: int) -> Task:
     network = fine.network
     blocked = frozenset((*looks, *subject.keys))
     left = choose_remainder(network, {column: read.of(column) for column in range(len(network.columns))}, blocked)
-    builder = _Builder(network, read, looks, {factor.column: factor for factor in network.factors}, parts, left)
+    factors = {factor.column: factor for factor in network.factors}
+    builder = _Builder(network, read, looks, factors, parts, left, unknown=bool(subject.unknown))
     for column in range(len(network.columns)):
         if column not in left.columns:
             builder.add(column)
@@ -144,6 +145,7 @@ class _Builder:
     sets: dict[int, list[ValueSet]] = field(default_factory=dict)
     readings: dict[int, tuple[tuple[State, ...], ...]] = field(default_factory=dict)
     normal: dict[int, NormalAxis] = field(default_factory=dict)
+    unknown: bool = False
     divided: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -240,7 +242,7 @@ class _Builder:
             exact = exact and low is high
         below = tuple(least)
         complete = len(factor.rows) == prod(len(self.network.cells[parent]) for parent in factor.parents)
-        if not complete:
+        if not complete and not self.unknown:
             name = self.network.columns[factor.column].name
             self.notes.append(f"what `{name}` depends on in ways that have no law counts as impossible")
         return Chances(

@@ -21,7 +21,6 @@ __all__ = ["offer"]
 
 #: Keys, combinations of cells that a predicate over several columns is evaluated on, cells of the largest table.
 _KEYS, _TOGETHER, _CLIQUE = 1 << 16, 1 << 19, 1 << 24
-_VARIANTS = 1 << 22
 _NUMBERED = 4096
 
 
@@ -35,26 +34,9 @@ def offer(problem: Problem) -> Offer | Refusal:
     if problem.model.favourable is None:
         return Refusal(why="the model has no favourable outcome", span=problem.model.span)
     if isinstance(population, Rows):
-        return _of_rows(problem, question, population)
+        return Refusal(why="the population is rows of a table, which are counted", span=question.span)
     refusal = _of_model(problem.model) or _of_law(problem, question, population)
     return refusal or Offer(method="the law of a weighted sum over the population's columns", decides=True)
-
-
-def _of_rows(problem: Problem, question: GroupMetric, rows: Rows) -> Offer | Refusal:
-    if question.metric == "path_specific_gap":
-        return Refusal(why="paths of influence need a graph, and rows have none", span=question.span)
-    for column in columns_of(question, rows):
-        attribute = rows.columns[column]
-        if attribute.values is None and not attribute.bins:
-            why = f"`{attribute.name}` is a real number: groups of it need `bins`"
-            return Refusal(why=why, span=attribute.span)
-    sizes = [problem.domain.attributes[column].size for column in question.influence]
-    if None in sizes:
-        return Refusal(why="the influence of a real attribute on rows has no end of values", span=question.span)
-    count = prod(size for size in sizes if size is not None) * rows.sample.rows
-    if count > _VARIANTS:
-        return Refusal(why=f"influence would take {count:,} evaluations", span=question.span)
-    return Offer(method=f"every one of {rows.sample.rows:,} rows evaluated", decides=True)
 
 
 def _of_model(model: Model) -> Refusal | None:

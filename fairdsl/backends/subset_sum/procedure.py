@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property
+from math import ceil
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.subset_sum.offer import offer
 from fairdsl.backends.subset_sum.refinement import Refinement
 from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.rows import joint_of_rows
 from fairdsl.backends.subset_sum.subject import Subject, subject_of, with_baseline, without_influence
+from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown, with_unknown
 from fairdsl.backends.subset_sum.window import OutOfTimeError
-from fairdsl.ir.population import Population, Rows
+from fairdsl.ir.domain import show_number
+from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
-from fairdsl.metrics.counts import counts_of
+from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Counted, Joint, Key
-from fairdsl.metrics.value import decided, hull_of, most_favoured_groups, value_of
+from fairdsl.metrics.value import decided, most_favoured_groups, value_of
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["SubsetSum"]
@@ -27,7 +31,7 @@ _PATHS = "path_specific_gap"
 
 
 class SubsetSum:
-    """Answers metrics of groups: models with one linear score under a network, and all models on rows."""
+    """Answers metrics of groups of models with one linear score under a network."""
 
     name = "subset_sum"
     about = Capability(
@@ -36,7 +40,6 @@ class SubsetSum:
         models=(
             "one linear score of attributes and indicators",
             "rules and trees with one score",
-            "on the rows of a table every model",
         ),
     )
 
@@ -50,8 +53,6 @@ class SubsetSum:
         if not isinstance(question, GroupMetric) or population is None:
             raise ValueError("subset sums were asked what they refuse")
         try:
-            if isinstance(population, Rows):
-                return _from_rows(problem, question, population, budget)
             return _from_law(problem, question, population, budget, observer)
         except OutOfTimeError:
             return _nothing(Reason.TIMEOUT, "the budget ended before any bound was known")
@@ -59,13 +60,6 @@ class SubsetSum:
 
 def _nothing(reason: Reason, detail: str) -> Unknown:
     return Unknown(reason=reason, detail=detail, evidence=Evidence(backend=SubsetSum.name, method="subset sums"))
-
-
-def _from_rows(problem: Problem, question: GroupMetric, population: Rows, budget: Budget) -> Value | Refused:
-    joint = replace(joint_of_rows(problem, budget), counts=counts_of(question, population, problem.model))
-    without = joint_of_rows(problem, budget, influence_removed=True) if question.influence else None
-    evidence = Evidence(backend=SubsetSum.name, method=f"all {population.sample.rows:,} rows evaluated")
-    return value_of(question, joint, population, evidence, without=without)
 
 
 def _from_law(
@@ -99,7 +93,8 @@ def _along_paths(
         raise ValueError("a path-specific gap has a baseline")
     values: list[Value] = []
     for baseline in baselines:
-        found = asked.value([with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)])
+        set_ = with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)
+        found = asked.value([allowing_for_unknown(set_)])
         if not isinstance(found, Value):
             return found
         values.append(found)
@@ -155,12 +150,12 @@ class _Asked:
 
     def _joints(self, refinements: Sequence[Refinement]) -> tuple[Joint, Joint | None]:
         """The joint with its counts, and that without influence."""
-        joint, *others = [each.joint for each in refinements if each.joint is not None]
+        joint, *others = [with_unknown(each.joint, each.subject) for each in refinements if each.joint is not None]
         return (replace(joint, counts=self._counts) if self._counts else joint), (others[0] if others else None)
 
     @cached_property
     def _counts(self) -> dict[Key, Counted]:
-        return counts_of(self._question, self._population, self._problem.model)
+        return rows_counted(self._question, self._population, self._problem.model)
 
 
 def _evidence(refinements: Sequence[Refinement]) -> Evidence:
@@ -168,4 +163,8 @@ def _evidence(refinements: Sequence[Refinement]) -> Evidence:
     how = "in exact arithmetic" if exact else "in float64 with a bound on the error"
     columns = max(each.columns for each in refinements)
     notes = tuple(dict.fromkeys(note for each in refinements for note in each.notes))
+    open_ = max((mass for each in refinements for mass in each.subject.unknown.values()), default=Fraction(0))
+    if open_:
+        part = f"up to {show_number(Fraction(ceil(open_ * 10**4), 100))}% of a group"
+        notes += (f"{part} have parents that no row has, and of these any decision is allowed for",)
     return Evidence(backend=SubsetSum.name, method=f"the score's law over {columns} columns {how}", notes=notes)

@@ -12,7 +12,7 @@ Three questions ask about another law than the population's own, and each is a c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.ir.expr import Predicate, Relation, conjoin, conjuncts
@@ -44,6 +44,8 @@ class Subject:
     """``network`` may have columns without a factor: they are set from outside, each cell with mass 1.
 
     The score is ``constant`` plus the sum of weight times input; ``keys`` are the columns that results are listed by.
+    ``unknown`` is mass of which nothing is known, by the values of the columns that are set: results leave it out, and
+    whoever asked allows for all that it may be.
     """
 
     network: Network
@@ -52,6 +54,7 @@ class Subject:
     conditions: tuple[Predicate, ...]
     keys: tuple[int, ...]
     event: Event
+    unknown: Mapping[tuple[Fraction, ...], Fraction] = field(default_factory=dict)
 
 
 def subject_of(problem: Problem) -> Subject:

@@ -36,10 +36,10 @@ from fairdsl.backends.ssat.solvers.ask import outermost_choice
 from fairdsl.backends.ssat.solvers.plain import plain
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
-from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.joint import Bounds, Joint, Key, columns_of
 from fairdsl.metrics.value import value_of
 from fairdsl.metrics.words import group_words
+from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Value
 
 __all__ = ["ContradictionError", "value_from"]
@@ -64,7 +64,7 @@ def value_from(
     """
     question, population = question_of(problem), problem.population
     assert population is not None, "there is a law"
-    counts = counts_of(question, population, problem.model)
+    counts = rows_counted(question, population, problem.model)
     found = []
     evidence = replace(evidence, notes=(*evidence.notes, *_unanswered(quantities, answers)))
     for number, subject in enumerate(subjects_of(problem)):

@@ -24,8 +24,8 @@ from fairdsl.backends.ssat.sdimacs import sdimacs_of
 from fairdsl.backends.ssat.solvers.plain import Plain, plain
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.counts import counts_of
 from fairdsl.metrics.subject import Subject, subject_of, without_influence
+from fairdsl.replay import rows_counted
 
 __all__ = ["Asking", "Quantity", "asked_of", "digest_of", "question_of", "subjects_of"]
 
@@ -83,7 +83,7 @@ def asked_of(problem: Problem, groups: str | None) -> tuple[Asking, ...]:
     """What there is to be asked, law by law; raises what making formulas raises of numbers and sizes."""
     question, population = question_of(problem), problem.population
     assert population is not None, "there is a law"
-    counts = counts_of(question, population, problem.model)
+    counts = rows_counted(question, population, problem.model)
     found = []
     for subject in subjects_of(problem):
         law = Law(subject)

@@ -93,12 +93,30 @@ def test_thresholds_are_held_against_the_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["require same decision", "measure fair_share within 1%", "require fair_share >= 50% with confidence 95%"],
+    [
+        "require abs(score(a) - score(b)) <= 1",
+        "measure fair_share within 1%",
+        "require fair_share >= 50% with confidence 95%",
+    ],
 )
 def test_what_rows_do_not_answer_is_refused(tmp_path: Path, line: str) -> None:
     (demand,) = asked(tmp_path, "under cohort", line).properties[0].demands
     assert demand.judgement is Judgement.REFUSED
     assert "under cohort" in demand.refusals[0].title or "with" in demand.refusals[0].title
+
+
+def test_every_row_is_treated_alike_or_some_is_not(tmp_path: Path) -> None:
+    lines = ("under cohort", "require same decision", "measure discrimination_rate")
+    report = asked(tmp_path, *lines)
+    (demand, rate) = report.properties[0].demands
+    assert demand.judgement is Judgement.VIOLATED
+    assert (demand.backend, rate.backend) == ("rows", "rows")
+    assert demand.witnesses
+    assert all(unfair(witness.a["age"], witness.a["income"]) for witness in demand.witnesses)  # type: ignore[arg-type]
+    assert "For the other attributes of every row of `cohort`, any two individuals" in render(report)
+    # The demand is violated somewhere in the domain, and by nobody of these rows.
+    (fair,) = asked(tmp_path, "target income <= 20", "under cohort", "require same decision").properties[0].demands
+    assert fair.judgement is Judgement.HOLDS
 
 
 def test_nobody_is_left(tmp_path: Path) -> None:

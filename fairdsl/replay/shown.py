@@ -8,7 +8,8 @@ import numpy as np
 
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
-from fairdsl.replay import spread, witness
+from fairdsl.replay.run import witness
+from fairdsl.replay.spread import spread
 from fairdsl.verdict import Witness
 
 __all__ = ["replayed"]

@@ -1,0 +1,157 @@
+"""Metrics of groups over the rows of a table: every row is decided by everybody who can, and counted by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget, Offer, Refusal
+from fairdsl.backends.rows.listing import listed
+from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.population import Rows
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics import Joint, Key, cells_of, columns_of, counts_of, key_of, of_all_deciders, value_of
+from fairdsl.metrics.joint import Bounds
+from fairdsl.numerics.cells import places
+from fairdsl.numerics.exact import UNDECIDED
+from fairdsl.numerics.predicates import mask
+from fairdsl.replay import Decisions, decide, decisions_of_rows, differing
+from fairdsl.verdict import Arithmetic, Basis, Decider, Evidence, Refused, Value
+
+__all__ = ["metric_over_rows", "offer_of_metric"]
+
+_Counts = NDArray[np.int64]
+
+_VARIANTS = 1 << 22
+
+
+def offer_of_metric(problem: Problem, question: GroupMetric, rows: Rows) -> Offer | Refusal:
+    """What will be done, or why not; only groups and copies that cannot be listed are refused, and no model."""
+    if problem.model.favourable is None:
+        return Refusal(why="the model has no favourable outcome", span=problem.model.span)
+    if question.metric == "path_specific_gap":
+        return Refusal(why="paths of influence need a graph, and rows have none", span=question.span)
+    for column in columns_of(question, rows):
+        attribute = rows.columns[column]
+        if attribute.values is None and not attribute.bins:
+            why = f"`{attribute.name}` is a real number: groups of it need `bins`"
+            return Refusal(why=why, span=attribute.span)
+    sizes = [problem.domain.attributes[column].size for column in question.influence]
+    if None in sizes:
+        return Refusal(why="the influence of a real attribute on rows has no end of values", span=question.span)
+    count = prod(size for size in sizes if size is not None) * rows.sample.rows
+    if count > _VARIANTS:
+        return Refusal(why=f"influence would take {count:,} evaluations", span=question.span)
+    return Offer(method=f"every one of {rows.sample.rows:,} rows decided", decides=True)
+
+
+def metric_over_rows(problem: Problem, question: GroupMetric, rows: Rows, budget: Budget) -> Value | Refused:
+    """The metric by everybody who decides the rows, and the interval that contains all. Raises TimeIsUpError."""
+    decisions = decisions_of_rows(problem.model, rows, budget.deadline)
+    counted = _Counted.of(problem, question, rows)
+    own = {by: _Favoured.of([found], problem.model.favourable) for by, found in decisions.items()}
+    without = _without_influence(problem, question, rows, budget) if question.influence else None
+    evidence = _evidence(rows, decisions)
+    values = {
+        by: value_of(
+            question,
+            replace(counted.joint(favoured), counts=counts_of(question, rows, problem.model, [decisions[by]])),
+            rows,
+            evidence,
+            without=None if without is None else counted.joint(without[by]),
+        )
+        for by, favoured in own.items()
+    }
+    marked = np.flatnonzero(differing(decisions) & counted.among).tolist()
+    return of_all_deciders(values, listed(problem, rows, decisions, marked))
+
+
+def _evidence(rows: Rows, decisions: Decisions) -> Evidence:
+    """Who decided the rows. A number of both readings is true of exact arithmetic and of the file."""
+    both = Decider.DEPLOYED in decisions
+    basis = Basis(arithmetic=Arithmetic.DEPLOYED if both else Arithmetic.EXACT)
+    count = f"all {rows.sample.rows:,} rows"
+    how = f"{count} evaluated in exact arithmetic and run in the deployed file" if both else f"{count} evaluated"
+    return Evidence(backend="rows", method=how, basis=basis)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Favoured:
+    """Of how many ``copies`` of each row, certainly and possibly, one decider says that they are favourable, [rows]."""
+
+    least: _Counts
+    most: _Counts
+    copies: int
+
+    @classmethod
+    def of(cls, decisions: list[_Counts], favourable: int | None) -> _Favoured:
+        """From the outcomes of every copy; a decision that stays open may be favourable."""
+        every = np.stack(decisions)
+        least: _Counts = (every == favourable).sum(axis=0)
+        open_: _Counts = (every == UNDECIDED).sum(axis=0)
+        return cls(least, least + open_, len(decisions))
+
+
+def _without_influence(
+    problem: Problem, question: GroupMetric, rows: Rows, budget: Budget
+) -> Mapping[Decider, _Favoured]:
+    """Every row with every assignment of the columns of influence, each alike."""
+    attributes = problem.domain.attributes
+    people = rows.sample.values.keep(range(len(attributes)))
+    found: dict[Decider, list[_Counts]] = {}
+    for assignment in product(*(attributes[column].values or () for column in question.influence)):
+        variant = people.replaced(question.influence, [float(value) for value in assignment])
+        for by, decisions in decide(problem.model, variant, budget.deadline).items():
+            found.setdefault(by, []).append(decisions)
+    return {by: _Favoured.of(decisions, problem.model.favourable) for by, decisions in found.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Counted:
+    """Which rows count, ``among`` [rows], and for which of all ``keys`` each of those does, ``places`` [counting]."""
+
+    among: NDArray[np.bool_]
+    places: _Counts
+    keys: list[Key]
+
+    @classmethod
+    def of(cls, problem: Problem, question: GroupMetric, rows: Rows) -> _Counted:
+        """Rows in the domain and in `given`, whose values lie in the cells of the columns."""
+        values, columns = rows.sample.values, columns_of(question, rows)
+        among = np.asarray(mask(conjoin(problem.domain.where, question.given), {Who.EACH: values}), dtype=np.bool_)
+        found = np.full((len(values), len(columns)), -1, dtype=np.int64)
+        for number, column in enumerate(columns):
+            found[:, number] = places(values.column(column), cells_of(rows, column))
+        among &= np.all(found >= 0, axis=1)
+        keys = [[key_of(cell) for cell in cells_of(rows, column)] for column in columns]
+        shape, counting = [len(column) for column in keys], found[among]
+        flat = np.ravel_multi_index(tuple(counting.T), shape) if columns else np.zeros(len(counting), dtype=np.int64)
+        return cls(among, np.asarray(flat, dtype=np.int64), list(product(*keys)))
+
+    def joint(self, favoured: _Favoured) -> Joint:
+        """Shares of all rows: favourable ones and all, by key."""
+        whole = len(self.among)
+        least, most, everybody = (
+            self._summed(counts) for counts in (favoured.least, favoured.most, np.ones(whole, dtype=np.int64))
+        )
+        return Joint(
+            favourable={
+                key: Bounds(low=Fraction(few, whole * favoured.copies), high=Fraction(more, whole * favoured.copies))
+                for key, few, more in zip(self.keys, least, most, strict=True)
+            },
+            total={
+                key: Bounds.exactly(Fraction(count, whole)) for key, count in zip(self.keys, everybody, strict=True)
+            },
+        )
+
+    def _summed(self, counts: _Counts) -> list[int]:
+        sums = np.zeros(len(self.keys), dtype=np.int64)
+        np.add.at(sums, self.places, counts[self.among])
+        return [int(total) for total in sums]

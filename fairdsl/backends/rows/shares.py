@@ -1,0 +1,226 @@
+"""Shares over the rows of a table: of each row, whether the unit that it lies in is treated fairly.
+
+Every row is judged by the definition (docs/semantics.md, section 3), by everybody who decides its people, so the share
+of the rows is exact, or the interval of both readings. The rows are in turn a sample of the population that they come
+from: if they were drawn from it independently of each other, and of the model, the share among all that could have been
+drawn lies in Clopper and Pearson's interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Refusal
+from fairdsl.backends.units import Units, units_of
+from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.population import Rows
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair, PairUnder, Quantity
+from fairdsl.models.black_box_pace import asked_until
+from fairdsl.numerics.binomial import clopper_pearson
+from fairdsl.numerics.predicates import mask
+from fairdsl.replay import deciders_of, replayed
+from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
+    ByDecider,
+    Decider,
+    DifferingRow,
+    Estimate,
+    Evidence,
+    Holds,
+    Reason,
+    Shares,
+    Unknown,
+    Verdict,
+    Violated,
+)
+
+__all__ = ["offer_of_share", "share_over_rows"]
+
+_CONFIDENCE = Fraction(95, 100)
+#: Rows that are judged at once, and violating pairs that are kept.
+_ROWS, _PAIRS = 2**9, 512
+
+_Marks = NDArray[np.bool_]
+
+
+def offer_of_share(problem: Problem, question: PairUnder, rows: Rows) -> Offer | Refusal:
+    """Refuses people who cannot be listed, and what is asked about confidence."""
+    if question.pair.sure:
+        return Refusal(why="it does not ask how sure the model is", span=question.pair.sure[0].span)
+    units = units_of(_plain(problem, question.pair), drawn=False)
+    if isinstance(units, Refusal):
+        return units
+    return Offer(method=f"takes all {rows.sample.rows:,} rows, {units.how}", decides=True)
+
+
+def share_over_rows(
+    problem: Problem, question: PairUnder, rows: Rows, facts: Facts, budget: Budget, observer: Observer
+) -> Verdict:
+    """The share of the rows, and what it says of the population that they come from; or whether all are fair."""
+    plain = _plain(problem, question.pair)
+    units = units_of(plain, drawn=False)
+    if isinstance(units, Refusal):
+        raise ValueError("rows was asked what it refuses")
+    people = rows.sample.values.keep(range(len(problem.domain.attributes)))
+    wanted = np.flatnonzero(mask(conjoin(problem.domain.where, question.pair.target), {Who.EACH: people}))
+    people = people.at(wanted)
+    by = {decider: units.decided_by(decide) for decider, decide in deciders_of(problem.model).items()}
+    evidence = _evidence(rows, len(people), units, problem.quantity, both=Decider.DEPLOYED in by)
+    if not len(people):
+        detail = "no row is in the target"
+        return Unknown(reason=Reason.UNDEFINED, detail=detail, evidence=replace(evidence, vacuous=True))
+    judged = _judge(by, people, budget, observer)
+    witnesses = replayed(plain, judged.pairs)
+    facts.witnesses.extend(witnesses)
+    shares = replace(
+        _shares(judged, len(people), rows.name, evidence),
+        witnesses=witnesses,
+        differing=_listed(judged, people, wanted),
+    )
+    return _yes_or_no(shares) if problem.quantity is Quantity.HOLDS else shares
+
+
+def _yes_or_no(shares: Shares) -> Verdict:
+    """Whether the unit of every row is fair, by everybody who decides."""
+    evidence = shares.evidence
+    if shares.certified == 1:
+        return Holds(evidence=evidence)
+    if shares.falsified and shares.witnesses:
+        return Violated(witnesses=shares.witnesses, evidence=evidence)
+    details = {
+        Reason.TIMEOUT: "the time ended before every row was judged",
+        Reason.NUMERIC_GAP: "rows are treated fairly in one arithmetic and unfairly in the other",
+    }
+    reason = shares.reason or Reason.NUMERIC_GAP
+    detail = details.get(reason, "for some rows it stays open what is decided")
+    return Unknown(reason=reason, detail=detail, evidence=evidence, differing=shares.differing)
+
+
+def _evidence(rows: Rows, inside: int, units: Units, quantity: Quantity, *, both: bool) -> Evidence:
+    how = "each judged exactly and as the deployed file decides" if both else units.how
+    about = "" if quantity is Quantity.HOLDS else "; the interval is about whom they were drawn from"
+    return Evidence(
+        backend="rows",
+        method=f"{inside:,} of {rows.sample.rows:,} rows of `{rows.name}` are in the target, {how}",
+        notes=("for the rows themselves" + about,),
+        basis=Basis(arithmetic=Arithmetic.DEPLOYED if both else Arithmetic.EXACT),
+    )
+
+
+def _plain(problem: Problem, pair: Pair) -> Problem:
+    """The same question about pairs as such."""
+    return replace(problem, question=pair, population=None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Marked:
+    """What one decider makes of the units of rows, [rows] each."""
+
+    unfair: _Marks
+    doubtful: _Marks
+
+    @property
+    def shares(self) -> tuple[int, int]:
+        """How many are fair, and how many unfair."""
+        return int((~(self.unfair | self.doubtful)).sum()), int(self.unfair.sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judged:
+    """What is known of the first ``rows`` rows, by everybody who decides; ``alone`` of them have nobody to compare."""
+
+    rows: int
+    alone: int
+    marks: Mapping[Decider, _Marked]
+    pairs: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]
+
+
+def _judge(by: Mapping[Decider, Units], people: ExactRows, budget: Budget, observer: Observer) -> _Judged:
+    unfair: dict[Decider, list[_Marks]] = {decider: [] for decider in by}
+    doubtful: dict[Decider, list[_Marks]] = {decider: [] for decider in by}
+    pairs: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]] = []
+    alone = done = 0
+    for start in range(0, len(people), _ROWS):
+        if budget.exhausted:
+            break
+        found = None
+        with asked_until(budget.deadline):
+            found = {decider: units.judge(people.at(slice(start, start + _ROWS))) for decider, units in by.items()}
+        if found is None:
+            break
+        for decider, judged in found.items():
+            unfair[decider].append(judged.unfair)
+            doubtful[decider].append(judged.doubtful)
+            some = slice(max(0, _PAIRS - len(pairs)))
+            pairs.extend(zip(judged.a.at(some).points(), judged.b.at(some).points(), strict=True))
+        first = next(iter(found.values()))
+        alone += int(np.logical_and.reduce([judged.alone & ~judged.doubtful for judged in found.values()]).sum())
+        done += len(first.present)
+        met = sum(int(marks.sum()) for marks in next(iter(unfair.values())))
+        observer.progress("rows", done / len(people), f"{met:,} of {done:,} rows")
+    nobody = np.zeros(0, dtype=np.bool_)
+    marks = {decider: _Marked(*(np.concatenate([nobody, *of[decider]]) for of in (unfair, doubtful))) for decider in by}
+    return _Judged(done, alone, marks, pairs)
+
+
+def _shares(judged: _Judged, total: int, name: str, evidence: Evidence) -> Shares:
+    """What is certified is so by everybody who decides: the share is between the least and the greatest of theirs."""
+    counts = [marks.shares for marks in judged.marks.values()]
+    fair, unfair = min(count for count, _ in counts), min(count for _, count in counts)
+    estimate = None
+    if judged.rows == total:  # the first rows of a file are no random ones
+        low, _ = clopper_pearson(fair, total, float(_CONFIDENCE))
+        _, high = clopper_pearson(total - unfair, total, float(_CONFIDENCE))
+        estimate = Estimate(sampled=total, unfair=unfair, low=low, high=high, confidence=_CONFIDENCE)
+    return Shares(
+        certified=Fraction(fair, total),
+        falsified=Fraction(unfair, total),
+        undecided=Fraction(total - fair - unfair, total),
+        vacuous=Fraction(min(judged.alone, fair), total),
+        measure="rows",
+        unit=f"a row of `{name}` in the target",
+        evidence=evidence,
+        total=total,
+        estimate=estimate,
+        reason=_reason(judged, counts, total),
+        by_decider=tuple(
+            ByDecider(by=by, low=Fraction(least, total), high=Fraction(total - other, total))
+            for by, (least, other) in zip(judged.marks, counts, strict=True)
+        ),
+    )
+
+
+def _reason(judged: _Judged, counts: list[tuple[int, int]], total: int) -> Reason | None:
+    """Why there is an interval and no number."""
+    if judged.rows < total:
+        return Reason.TIMEOUT
+    if len(set(counts)) > 1:
+        return Reason.NUMERIC_GAP
+    return Reason.INCOMPLETE if any(sum(count) < total for count in counts) else None
+
+
+def _listed(judged: _Judged, people: ExactRows, rows: NDArray[np.intp]) -> tuple[DifferingRow, ...]:
+    """The rows whose units are not judged alike by all."""
+    marks = list(judged.marks.values())
+    apart = np.zeros(judged.rows, dtype=np.bool_)
+    for each in marks:
+        apart |= each.doubtful | (each.unfair != marks[0].unfair)
+    exact = judged.marks.get(Decider.EXACT)
+    file = judged.marks.get(Decider.DEPLOYED) or judged.marks.get(Decider.ANSWERS)
+    places = np.flatnonzero(apart)
+    return tuple(
+        DifferingRow(row=int(rows[place]) + 1, values=point, exact=_said(exact, place), deployed=_said(file, place))
+        for place, point in zip(places.tolist(), people.at(places).points(), strict=True)
+    )
+
+
+def _said(marks: _Marked | None, place: int) -> bool | None:
+    return None if marks is None or marks.doubtful[place] else bool(marks.unfair[place])
