@@ -33,6 +33,8 @@ def label_outputs(outputs: Outputs) -> list[str]:
 def known_classes(name: str, signature: Signature, tried: Sequence[Outputs]) -> Classes:
     """What is known of the classes of an output: of a label its labels, of several columns which class each is of.
 
+    Of one number it is the label that comes with high ones.
+
     Columns have the names of a ZipMap, or those of the label beside them, in the order in which its own columns are the
     highest; none at all where that is not clear.
     """
@@ -41,7 +43,8 @@ def known_classes(name: str, signature: Signature, tried: Sequence[Outputs]) -> 
     if name in labels:
         return _labels(name, signature, tried)
     if columns < 2:
-        return Classes(name, (), named=False, complete=False)
+        rising = _rising(_labels(labels[0], signature, tried), labels[0], name, tried) if labels else ()
+        return Classes(name, rising, named=bool(rising))
     names = signature.columns.get(name, ())
     if names or not labels:
         return Classes.of_columns(name, names, columns)
@@ -73,9 +76,7 @@ def _order(beside: Classes, labels: Iterable[Any], columns: Sequence[NDArray[Any
     if len(known) != len(columns[0]) or len(known) > _MOST_ORDERED:
         return ()
     if len(known) == 2 and len({*met}) == 2:
-        rise = np.array([float(row[1]) - float(row[0]) for row in columns])
-        second = np.array([label == known[1] for label in met])
-        gap = float(rise[second].mean() - rise[~second].mean())
+        gap = _gap(known[1], met, [float(row[1]) - float(row[0]) for row in columns])
         return () if not gap else known if gap > 0 else known[::-1]
     fitting = [
         order
@@ -85,3 +86,18 @@ def _order(beside: Classes, labels: Iterable[Any], columns: Sequence[NDArray[Any
     if known in fitting and beside.complete:
         return known
     return fitting[0] if len(fitting) == 1 else ()
+
+
+def _rising(beside: Classes, label: str, name: str, tried: Sequence[Outputs]) -> tuple[Label, ...]:
+    """The one of two labels that comes with higher numbers of an output; none where that is not clear."""
+    met = [_label(row[label][0, 0]) for row in tried]
+    if len(beside.labels) != 2 or len({*met}) != 2 or kind_of(tried[0][name]) is not Kind.NUMBERS:
+        return ()
+    gap = _gap(beside.labels[1], met, [float(row[name][0, 0]) for row in tried])
+    return (beside.labels[1 if gap > 0 else 0],) if gap else ()
+
+
+def _gap(label: Label, met: Sequence[Label], numbers: Sequence[float]) -> float:
+    """By how much numbers are higher, on average, where the label is given than where it is not."""
+    given = np.array([each == label for each in met])
+    return float(np.mean(np.array(numbers)[given]) - np.mean(np.array(numbers)[~given]))

@@ -39,7 +39,7 @@ from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Readout
 from fairdsl.ir.opaque import Answers
 from fairdsl.models import errors
 from fairdsl.models.class_list import Classes
-from fairdsl.models.classes import column_of, labels_of, places_of, single_probability
+from fairdsl.models.classes import check_high, column_of, labels_of, places_of, single_probability
 from fairdsl.models.readout import NoLabelError, Reading, decisions_of, numbers_of
 from fairdsl.source import Span
 
@@ -130,9 +130,10 @@ def reading_of(declaration: ModelDeclaration, classes: Classes, kind: Kind | Non
     clause, outcomes = declaration.decision, declaration.outcomes
     match clause:
         case WhenScore() if kind is Kind.NUMBERS and columns == 1:
+            _check_one_number(declaration, clause, classes)
             return _compared(clause, Readout.SCORE, 0)
         case WhenProbability() if kind is Kind.NUMBERS and columns == 1:
-            single_probability(declaration, clause, classes.output)
+            _check_one_number(declaration, clause, classes)
             return _compared(clause, Readout.CHANNEL, 0)
         case WhenProbability() if kind is Kind.NUMBERS and columns == 2:
             return replace(_compared(clause, Readout.CHANNEL, column_of(declaration, clause, classes)), classes=classes)
@@ -151,6 +152,14 @@ def reading_of(declaration: ModelDeclaration, classes: Classes, kind: Kind | Non
         case ByAnswer() if kind is Kind.CLASSES and columns == 1:
             return Told(readout=Readout.LABEL, labels=tuple(range(len(outcomes))), classes=classes)
     return None
+
+
+def _check_one_number(declaration: ModelDeclaration, clause: WhenScore | WhenProbability, classes: Classes) -> None:
+    """Check what a threshold says of the one number against the label that comes with high ones, if it is known."""
+    if classes.named:
+        check_high(declaration, clause, classes)
+    elif isinstance(clause, WhenProbability):
+        single_probability(declaration, clause, classes.output)
 
 
 def _of_kind(clause: WhenClass, kind: Kind | None) -> bool:

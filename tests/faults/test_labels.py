@@ -258,6 +258,27 @@ def test_no_help_leads_to_another_audit(tmp_path: Path) -> None:
     assert mended > mistakes // 2
 
 
+@pytest.mark.parametrize("box", [False, True])
+@pytest.mark.parametrize("form", ["score and label", "sigmoid and label"])
+@pytest.mark.parametrize("labels", [("denied", "approved"), ("approved", "denied")])
+def test_one_number_beside_labels_that_are_outcomes(
+    labels: tuple[str, str], form: str, box: bool, tmp_path: Path
+) -> None:
+    """The number rises with the second label: a rule by which a high one means the other outcome is refused."""
+    file = written(tmp_path / "m.onnx", form=form, labels=labels, high=1, weights=(1, -2), offset=7)
+    threshold = "probability {} 0.5" if "sigmoid" in form else "score {} 0"
+    for outcome in labels:
+        for relation in (">", ">=", "<", "<="):
+            path = spec(tmp_path, file, ("denied", "approved"), f"{outcome} when {threshold.format(relation)}", box)
+            found = loaded(path)
+            if (outcome == labels[1]) == (">" in relation):
+                assert isinstance(found, Model)
+                assert decided(found) == file.given()
+            else:
+                assert not isinstance(found, Model)
+                assert [each.code for each in found] == ["E0511"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10, 14))
 def test_many_more(seed: int, tmp_path: Path) -> None:
