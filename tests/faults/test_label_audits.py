@@ -165,9 +165,12 @@ def test_three_classes_in_any_order_with_ties(labels: tuple[str, ...], tmp_path:
 def test_what_stands_for_an_outcome_is_said(tmp_path: Path) -> None:
     file = risky(tmp_path, ("bad risk", "good risk"), 7)
     said = {
-        'approved when class = "good risk"': ('label "bad risk"', 'label "good risk"'),
-        'approved when class = "bad risk"': ('label "good risk"', 'label "bad risk"'),
-        'denied when probability(class = "bad risk") >= 70%': ('column 0 ("bad risk") >= 0.7', "otherwise"),
+        'approved when class = "good risk"': ('label "bad risk" of `label`', 'label "good risk" of `label`'),
+        'approved when class = "bad risk"': ('label "good risk" of `label`', 'label "bad risk" of `label`'),
+        'denied when probability(class = "bad risk") >= 70%': (
+            'column 0 of `probabilities` ("bad risk") >= 0.7',
+            "otherwise",
+        ),
     }
     rows(tmp_path, 1)
     for rule, texts in said.items():
