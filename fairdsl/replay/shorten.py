@@ -26,8 +26,8 @@ __all__ = ["shortened"]
 
 #: Characters of a decimal that is short enough; digits of a range that are tried; pairs of a verdict that are rounded.
 _SHORT, _DIGITS, _PAIRS = 6, 9, 8
-#: The seconds that it may take, and the part of those that are left.
-_SECONDS, _FRACTION = 1.0, 0.05
+#: The seconds that it may take: a part of those that are left, but no less than a few replays take, and no more.
+_LEAST, _FRACTION, _MOST = 0.25, 0.05, 1.0
 
 
 def shortened(verdict: Verdict, problem: Problem, remaining: float) -> Verdict:
@@ -42,7 +42,7 @@ def shortened(verdict: Verdict, problem: Problem, remaining: float) -> Verdict:
     asked = isinstance(box, BlackBox) and box.call is not None
     if not verdict.witnesses or verdict.evidence.coverage is not None or asked or not _reals(problem):
         return verdict
-    until = time.monotonic() + min(_SECONDS, _FRACTION * remaining)
+    until = time.monotonic() + min(_MOST, max(_LEAST, _FRACTION * remaining))
     first = tuple(_moved(problem, found, until) for found in verdict.witnesses[:_PAIRS])
     return replace(verdict, witnesses=tuple(_distinct((*first, *verdict.witnesses[_PAIRS:]), verdict.witnesses)))
 
