@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
 from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan, Unproved
 from fairdsl.replay import shortened
@@ -59,6 +60,9 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     if isinstance(box, BlackBox):
         who = "the deployed file" if box.call is None else "the Python function"
         note = f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic"
+        return _noted(verdict, note)
+    if isinstance(problem.population, Network) and problem.model.deployed is not None:
+        note = "rates under a distribution are about exact arithmetic, not about the file's float32 rounding"
         return _noted(verdict, note)
     return verdict
 

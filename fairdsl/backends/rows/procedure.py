@@ -31,7 +31,7 @@ class OverRows:
         """Refuses questions that are not about rows, groups without bins, and people who cannot be listed."""
         question, population = problem.question, problem.population
         if not isinstance(population, Rows):
-            return Refusal(why="it counts the rows of a table", span=question.span if population else None, other=True)
+            return Refusal(why="it counts the rows of a table", other=True)
         match question:
             case PairUnder():
                 return offer_of_share(problem, question, population)
