@@ -1,0 +1,115 @@
+"""Proofs that cover the deployed file's arithmetic.
+
+Let the file decide as the exact rule does about everybody for whom no change of the scores by at most d changes what
+the rule says (``models/float32``). Then a pair that the file treats differently satisfies, with its exact scores, some
+case of the question whose inequalities are each weakened by d times the sizes of their coefficients. So where the
+*widened* question has no such pair, the demand holds of the exact model and of the file.
+
+Where both individuals differ only in what the file does not compute with, or weighs with 0 everywhere, it computes both
+alike, and no widening is needed; nor is it where rounding changes no score, as for a single tree over exact features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fairdsl.backends.smt.cases import pair_of
+from fairdsl.backends.smt.region import whole_region
+from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.model import ByHighest, ByThreshold
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import ScoreGap
+from fairdsl.numerics.exact import exact_scores
+from fairdsl.numerics.narrow import narrow
+
+__all__ = ["Reach", "inside", "reach_of", "widened_by"]
+
+_ORDERS = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What a proof in exact arithmetic says of the file.
+
+    ``covers`` (a sentence why): everything. ``slack``: what the scores may be off by, one number a score; empty where
+    no bound is known.
+    """
+
+    covers: str | None = None
+    slack: tuple[Fraction, ...] = ()
+
+
+def reach_of(problem: Problem) -> Reach:
+    """How far proofs about the problem reach."""
+    model, pair = problem.model, pair_of(problem)
+    if model.deployed is None or pair.sure:
+        return Reach()
+    # Importing the reader of files is for those that have one.
+    from fairdsl.models.float32.decision import attributes_read, slack
+
+    sets = narrow(problem.domain, pair.target)
+    if any(values.count == 0 for values in sets):
+        return Reach()
+    read = attributes_read(model, sets)
+    if read is not None and not _apart(problem) & read and _allows_none(problem):
+        return Reach(covers="the file computes both individuals alike, rounding included")
+    found = slack(model, sets)
+    if found is None:
+        return Reach()
+    if isinstance(pair.demand, ScoreGap):
+        by_score: Sequence[Fraction] = () if found.score is None else (found.score,)
+    else:
+        by_score = found.decision if _is_ordered(problem) else ()
+    if by_score and not any(by_score):
+        return Reach(covers="the file computes its scores without rounding")
+    return Reach(slack=tuple(by_score))
+
+
+def _apart(problem: Problem) -> set[int]:
+    """The attributes in which the two may differ."""
+    shared = whole_region(problem.domain, pair_of(problem)).shared
+    return {index for index, same in enumerate(shared) if not same}
+
+
+def _allows_none(problem: Problem) -> bool:
+    """Whether two individuals who are computed alike meet the demand."""
+    demand = pair_of(problem).demand
+    return not isinstance(demand, ScoreGap) or demand.relation.compares(Fraction(0), demand.limit)
+
+
+def _is_ordered(problem: Problem) -> bool:
+    rule = problem.model.rule
+    return isinstance(rule, ByHighest) or rule.relation in _ORDERS
+
+
+def widened_by(problem: Problem, slack: Sequence[Fraction]) -> Problem | None:
+    """The question of all whose scores are off by at most so much; None where it cannot hold of anybody."""
+    pair = pair_of(problem)
+    if isinstance(pair.demand, ScoreGap):
+        limit = pair.demand.limit - 2 * slack[0]
+        if limit < 0:
+            return None
+        return replace(problem, question=replace(pair, demand=replace(pair.demand, limit=limit)))
+    rule = problem.model.rule
+    wider: ByThreshold | ByHighest
+    match rule:
+        case ByThreshold():
+            wider = replace(rule, low=rule.low - slack[0], high=rule.high + slack[0])
+        case ByHighest():
+            wider = replace(rule, slack=tuple(slack))
+    return replace(problem, model=replace(problem.model, rule=wider))
+
+
+def inside(problem: Problem, a: Point, b: Point) -> Fraction:
+    """By how much scores have to move at most until the pair breaks the demand: no proof has a wider margin."""
+    rule, demand = problem.model.rule, pair_of(problem).demand
+    scores = [exact_scores(problem.model, point) for point in (a, b)]
+    if isinstance(demand, ScoreGap):
+        return max(Fraction(0), (demand.limit - abs(scores[0][0] - scores[1][0])) / 2)
+    if isinstance(rule, ByThreshold):
+        return min(max(rule.low - score[0], score[0] - rule.high, Fraction(0)) for score in scores)
+    ordered = [sorted(score, reverse=True) for score in scores]
+    return min((score[0] - score[1]) / 2 for score in ordered)
