@@ -70,7 +70,7 @@ THREE = {"v": np.float32([[0.7, 0.1, -0.4], [-1.3, 0.5, 0.6]]), "c": np.float32(
 TWO = {"v": np.float32([[0.7, 0.1], [-1.3, 0.5]]), "c": np.float32([0.05, 0.2])}
 AT_HALF = WhenProbability(outcome=1, relation=Relation.GE, threshold=Fraction(1, 2), span=SPAN)
 AT_THIRD = WhenProbability(outcome=1, relation=Relation.GT, threshold=Fraction(1, 3), span=SPAN)
-ONE = WhenClass(outcome=1, index=1, span=SPAN)
+ONE = WhenClass.of(1, 1, SPAN)
 LINE = [0.3, -0.7, 1.1]
 NAMES = ("low", "middle", "high")
 FILES: dict[str, tuple[list[Any], dict[str, Any], Any, Any]] = {

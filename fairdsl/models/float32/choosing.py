@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fairdsl.models.float32.arithmetic import negated
 from fairdsl.models.float32.call import ML, Call, Handler, Handlers
 from fairdsl.models.float32.directed import difference
-from fairdsl.models.float32.values import Choice, NoBoundError, Rounded, Value, aligned, constant, moved
+from fairdsl.models.float32.values import Choice, NoBoundError, Rounded, Value, aligned, constant, moved, told_apart
 
 __all__ = ["HANDLERS", "above", "highest", "ranked"]
 
@@ -61,7 +61,7 @@ def _may_win(low: Floats, high: Floats, ties_last: bool) -> Booleans:
 def _numbered(labels: Sequence[int | str]) -> tuple[Floats, tuple[str, ...]]:
     """The labels as numbers; texts by their positions."""
     if any(isinstance(label, str) for label in labels):
-        return np.arange(len(labels), dtype=np.float64), tuple(str(label) for label in labels)
+        return told_apart([str(label) for label in labels])
     return np.array([float(label) for label in labels]), ()
 
 

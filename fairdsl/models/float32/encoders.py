@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdsl.models.float32.call import ML, Call, Handlers
 from fairdsl.models.float32.moving import cut, relabelled
 from fairdsl.models.float32.precision import OUTWARD, gamma
-from fairdsl.models.float32.values import Logits, NoBoundError, Rounded, Value
+from fairdsl.models.float32.values import Logits, NoBoundError, Rounded, Value, told_apart
 
 __all__ = ["HANDLERS"]
 
@@ -87,7 +87,7 @@ def _codes(value: Rounded, keys: Sequence[Any]) -> Floats:
 
 def _numbers(entries: Sequence[Any]) -> tuple[Floats, tuple[str, ...]]:
     if any(isinstance(entry, str) for entry in entries):
-        return np.arange(len(entries), dtype=np.float64), tuple(str(entry) for entry in entries)
+        return told_apart([str(entry) for entry in entries])
     return np.array(entries, dtype=np.float64), ()
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fairdsl.models.float32.arithmetic import as_float32, converted
 from fairdsl.models.float32.call import ML, Call, Handlers
-from fairdsl.models.float32.values import Choice, Logits, NoBoundError, Rounded, Value, moved, of_file
+from fairdsl.models.float32.values import Choice, Logits, NoBoundError, Rounded, Value, moved, of_file, told_apart
 from fairdsl.models.onnx_import.file import numpy_dtype
 
 __all__ = ["HANDLERS", "cut", "looked_up", "relabelled", "side_by_side"]
@@ -184,10 +184,11 @@ def _gather(call: Call) -> list[Value]:
 def looked_up(chosen: Rounded, table: NDArray[Any]) -> Rounded:
     """The entries of a table at the positions that the individual has; several where these are not certain."""
     texts: tuple[str, ...] = ()
-    if table.dtype == object:
-        texts = tuple(str(text) for text in table.tolist())
-        table = np.arange(len(texts))
-    numbers = table.astype(np.float64)
+    written = [str(text) for text in table.tolist()] if table.dtype == object else []
+    if written:
+        numbers, texts = told_apart(written)
+    else:
+        numbers = table.astype(np.float64)
     least, most = (np.clip(np.nan_to_num(end), 0, len(numbers) - 1) for end in chosen.reach)
     outside = np.isinf(chosen.error) | (chosen.reach[0] < 0) | (chosen.reach[1] > len(numbers) - 1)
     places = np.arange(len(numbers))
@@ -197,7 +198,7 @@ def looked_up(chosen: Rounded, table: NDArray[Any]) -> Rounded:
     at_run_time = _hull(numbers, within)
     apart = np.maximum(at_run_time[1] - low, high - at_run_time[0])
     error = np.where(outside, np.inf, np.where(chosen.error == 0, 0.0, apart))
-    names: list[int | str] = list(texts) or [int(number) for number in numbers]
+    names: list[int | str] = [*written] or [int(number) for number in numbers]
     choice = chosen.choice
     if choice is not None:
         fits = all(isinstance(label, int) and 0 <= label < len(names) for label in choice.labels)

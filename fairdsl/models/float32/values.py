@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -113,6 +113,12 @@ class Rounded:
 
 #: A stored tensor as it lies in the file, or what depends on the individual (or was computed).
 Value = NDArray[Any] | Rounded
+
+
+def told_apart(texts: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:
+    """Texts as positions among the different ones of them."""
+    different = tuple(dict.fromkeys(texts))
+    return np.array([different.index(text) for text in texts], dtype=np.float64), different
 
 
 def constant(array: NDArray[Any]) -> Rounded:
