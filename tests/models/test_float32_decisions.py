@@ -17,8 +17,8 @@ from fairdsl.ir.declaration import Highest, WhenClass, WhenProbability, WhenScor
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.models import load_model
-from fairdsl.models.float32 import analysed
-from fairdsl.models.float32.decision import Slack, attributes_read, slack
+from fairdsl.models.float32 import analysed, decision
+from fairdsl.models.float32.decision import Slack, analysis_of
 from fairdsl.models.float32.depends import features_read
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.exact import exact_scores, settled_scores
@@ -31,6 +31,17 @@ from tests.models.test_onnx_operators import CASES
 Rows = np.ndarray[Any, Any]
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PEOPLE = domain("p", "q", "r")
+
+
+def slack(model: Model, sets: Any) -> Slack | None:
+    file = analysis_of(model, sets)
+    return None if file is None else decision.slack(file)
+
+
+def attributes_read(model: Model) -> frozenset[int] | None:
+    file = analysis_of(model, narrow(PEOPLE))
+    assert file is not None
+    return decision.attributes_read(file)
 
 
 def drawn(seed: int, count: int) -> list[tuple[Fraction, ...]]:
@@ -144,7 +155,7 @@ def test_a_model_that_is_another_one_has_no_slack(tmp_path: Path) -> None:
     moved = replace(model, rule=replace(model.rule, low=Fraction(1), high=Fraction(1)))
     assert slack(moved, narrow(PEOPLE)) is None
     Path(tmp_path / "model.onnx").write_bytes(b"")
-    slack.__globals__["_opened"].cache_clear()
+    decision._opened.cache_clear()
     assert slack(model, narrow(PEOPLE)) is None
 
 
@@ -177,10 +188,10 @@ def test_which_attributes_count(tmp_path: Path) -> None:
     weights = {"w": np.float32([[1, 2], [0, 0], [3, 3]]), "v": np.float32([[1], [-1]])}
     nodes = [node("Gemm", ["x", "w"], ["z"]), node("Relu", ["z"], ["h"]), node("Gemm", ["h", "v"], ["y"])]
     model = load_model(declaration(saved(network(nodes, weights), tmp_path)), PEOPLE)
-    assert attributes_read(model, narrow(PEOPLE)) == {0, 2}
+    assert attributes_read(model) == {0, 2}
 
 
 def test_what_cancels_counts(tmp_path: Path) -> None:
     nodes = [node("Sub", ["x", "x"], ["d"]), node("Gemm", ["d", "v"], ["y"])]
     model = load_model(declaration(saved(network(nodes, {"v": np.float32([[1], [0], [2]])}), tmp_path)), PEOPLE)
-    assert attributes_read(model, narrow(PEOPLE)) == {0, 2}
+    assert attributes_read(model) == {0, 2}

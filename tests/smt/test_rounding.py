@@ -28,7 +28,7 @@ from tests.builders import problem
 from tests.models import tree_files
 from tests.models.model_files import SPAN, declaration, network, node, saved
 
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 Rows = np.ndarray[Any, Any]
 
 PEOPLE = Domain(

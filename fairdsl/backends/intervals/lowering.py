@@ -258,9 +258,10 @@ def _float32_error(model: Model, sets: Sequence[ValueSet]) -> Floats | None:
     rule = model.rule
     if model.deployed is None or not isinstance(rule, ByThreshold):
         return None
-    from fairdsl.models.float32.decision import slack
+    from fairdsl.models.float32.decision import analysis_of, slack
 
-    found = slack(model, sets)
+    file = analysis_of(model, sets)
+    found = None if file is None else slack(file)
     return None if found is None else np.array([float_above(found.decision[0] + rule.high - rule.low)])
 
 

@@ -90,8 +90,10 @@ class Smt:
 
 def _answer(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) -> Verdict:
     """A proof of the deployed file where that can be had; else of the exact model, with the margin that it has."""
-    started, reach = time.monotonic(), reach_of(problem)
-    wide = _widened(problem, reach.slack, budget.share(_WIDENED_PART), attempts) if reach.slack else _Widened()
+    started, reach = time.monotonic(), reach_of(problem, budget.remaining)
+    wide = _Widened(margin=max(reach.slack, default=None))
+    if reach.slack and not reach.hopeless:
+        wide = _widened(problem, reach.slack, budget.share(_WIDENED_PART), attempts)
     if wide.verdict is not None:
         return wide.verdict
     outcome, programmed = attempts.ask(problem, facts, budget)

@@ -27,6 +27,10 @@ from fairdsl.numerics.narrow import narrow
 
 __all__ = ["Reach", "inside", "reach_of", "widened_by"]
 
+#: What the analysis takes for each weight of a model, and the share of the time that it may take.
+_SECONDS_A_WEIGHT, _SHARE = 4e-7, 0.1
+#: The share of individuals near the threshold beyond which no proof with that much room is tried.
+_MANY_NEAR = 0.25
 _ORDERS = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
 
 
@@ -35,28 +39,30 @@ class Reach:
     """What a proof in exact arithmetic says of the file.
 
     ``covers`` (a sentence why): everything. ``slack``: what the scores may be off by, one number a score; empty where
-    no bound is known.
+    no bound is known; ``hopeless``: so much that many decisions may be others.
     """
 
     covers: str | None = None
     slack: tuple[Fraction, ...] = ()
+    hopeless: bool = False
 
 
-def reach_of(problem: Problem) -> Reach:
-    """How far proofs about the problem reach."""
+def reach_of(problem: Problem, seconds: float) -> Reach:
+    """How far proofs about the problem reach; nothing is known of models whose analysis takes long for the seconds."""
     model, pair = problem.model, pair_of(problem)
-    if model.deployed is None or pair.sure:
+    weights = sum(layer.weight.floats.size for layer in model.layers)
+    if model.deployed is None or pair.sure or weights * _SECONDS_A_WEIGHT > seconds * _SHARE:
         return Reach()
     # Importing the reader of files is for those that have one.
-    from fairdsl.models.float32.decision import attributes_read, slack
+    from fairdsl.models.float32.decision import analysis_of, attributes_read, slack
 
-    sets = narrow(problem.domain, pair.target)
-    if any(values.count == 0 for values in sets):
+    file = analysis_of(model, narrow(problem.domain, pair.target))
+    if file is None:
         return Reach()
-    read = attributes_read(model, sets)
+    read = attributes_read(file)
     if read is not None and not _apart(problem) & read and _allows_none(problem):
         return Reach(covers="the file computes both individuals alike, rounding included")
-    found = slack(model, sets)
+    found = slack(file)
     if found is None:
         return Reach()
     if isinstance(pair.demand, ScoreGap):
@@ -65,7 +71,8 @@ def reach_of(problem: Problem) -> Reach:
         by_score = found.decision if _is_ordered(problem) else ()
     if by_score and not any(by_score):
         return Reach(covers="the file computes its scores without rounding")
-    return Reach(slack=tuple(by_score))
+    hopeless = not isinstance(pair.demand, ScoreGap) and found.near > _MANY_NEAR
+    return Reach(slack=tuple(by_score), hopeless=hopeless)
 
 
 def _apart(problem: Problem) -> set[int]:

@@ -7,7 +7,7 @@ is checked on individuals of the box: where the two readings of the file differ,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -33,12 +33,12 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Slack", "attributes_read", "slack"]
+__all__ = ["Analysed", "Slack", "analysis_of", "attributes_read", "slack"]
 
 Floats = NDArray[np.float64]
 
 #: Individuals on which both readings of the file are compared.
-_COMPARED = 64
+_COMPARED = 24
 #: What the model's score may be, as a multiple of what decides in the file.
 _FACTORS = (Fraction(1), Fraction(-1), Fraction(2), Fraction(-2), Fraction(1, 2), Fraction(-1, 2))
 
@@ -49,10 +49,12 @@ class Slack:
     (one number a score) changes what the rule says.
 
     ``score``: how far the file's one score may be from the exact one; None where its output is not the score.
+    ``near``: which share of some individuals such a change of the scores may decide otherwise.
     """
 
     decision: tuple[Fraction, ...]
     score: Fraction | None
+    near: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,46 +66,71 @@ class _Decisive:
     raw: Floats | None = None
 
 
-def slack(model: Model, sets: Sequence[ValueSet]) -> Slack | None:
-    """For all individuals whose attributes have these values; None where no bound is known."""
-    deployed = model.deployed
-    if deployed is None or any(values.count == 0 for values in sets):
-        return None
-    raw = _opened(deployed.path, deployed.sha256)
-    box, points = fed_box(deployed, sets), _some(sets)
-    somebody = fed_points(deployed, points)
-    if raw is None or box is None or somebody is None:
-        return None
-    with np.errstate(all="ignore"):
-        found = _decisive(model, analysed(raw, box).get(deployed.output))
-        sample = _decisive(model, analysed(raw, somebody).get(deployed.output))
-        if found is None or sample is None or not np.isfinite(found.error).all():
-            return None
-        factor = _factor(model, sample, points)
-    if factor is None:
-        return None
-    by_score = tuple(_fraction(error) * abs(factor) for error in found.error[0].tolist())
-    raw_error = None if found.raw is None or factor != 1 or not np.isfinite(found.raw).all() else found.raw
-    return Slack(by_score, None if raw_error is None else _fraction(float(raw_error.max())))
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysed:
+    """A model's file, analysed over the box of all individuals whose attributes have these values."""
+
+    model: Model
+    deployed: Deployed
+    sets: tuple[ValueSet, ...]
+    raw: RawGraph
+    bounds: Mapping[str, Rounded]
 
 
-def attributes_read(model: Model, sets: Sequence[ValueSet]) -> frozenset[int] | None:
-    """The attributes on which the file's output can depend for individuals with these values; None: not known.
-
-    Individuals who differ only in others are computed alike, rounding included.
-    """
+def analysis_of(model: Model, sets: Sequence[ValueSet]) -> Analysed | None:
+    """The analysis; None where no file is deployed, or nobody is in the box, or a feed takes text."""
     deployed = model.deployed
     if deployed is None or any(values.count == 0 for values in sets):
         return None
     raw, box = _opened(deployed.path, deployed.sha256), fed_box(deployed, sets)
     if raw is None or box is None:
         return None
+    return Analysed(model, deployed, tuple(sets), raw, analysed(raw, box))
+
+
+def slack(file: Analysed) -> Slack | None:
+    """For all individuals of the box; None where no bound is known."""
+    points = _some(file.sets)
+    somebody = fed_points(file.deployed, points)
+    if somebody is None:
+        return None
     with np.errstate(all="ignore"):
-        bounds = analysed(raw, box)
-        if deployed.output not in bounds:
+        found = _decisive(file.model, file.bounds.get(file.deployed.output))
+        sample = _decisive(file.model, analysed(file.raw, somebody).get(file.deployed.output))
+        if found is None or sample is None or not np.isfinite(found.error).all():
             return None
-        widths = {feed.name: len(feed.features) for feed in deployed.feeds}
-        read = features_read(raw, deployed.output, bounds, widths)
+        factor = _factor(file.model, sample, points)
+    if factor is None:
+        return None
+    by_score = tuple(_fraction(error) * abs(factor) for error in found.error[0].tolist())
+    raw_error = None if found.raw is None or factor != 1 or not np.isfinite(found.raw).all() else found.raw
+    return Slack(
+        by_score, None if raw_error is None else _fraction(float(raw_error.max())), _share_near(sample, found.error[0])
+    )
+
+
+def _share_near(sample: _Decisive, error: Floats) -> float:
+    """The share of those who were looked at whom a change of the scores by the error may decide otherwise."""
+    low, high = sample.ends
+    if low.shape[1] == 1:
+        near = (low[:, 0] <= error[0]) & (high[:, 0] >= -error[0])
+    else:
+        ahead = np.sort(low - error, axis=1)[:, -1]
+        near = ((high + error) >= ahead[:, None]).sum(axis=1) > 1
+    return float(near.mean())
+
+
+def attributes_read(file: Analysed) -> frozenset[int] | None:
+    """The attributes on which the file's output can depend for individuals of the box; None: not known.
+
+    Individuals who differ only in others are computed alike, rounding included.
+    """
+    deployed = file.deployed
+    if deployed.output not in file.bounds:
+        return None
+    widths = {feed.name: len(feed.features) for feed in deployed.feeds}
+    with np.errstate(all="ignore"):
+        read = features_read(file.raw, deployed.output, file.bounds, widths)
     found: set[int] = set()
     for feed in deployed.feeds:
         for feature, counts in zip(feed.features, read[feed.name].tolist(), strict=True):
