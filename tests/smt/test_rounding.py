@@ -125,7 +125,9 @@ def test_what_the_file_does_not_weigh_changes_nothing(tmp_path: Path) -> None:
     decisions, _ = run_on_everybody(model)
     assert len(set(decisions.ravel().tolist())) == 2
     verdict = says_the_truth(asked(model))
+    assert isinstance(verdict, Holds)
     assert is_deployed(verdict)
+    assert verdict.evidence.method == "it reads nothing in which the two may differ"
 
 
 def test_what_cancels_in_exact_arithmetic_only_is_weighed(tmp_path: Path) -> None:

@@ -15,11 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.region import whole_region
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import ByHighest, ByThreshold
+from fairdsl.ir.expr import Relation, variables
+from fairdsl.ir.feature import AttributeInput, IndicatorInput
+from fairdsl.ir.model import ByHighest, ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import ScoreGap
 from fairdsl.numerics.exact import exact_scores
@@ -38,11 +42,13 @@ _ORDERS = (Relation.LT, Relation.LE, Relation.GT, Relation.GE)
 class Reach:
     """What a proof in exact arithmetic says of the file.
 
-    ``covers`` (a sentence why): everything. ``slack``: what the scores may be off by, one number a score; empty where
-    no bound is known; ``hopeless``: so much that many decisions may be others.
+    ``covers`` (a sentence why): everything. ``alike``: no proof is needed, for the model has nothing to tell the two
+    apart by. ``slack``: what the scores may be off by, one number a score; empty where no bound is known; ``hopeless``:
+    so much that many decisions may be others.
     """
 
     covers: str | None = None
+    alike: bool = False
     slack: tuple[Fraction, ...] = ()
     hopeless: bool = False
 
@@ -61,7 +67,8 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
         return Reach()
     read = attributes_read(file)
     if read is not None and not _apart(problem) & read and _allows_none(problem):
-        return Reach(covers="the file computes both individuals alike, rounding included")
+        alike = not _apart(problem) & _weighed(model)
+        return Reach(covers="the file computes both individuals alike, rounding included", alike=alike)
     found = slack(file)
     if found is None:
         return Reach()
@@ -79,6 +86,20 @@ def _apart(problem: Problem) -> set[int]:
     """The attributes in which the two may differ."""
     shared = whole_region(problem.domain, pair_of(problem)).shared
     return {index for index, same in enumerate(shared) if not same}
+
+
+def _weighed(model: Model) -> set[int]:
+    """The attributes from which some way leads to a score on which no weight is 0."""
+    counts: NDArray[np.bool_] = np.ones(model.score_count, dtype=np.bool_)
+    for layer in reversed(model.layers):
+        counts = np.asarray(layer.weight.nonzero[counts].any(axis=0))
+    found: set[int] = set()
+    for item, used in zip(model.inputs, counts.tolist(), strict=True):
+        if used and isinstance(item, AttributeInput):
+            found.add(item.attribute)
+        elif used and isinstance(item, IndicatorInput):
+            found.update(variable.attribute for variable in variables(item.predicate))
+    return found
 
 
 def _allows_none(problem: Problem) -> bool:

@@ -300,6 +300,8 @@ def _factor(model: Model, sample: _Decisive, points: Sequence[tuple[Fraction, ..
     if scores.shape != low.shape or not np.isfinite(errors).all():
         return None
     for factor in _FACTORS:
+        if factor < 0 and isinstance(model.rule, ByHighest):
+            continue
         ends = low * float(factor), high * float(factor)
         least, most = np.minimum(*ends), np.maximum(*ends)
         loose = errors + (np.abs(least) + np.abs(most)) * 2.0**-50 + 2.0**-1000
