@@ -33,7 +33,7 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Analysed", "Slack", "analysis_of", "attributes_read", "slack"]
+__all__ = ["Analysed", "Slack", "analysis_of", "attributes_read", "rounds_nothing", "slack"]
 
 Floats = NDArray[np.float64]
 
@@ -107,6 +107,13 @@ def slack(file: Analysed) -> Slack | None:
     return Slack(
         by_score, None if raw_error is None else _fraction(float(raw_error.max())), _share_near(sample, found.error[0])
     )
+
+
+def rounds_nothing(model: Model, sets: Sequence[ValueSet]) -> bool:
+    """Whether the deployed file is known to decide as the exact rule about everybody: it computes without rounding."""
+    file = analysis_of(model, sets)
+    found = None if file is None else slack(file)
+    return found is not None and not any(found.decision)
 
 
 def _share_near(sample: _Decisive, error: Floats) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -49,7 +50,8 @@ def analysed(raw: RawGraph, feeds: Mapping[str, Rounded]) -> Mapping[str, Rounde
     values: dict[str, Value] = dict(raw.constants)
     for item in raw.inputs:
         if item.name in feeds:
-            values[item.name] = _fed(item, feeds[item.name])
+            with suppress(ValueError):  # more or fewer numbers than the file takes: nothing is known of it
+                values[item.name] = _fed(item, feeds[item.name])
     # A runtime may fold a normalisation into the product before it.
     folded = any(node.operator == "BatchNormalization" for node in raw.nodes)
     for node in raw.nodes:
