@@ -200,7 +200,13 @@ class ByThreshold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByHighest:
-    """Outcome i where score i is the highest; ties go to the lowest index, as in ONNX ArgMax."""
+    """Outcome i where score i is the highest; ties go to the lowest index, as in ONNX ArgMax.
+
+    ``slack``: of a question about scores that are off by at most so much, one number a score; each outcome that some
+    such scores have is possible then.
+    """
+
+    slack: tuple[Fraction, ...] = ()
 
 
 DecisionRule = ByThreshold | ByHighest
@@ -250,8 +256,7 @@ class Deployed:
     (None: the rule needs none) are compared in the output's own arithmetic. For HIGHEST and LABEL,
     ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index; None: every other one.
     ``classes`` is what the file calls the columns of the output, or its classes, by position; empty: it does not say.
-    ``plain``: the file computes layer after layer in float32 with the very weights of the model's layers (of
-    the first one up to the features), and nothing else. Of a kernel machine: its kernel reads the features in float32.
+    ``plain``: of a kernel machine, that its kernel reads the features as they are, in float32.
     """
 
     path: str

@@ -54,8 +54,8 @@ class ImportedGraph:
     """A model file in exact arithmetic: its inputs, the units of ``basis``, and its outputs.
 
     ``runnable`` tells whether onnxruntime can replay the file. ``rounded`` names the nodes whose
-    constants are square roots, taken as the nearest float64. ``plain``: nothing was folded, so the file's own
-    constants are the layers' weights.
+    constants are square roots, taken as the nearest float64. ``plain``: it is a kernel machine that reads what it is
+    given as it is, in float32.
     """
 
     path: str

@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +15,16 @@ import pytest
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals, warmup
-from fairdsl.backends.intervals.float32 import float32_error
 from fairdsl.backends.intervals.kernels import tree, trials
+from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import Form
-from fairdsl.ir.model import Curve, Deployed, ExactArray, Feed, Layer, Model, Readout
+from fairdsl.ir.model import Deployed, ExactArray, Feed, Layer, Model, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity, Relaxation
+from fairdsl.models.onnx_export import relu_chain
+from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import narrow
 from fairdsl.plan import negotiate
@@ -263,73 +267,76 @@ def replace_amount(people: Domain, high: int) -> Domain:
     return replace(people, attributes=(replace(amount, type=integer(0, high)), *others))
 
 
-def deployed(rule: Model) -> Model:
+def deployed(rule: Model, folder: Path) -> Model:
+    """The model with a file that computes its layers."""
+    layers = [(layer.weight.floats, layer.bias.floats) for layer in rule.layers]
+    content = relu_chain(layers, "test", single=True)
+    path = folder / "model.onnx"
+    path.write_bytes(content)
     forms = tuple(Form.of(item) for item in rule.inputs)
-    feed = Feed(name="x", features=tuple(range(len(forms))), dtype="float32")
+    feed = Feed(name="X", features=tuple(range(len(forms))), dtype="float32")
     file = Deployed(
-        path="m.onnx", sha256="0", features=forms, feeds=(feed,), output="score", readout=Readout.SCORE, plain=True
+        path=str(path),
+        sha256=sha256(content).hexdigest(),
+        features=forms,
+        feeds=(feed,),
+        output="Y",
+        readout=Readout.SCORE,
+        relation=Relation.GT,
+        threshold=Fraction(0),
     )
     return replace(rule, deployed=file)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_float32_stays_within_its_bound(seed: int) -> None:
-    """In several orders of summation, at corners and inside."""
+def test_float32_stays_within_its_bound(seed: int, tmp_path: Path) -> None:
+    """At corners and inside."""
     people = domain(x=integer(-1000, 1000), y=integer(0, 7), z=real(0, 1), sex=BOOLEAN)
-    rule = deployed(network(4, 40, 30, 20, seed=seed))
-    bound = float32_error(rule, narrow(people))
+    rule = deployed(network(4, 40, 30, 20, seed=seed), tmp_path)
+    assert rule.deployed is not None
+    bound = _float32_error(rule, narrow(people))
     assert bound is not None
     rng = np.random.default_rng(seed)
     low, high = np.array([-1000, 0, 0, 0]), np.array([1000, 7, 1, 1])
     points = low + (high - low) * np.concatenate([rng.integers(0, 2, (200, 4)), rng.random((200, 4))])
     points[:, [0, 1, 3]] = np.round(points[:, [0, 1, 3]])
-    worst = 0.0
-    for order in range(3):
-        exact, rough = points, points.astype(np.float32)
-        for depth, each in enumerate(rule.layers):
-            weight, bias = each.weight.floats, each.bias.floats
-            exact = exact @ weight.T + bias
-            shuffled = np.random.default_rng(order).permutation(weight.shape[1])
-            total = np.zeros((len(points), len(bias)), dtype=np.float32)
-            for term in shuffled:
-                total += rough[:, term, None] * weight.astype(np.float32)[None, :, term]
-            rough = total + bias.astype(np.float32)
-            if depth < len(rule.layers) - 1:
-                exact, rough = np.maximum(exact, 0), np.maximum(rough, 0)
-        worst = max(worst, float(np.abs(exact - rough).max()))
+    exact, rough = points, Runtime(rule.deployed).scores_array(points)
+    for depth, each in enumerate(rule.layers):
+        exact = exact @ each.weight.floats.T + each.bias.floats
+        exact = np.maximum(exact, 0) if depth < len(rule.layers) - 1 else exact
+    worst = float(np.abs(exact - rough).max())
     assert 0 < worst <= bound[0] < 1e5 * worst
 
 
-def test_no_bound_is_known_for_files_that_compute_something_else() -> None:
+def test_no_bound_is_known_for_what_is_not_the_models_own_file(tmp_path: Path) -> None:
     people = domain(x=integer(0, 9), sex=BOOLEAN)
-    plain = deployed(network(2, 4))
-    assert float32_error(plain, narrow(people)) is not None
-    assert float32_error(network(2, 4), narrow(people)) is None
-    file = plain.deployed
+    rule = deployed(network(2, 4), tmp_path)
+    file = rule.deployed
     assert file is not None
-    twice = (file.features[0], file.features[0])
-    for change in ({"readout": Readout.LABEL}, {"features": (Form(), Form())}, {"features": twice}, {"plain": False}):
-        assert float32_error(replace(plain, deployed=replace(file, **change)), narrow(people)) is None
-    none = ExactArray.from_floats(np.zeros(4))
-    curved = replace(plain.layers[0], slope=none, curves=(Curve.TANH,) * 4)
-    assert float32_error(replace(plain, layers=(curved, *plain.layers[1:])), narrow(people)) is None
+    assert _float32_error(rule, narrow(people)) is not None
+    assert _float32_error(network(2, 4), narrow(people)) is None
+    swapped = (file.features[1], file.features[0])
+    for change in ({"readout": Readout.LABEL}, {"features": swapped}, {"sha256": "0"}, {"output": "h1"}):
+        assert _float32_error(replace(rule, deployed=replace(file, **change)), narrow(people)) is None
+    other = replace(rule.layers[-1], bias=ExactArray.from_floats([1.0]))
+    assert _float32_error(replace(rule, layers=(*rule.layers[:-1], other)), narrow(people)) is None
 
 
-def test_what_holds_by_less_than_float32_rounds_is_a_gap() -> None:
+def test_what_holds_by_less_than_float32_rounds_is_a_gap(tmp_path: Path) -> None:
     """A ten-thousandth decides alike for all in exact arithmetic, but is lost when float32 adds it to a million."""
     people = domain(x=integer(0, 10**6), sex=BOOLEAN)
     tiny = float(np.float32(1e-4))
-    close = deployed(score([0, 0], 0))
     layer = Layer(
         weight=ExactArray.from_floats([[np.float32(1.0), np.float32(tiny)]]),
         bias=ExactArray.from_floats([np.float32(tiny)]),
         slope=ExactArray.from_floats([1.0]),
     )
-    asked = problem(people, replace(close, layers=(layer,)), 1)
+    asked = problem(people, deployed(replace(score([0, 0], 0), layers=(layer,)), tmp_path), 1)
     verdict = answer(asked)
     assert isinstance(verdict, Unknown)
     assert verdict.reason is Reason.NUMERIC_GAP
-    apart = problem(people, replace(close, layers=(replace(layer, bias=ExactArray.from_floats([1.0])),)), 1)
+    clear = replace(layer, bias=ExactArray.from_floats([1.0]))
+    apart = problem(people, deployed(replace(score([0, 0], 0), layers=(clear,)), tmp_path), 1)
     assert isinstance(answer(apart), Holds)
 
 

@@ -6,12 +6,14 @@ made fast enough for millions of individuals.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.enumerate.alone import decided_alone
 from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
 from fairdsl.backends.enumerate.choose import Chosen, choose
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
@@ -22,7 +24,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, narrow
-from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated, Witness
+from fairdsl.verdict import Arithmetic, Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated, Witness
 
 __all__ = ["Enumerate"]
 
@@ -52,6 +54,8 @@ class Enumerate:
         census = take_census(problem, pair, Grid(sets), budget, observer)
         marks = _mark(problem, pair, census, budget, observer)
         note = with_deployed(census, problem, budget, observer)
+        asked = problem.quantity is Quantity.HOLDS and not pair.sure
+        alone = asked and decided_alone(census, problem, sets, budget)
         unshared = _only_in_float32(pair, census, marks)
         notes = [entry for entry in (note, _counted_in_float32(unshared)) if entry is not None]
         vacuous = census.complete and not marks.paired.any() and not marks.undecided.any()
@@ -63,7 +67,8 @@ class Enumerate:
         facts.gaps.extend(chosen.gaps)
         if problem.quantity is Quantity.HOLDS:
             verdict = _holds(census, marks, chosen, evidence)
-            return _checked_in_float32(verdict, problem, pair, census, unshared, budget)
+            checked = _checked_in_float32(verdict, problem, pair, census, unshared, budget)
+            return _of_the_file(checked) if alone and unshared is not None else checked
         return _shares(problem, pair, census, marks, chosen, evidence)
 
 
@@ -110,6 +115,14 @@ def _checked_in_float32(
         evidence=verdict.evidence,
         witnesses=tuple(choose(problem, pair, deployed, unshared, budget).gaps),
     )
+
+
+def _of_the_file(verdict: Verdict) -> Verdict:
+    """What holds was counted in the file's own decisions too."""
+    if not isinstance(verdict, Holds):
+        return verdict
+    basis = replace(verdict.evidence.basis, arithmetic=Arithmetic.DEPLOYED)
+    return Holds(evidence=replace(verdict.evidence, basis=basis))
 
 
 def _method(census: Census, model: Model) -> str:

@@ -16,7 +16,6 @@ from fairdsl.backends.contract import Refusal
 from fairdsl.backends.intervals.assignments import Assignments
 from fairdsl.backends.intervals.axes import Axis, cells, lattice, table
 from fairdsl.backends.intervals.comparisons import Comparisons
-from fairdsl.backends.intervals.float32 import float32_error
 from fairdsl.backends.intervals.network import Decision, FirstLayer, decision_of
 from fairdsl.backends.intervals.partition import MIXED, TRUE, Boxes, partition
 from fairdsl.backends.intervals.roles import Roles, roles_of
@@ -24,15 +23,16 @@ from fairdsl.backends.intervals.roots import Roots, as_rows, covered
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.ir.domain import Category, Point
 from fairdsl.ir.expr import Predicate
-from fairdsl.ir.model import Layer
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.narrow import Finite, ValueSet
-from fairdsl.numerics.rounding import nearest_floats
+from fairdsl.numerics.rounding import float_above, nearest_floats
 
 __all__ = ["Lowered", "clipped", "drawn", "lower"]
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 ObjectArray = NDArray[Any]
 
 #: Boxes into which constraints split the domain at most.
@@ -248,8 +248,21 @@ class _Lowering:
             decided=roots.decided,
             vacuous=roots.vacuous,
             undetermined=roots.undetermined,
-            float32_error=float32_error(self.problem.model, self.roles.sets),
+            float32_error=_float32_error(self.problem.model, self.roles.sets),
         )
+
+
+def _float32_error(model: Model, sets: Sequence[ValueSet]) -> Floats | None:
+    """How far the deployed file's one row may be from the exact one, the width of the threshold's enclosure included;
+    None where no file is deployed, or no bound is known."""
+    rule = model.rule
+    if model.deployed is None or not isinstance(rule, ByThreshold):
+        return None
+    from fairdsl.models.float32.decision import analysis_of, slack
+
+    file = analysis_of(model, sets)
+    found = None if file is None else slack(file)
+    return None if found is None else np.array([float_above(found.decision[0] + rule.high - rule.low)])
 
 
 def _assignments(roles: Roles) -> tuple[Assignments, list[Sequence[int | Fraction]]]:

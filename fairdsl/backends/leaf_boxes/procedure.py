@@ -9,7 +9,7 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
-from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated
+from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.descent import Descent
@@ -60,18 +60,26 @@ class LeafBoxes:
         shown = _run(lowered, descent, budget, observer, until_shown=problem.quantity is Quantity.HOLDS)
         facts.witnesses.extend(shown.witnesses)
         facts.gaps.extend(shown.gaps)
-        evidence = self._evidence(problem, descent)
+        evidence = self._evidence(problem, pair, descent)
         if problem.quantity is Quantity.HOLDS:
             return _holds(descent, shown, evidence)
         return _shares(problem, pair, descent, shown, evidence)
 
-    def _evidence(self, problem: Problem, descent: Descent) -> Evidence:
-        counts = descent.counts
-        notes = () if problem.model.deployed is None else ("about exact arithmetic, not about float32 rounding",)
+    def _evidence(self, problem: Problem, pair: Pair, descent: Descent) -> Evidence:
+        counts, basis = descent.counts, Basis()
+        notes: tuple[str, ...] = ()
+        if problem.model.deployed is not None:
+            from fairdsl.models.float32.decision import rounds_nothing
+
+            covered = rounds_nothing(problem.model, narrow(problem.domain, pair.target))
+            basis = Basis(arithmetic=Arithmetic.DEPLOYED) if covered else basis
+            exactly = "about exact arithmetic, not about float32 rounding"
+            notes = ("the file computes its scores without rounding" if covered else exactly,)
         return Evidence(
             backend=self.name,
             method=f"{counts.boxes:,} disjoint boxes of leaves counted exactly, {counts.unfair_boxes:,} of them unfair",
             notes=notes,
+            basis=basis,
             vacuous=descent.finished and not counts.paired,
         )
 

@@ -57,8 +57,9 @@ class Atom:
 def decided(rule: DecisionRule, outcome: int, count: int, *, of_a: bool) -> tuple[Atom, ...] | None:
     """The inequalities of one individual's decision over ``count`` scores; None where the rule never decides so."""
     if isinstance(rule, ByHighest):
-        rows = [(_over(outcome, other, count), other < outcome) for other in range(count) if other != outcome]
-        return tuple(_atom(row, Fraction(0), strict, of_a) for row, strict in rows)
+        slack = rule.slack or (Fraction(0),) * count
+        rows = [(other, slack[outcome] + slack[other]) for other in range(count) if other != outcome]
+        return tuple(_atom(_over(outcome, other, count), off, other < outcome and not off, of_a) for other, off in rows)
     if outcome not in (rule.granted, rule.otherwise):
         return None
     relation = rule.relation if outcome == rule.granted else rule.relation.negated

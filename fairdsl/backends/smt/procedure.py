@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
-from fairdsl.backends.smt.cases import Case, cases, pair_of, widened
+from fairdsl.backends.smt.attempts import Attempts, Programmed
+from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
-from fairdsl.backends.smt.recover import worst
-from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, left_by_bounds
+from fairdsl.backends.smt.recover import checked, is_violation, worst
+from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
-from fairdsl.backends.smt.solvers.worker import Task
 from fairdsl.backends.smt.vacuity import compares_nobody
-from fairdsl.backends.smt.worklist import Outcome, WorkList
+from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
-from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Witness
+from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.verdict import Arithmetic, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated
 
 __all__ = ["Smt", "refusal"]
 
-#: Questions with so few undecided units go to z3 at once.
-_FEW_UNITS = 6
-#: What linear programs may take of the remaining time, and in seconds.
-_PROGRAM_SHARE, _PROGRAM_SECONDS = 0.35, 30.0
+#: The part of the time, one in so many, that the question about the deployed file's arithmetic may take first.
+_WIDENED_PART = 3
+#: Narrower widenings that are tried where that is not proved, for half of the time that the proof took, or so long.
+_MARGINS, _MARGIN_SECONDS = 4, 0.5
 
 
 def refusal(problem: Problem) -> Refusal | None:
@@ -68,46 +72,11 @@ class Smt:
         if known:
             method = "a pair that an earlier stage found"
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method=method))
-        memory = budget.tactics.query_memory
-        pool = Workers(budget.jobs, memory=memory) if self._pool is None else self._pool(budget.jobs)
-        try:
-            left, programmed = self._by_programs(problem, budget, observer)
-            outcome = WorkList(problem, pool, facts, budget, observer, only=left).run()
-            outcome.witness = outcome.witness or programmed.witness
-            verdict = _verdict(outcome, _evidence(self.name, problem, outcome, budget, programmed))
-            return _proof(verdict, problem, pool, budget) if isinstance(verdict, Holds) else verdict
-        finally:
-            pool.close()
+        with Attempts(problem, budget, observer, partial(self._workers, budget), self._solvers) as attempts:
+            return _answer(problem, facts, budget, attempts)
 
-    def _by_programs(self, problem: Problem, budget: Budget, observer: Observer) -> tuple[Sequence[Case], _Programmed]:
-        """The cases that linear programs leave to z3, and what they decided."""
-        every = cases(problem)
-        found = left_by_bounds(problem)
-        if sum(bounded.undecided for _, bounded in found) <= _FEW_UNITS:
-            return every, _Programmed()
-        observer.progress(self.name, None, "linear programs")
-        seconds = min(_PROGRAM_SECONDS, _PROGRAM_SHARE * budget.remaining)
-        limits = Limits(
-            seconds=min(seconds, budget.tactics.query_seconds or seconds),
-            seed=budget.seed,
-            trust_milp=budget.tactics.trust_milp,
-            programs_only=True,
-        )
-        solvers = self._solvers(problem, 1, budget.tactics.query_memory)
-        try:
-            solvers.start("whole", Task(pair_of(problem), limits))
-            answers: list[tuple[Hashable, Chained, float]] = []
-            while not answers and not budget.exhausted:
-                answers = solvers.finished(budget.deadline)
-        finally:
-            solvers.close()
-        if not answers or answers[0][1].reason not in (None, Reason.INCOMPLETE):
-            return every, _Programmed()  # the process did not finish: nothing is known
-        said = answers[0][1]
-        if said.status is Status.VIOLATED:
-            return (), _Programmed(witness=said.witness)
-        left = [every[number] for number in said.left]
-        return left, _Programmed(cases=len(every) - len(left), trusted=said.trusted)
+    def _workers(self, budget: Budget, jobs: int) -> Pool:
+        return Workers(jobs, memory=budget.tactics.query_memory) if self._pool is None else self._pool(jobs)
 
     def _by_partitions(self, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
         """The verdict from those on partitions of the domain."""
@@ -119,23 +88,98 @@ class Smt:
         return verdict
 
 
+def _answer(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) -> Verdict:
+    """A proof of the deployed file where that can be had; else of the exact model, with the margin that it has."""
+    started, reach = time.monotonic(), reach_of(problem, budget.remaining)
+    if reach.alike:
+        evidence = Evidence(backend=Smt.name, method="it reads nothing in which the two may differ")
+        return _proof(Holds(evidence=evidence), problem, reach, budget, attempts)
+    wide = _Widened(margin=max(reach.slack, default=None))
+    if reach.slack and not reach.hopeless:
+        wide = _widened(problem, reach.slack, budget.share(_WIDENED_PART), attempts)
+    if wide.verdict is not None:
+        return wide.verdict
+    outcome, programmed = attempts.ask(problem, facts, budget)
+    verdict = _verdict(outcome, _evidence(problem, outcome, budget, programmed))
+    if not isinstance(verdict, Holds):
+        return verdict
+    proof = _proof(verdict, problem, reach, budget, attempts)
+    if wide.margin is None:
+        return proof
+    until = time.monotonic() + max(_MARGIN_SECONDS, (time.monotonic() - started) / 2)
+    few = replace(budget, deadline=min(until, budget.deadline))
+    return _with_margin(proof, _margin(problem, len(reach.slack), wide.margin, few, attempts), max(reach.slack))
+
+
+def _widened(problem: Problem, slack: Sequence[Fraction], budget: Budget, attempts: Attempts) -> _Widened:
+    """The question of all whose scores are off by ``slack``: a proof, a violation, or how wide no proof can be."""
+    wider = widened_by(problem, slack)
+    if wider is None:
+        return _Widened(margin=max(slack))
+    outcome, programmed = attempts.ask(wider, Facts(), budget, until_open=True)
+    pairs = [*outcome.unconfirmed, *((gap.a, gap.b) for gap in outcome.gaps)]
+    if outcome.witness is not None:
+        found = checked(problem, outcome.witness.a, outcome.witness.b)
+        if found is not None and is_violation(problem, found):
+            evidence = _evidence(problem, outcome, budget, programmed)
+            return _Widened(verdict=Violated(witnesses=(found,), evidence=evidence))
+        pairs.append((outcome.witness.a, outcome.witness.b))
+    elif not outcome.open and not outcome.gaps:
+        holds = Holds(evidence=_evidence(problem, outcome, budget, programmed))
+        reach = Reach(covers=f"rounding included: scores may be off by {_shown(max(slack))}")
+        return _Widened(verdict=_with_margin(_proof(holds, problem, reach, budget, attempts), min(slack), None))
+    return _Widened(margin=min((inside(problem, *pair) for pair in pairs), default=max(slack)))
+
+
+def _margin(problem: Problem, scores: int, most: Fraction, budget: Budget, attempts: Attempts) -> Fraction | None:
+    """The widest of a few widenings that is proved too; each pair inside of one says where the next one begins."""
+    for _ in range(_MARGINS):
+        most = Fraction(float_below(most / 2))
+        if most <= 0 or budget.exhausted:
+            return None
+        found = _widened(problem, [most] * scores, budget, attempts)
+        if isinstance(found.verdict, Holds):
+            return most
+        most = min(most, found.margin or most)
+    return None
+
+
 @dataclass(frozen=True, slots=True)
-class _Programmed:
-    """How many cases bounds and linear programs settled, or the violation that they found."""
+class _Widened:
+    """What the widened question came to: a verdict of the question itself, or a bound of all margins it can have."""
 
-    cases: int = 0
-    trusted: bool = False
-    witness: Witness | None = None
-
-
-def _proof(verdict: Holds, problem: Problem, pool: Pool, budget: Budget) -> Holds:
-    """The proof with what it does not cover, and whether it is about anybody."""
-    notes = () if problem.model.deployed is None else ("about exact arithmetic, not about float32 rounding",)
-    vacuous = compares_nobody(problem, budget, pool)
-    return Holds(evidence=replace(verdict.evidence, notes=(*verdict.evidence.notes, *notes), vacuous=vacuous))
+    verdict: Verdict | None = None
+    margin: Fraction | None = None
 
 
-def _evidence(name: str, problem: Problem, outcome: Outcome, budget: Budget, programmed: _Programmed) -> Evidence:
+def _proof(verdict: Holds, problem: Problem, reach: Reach, budget: Budget, attempts: Attempts) -> Holds:
+    """The proof with which arithmetic it covers, and whether it is about anybody."""
+    notes = (
+        ()
+        if problem.model.deployed is None
+        else (reach.covers or "about exact arithmetic, not about float32 rounding",)
+    )
+    basis = replace(verdict.evidence.basis, arithmetic=Arithmetic.DEPLOYED) if reach.covers else verdict.evidence.basis
+    vacuous = compares_nobody(problem, budget, attempts.pool)
+    return Holds(evidence=replace(verdict.evidence, notes=notes, basis=basis, vacuous=vacuous))
+
+
+def _with_margin(proof: Holds, margin: Fraction | None, slack: Fraction | None) -> Holds:
+    """The proof with the margin that was proved; ``slack``: what the file's scores may be off by beyond it."""
+    evidence = proof.evidence
+    notes = evidence.notes
+    if slack is not None:
+        known = "" if margin is None else f", and it holds while scores are off by at most {_shown(margin)}"
+        notes = (*notes, f"the file's scores may be off by {_shown(slack)}{known}")
+    return Holds(evidence=replace(evidence, notes=notes, basis=replace(evidence.basis, margin=margin)))
+
+
+def _shown(size: Fraction) -> str:
+    """Two figures, of a bound rounded up."""
+    return f"{float_above(size):.2g}"
+
+
+def _evidence(problem: Problem, outcome: Outcome, budget: Budget, programmed: Programmed) -> Evidence:
     counted = (
         (programmed.cases, "by bounds and certified linear programs"),
         (outcome.by_bounds, "by bounds"),
@@ -144,11 +188,14 @@ def _evidence(name: str, problem: Problem, outcome: Outcome, budget: Budget, pro
     parts = [f"{count} {how}" for count, how in counted if count]
     settled = sum(count for count, _ in counted)
     method = f"{settled} region{'s' * (settled != 1)} settled: {' and '.join(parts)}" if parts else solver_name()
-    if programmed.witness is not None:
+    if programmed.found:
         method = "linear and mixed-integer programs"
     notes = ("within a solver's tolerances, which was to be trusted without proof",) if programmed.trusted else ()
-    fidelity = Fidelity.WIDENS if widened(problem) else Fidelity.EXACT
-    return Evidence(backend=name, method=method, fidelity=fidelity, notes=notes)
+    return Evidence(backend=Smt.name, method=method, fidelity=_fidelity(problem), notes=notes)
+
+
+def _fidelity(problem: Problem) -> Fidelity:
+    return Fidelity.WIDENS if widened(problem) else Fidelity.EXACT
 
 
 def _verdict(outcome: Outcome, evidence: Evidence) -> Verdict:

@@ -24,6 +24,7 @@ from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
 from fairdsl.backends.smt.settle import Bounded, Bounder
 from fairdsl.backends.solver_files import Answer
+from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
 
@@ -61,11 +62,15 @@ class _Task:
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of it: nothing left means that no pair breaks the demand."""
+    """What came of it: nothing left means that no pair breaks the demand.
+
+    ``unconfirmed`` are pairs of the solver that meet a case and break nothing when replayed.
+    """
 
     witness: Witness | None = None
     open: list[tuple[Reason, str]] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)
+    unconfirmed: list[tuple[Point, Point]] = field(default_factory=list)
     by_bounds: int = 0
     by_solver: int = 0
 
@@ -82,14 +87,17 @@ class WorkList:
         observer: Observer,
         *,
         only: Sequence[Case] | None = None,
+        until_open: bool = False,
     ) -> None:
-        """``only``: the cases that are left, where others were settled before."""
+        """``only``: the cases that are left, where others were settled before. ``until_open``: a proof is wanted, so
+        the run ends with the first region that cannot have one."""
         self._problem = problem
         self._pool = pool
         self._facts = facts
         self._budget = budget
         self._observer = observer
         self._cases = cases(problem) if only is None else tuple(only)
+        self._until_open = until_open
         self._bounders: dict[int, Bounder] = {}
         self._stack: list[_Task] = []
         self._running: dict[Hashable, _Task] = {}
@@ -105,7 +113,7 @@ class WorkList:
         ]
         # The easiest case is on top of the stack.
         self._stack = sorted(roots, key=lambda task: -task.bounded.undecided)
-        while (self._stack or self._running) and self.outcome.witness is None:
+        while (self._stack or self._running) and self.outcome.witness is None and not self._lost():
             if self._budget.exhausted:
                 self.outcome.open.append((Reason.TIMEOUT, "the time is up"))
                 break
@@ -118,6 +126,15 @@ class WorkList:
                 for key, answer in self._pool.finished(until):
                     self._answered(self._running.pop(key), answer)
         return self.outcome
+
+    @property
+    def idle(self) -> bool:
+        """Whether no region is with the solver any more."""
+        return not self._running
+
+    def _lost(self) -> bool:
+        """Whether no proof can come of it any more, where only that is wanted."""
+        return self._until_open and bool(self.outcome.open or self.outcome.gaps)
 
     def _bounder(self, index: int) -> Bounder:
         if index not in self._bounders:
@@ -203,6 +220,7 @@ class WorkList:
         elif (case := refined(self._problem, self._cases[task.case], *points)) is not None:
             self._again(task, case)
         else:
+            self.outcome.unconfirmed.append(points)
             self.outcome.open.append((Reason.REPLAY_FAILED, "the solver's pair breaks nothing when replayed"))
 
     def _again(self, task: _Task, case: Case) -> None:

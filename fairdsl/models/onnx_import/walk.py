@@ -18,7 +18,7 @@ from fairdsl.models.onnx_import import activations, arithmetic, encoders, machin
 from fairdsl.models.onnx_import.columns import named_columns
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
 from fairdsl.models.onnx_import.integers import gives_integers
-from fairdsl.models.onnx_import.plain import is_plain, is_plain_machine
+from fairdsl.models.onnx_import.plain import is_plain_machine
 from fairdsl.models.onnx_import.values import (
     Constant,
     Handler,
@@ -98,7 +98,7 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         outputs=_outputs(path, raw, values, span),
         runnable=True,
         rounded=tuple(rounded),
-        plain=is_plain(raw, nodes) or is_plain_machine(raw, nodes),
+        plain=is_plain_machine(raw, nodes),
     )
 
 

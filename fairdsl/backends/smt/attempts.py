@@ -1,0 +1,120 @@
+"""Putting questions about one problem to linear programs and z3, one after another, with processes that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from fairdsl.backends.contract import Budget, Facts, Observer
+from fairdsl.backends.smt.cases import Case, cases, pair_of
+from fairdsl.backends.smt.engine import Pool
+from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, left_by_bounds
+from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
+from fairdsl.backends.smt.solvers.worker import Task
+from fairdsl.backends.smt.worklist import Outcome, WorkList
+from fairdsl.ir.problem import Problem
+from fairdsl.verdict import Reason, Witness
+
+__all__ = ["Attempts", "Programmed"]
+
+#: Questions with so few undecided units go to z3 at once.
+_FEW_UNITS = 6
+#: What linear programs may take of the remaining time, and in seconds.
+_PROGRAM_SHARE, _PROGRAM_SECONDS = 0.35, 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Programmed:
+    """How many cases bounds and linear programs settled; ``trusted``: some without a proof."""
+
+    cases: int = 0
+    trusted: bool = False
+    found: bool = False
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The processes; they are started when they are needed, and all end with the block."""
+
+    problem: Problem
+    budget: Budget
+    observer: Observer
+    workers: Callable[[int], Pool]
+    solvers_of: PoolOf
+    _pool: Pool | None = field(default=None, init=False)
+    _solvers: Solvers | None = field(default=None, init=False)
+
+    def __enter__(self) -> Attempts:
+        """Nothing is started yet."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End all processes."""
+        self._end_pool()
+        self._end_solvers()
+
+    @property
+    def pool(self) -> Pool:
+        """z3's processes."""
+        if self._pool is None:
+            self._pool = self.workers(self.budget.jobs)
+        return self._pool
+
+    def ask(
+        self, problem: Problem, facts: Facts, budget: Budget, *, until_open: bool = False
+    ) -> tuple[Outcome, Programmed]:
+        """What becomes of the problem, which has the attempts' domain; ``until_open``: only a proof is wanted."""
+        left, programmed, witness = self._by_programs(problem, budget)
+        run = WorkList(problem, self.pool, facts, budget, self.observer, only=left, until_open=until_open)
+        outcome = run.run()
+        outcome.witness = outcome.witness or witness
+        if not run.idle:
+            self._end_pool()
+        return outcome, programmed
+
+    def _by_programs(self, problem: Problem, budget: Budget) -> tuple[Sequence[Case], Programmed, Witness | None]:
+        """The cases that linear programs leave to z3, what they decided, and the violation that they found."""
+        every = cases(problem)
+        found = left_by_bounds(problem)
+        if sum(bounded.undecided for _, bounded in found) <= _FEW_UNITS:
+            return every, Programmed(), None
+        self.observer.progress("smt", None, "linear programs")
+        said = self._programs_say(problem, budget)
+        if said is None or said.reason not in (None, Reason.INCOMPLETE):
+            return every, Programmed(), None  # the process did not finish: nothing is known
+        if said.status is Status.VIOLATED:
+            return (), Programmed(found=True), said.witness
+        left = [every[number] for number in said.left]
+        return left, Programmed(cases=len(every) - len(left), trusted=said.trusted), None
+
+    def _programs_say(self, problem: Problem, budget: Budget) -> Chained | None:
+        seconds = min(_PROGRAM_SECONDS, _PROGRAM_SHARE * budget.remaining)
+        limits = Limits(
+            seconds=min(seconds, budget.tactics.query_seconds or seconds),
+            seed=budget.seed,
+            trust_milp=budget.tactics.trust_milp,
+            programs_only=True,
+        )
+        if self._solvers is None:
+            self._solvers = self.solvers_of(self.problem, 1, budget.tactics.query_memory)
+        self._solvers.start("whole", Task(pair_of(problem), limits, problem.model))
+        answers: list[tuple[Hashable, Chained, float]] = []
+        while not answers and not budget.exhausted:
+            answers = self._solvers.finished(budget.deadline)
+        if not answers:
+            self._end_solvers()
+            return None
+        return answers[0][1]
+
+    def _end_pool(self) -> None:
+        if self._pool is not None:
+            self._pool.close()
+        self._pool = None
+
+    def _end_solvers(self) -> None:
+        if self._solvers is not None:
+            self._solvers.close()
+        self._solvers = None
