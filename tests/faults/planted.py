@@ -35,7 +35,7 @@ def ints(*values: int) -> np.ndarray[Any, Any]:
 
 
 SCORE = WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(0), span=SPAN)
-HIGHEST, CLASS_1 = Highest(span=SPAN), WhenClass(outcome=1, index=1, span=SPAN)
+HIGHEST, CLASS_1 = Highest(span=SPAN), WhenClass.of(1, 1, SPAN)
 
 
 # What the importer may get wrong: the node that it is shown, or what it makes of the right one.

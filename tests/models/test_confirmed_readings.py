@@ -147,7 +147,7 @@ def test_files_that_take_one_at_a_time(tmp_path: Path) -> None:
 def test_files_whose_batch_is_the_last_axis(tmp_path: Path) -> None:
     weights = {"w": np.float32([[1, 2, -1], [0, 1, 1]])}
     path = saved(network([node("Gemm", ["w", "x"], ["y"], transB=1)], weights), tmp_path)
-    rule = WhenClass(outcome=1, index=1, span=declaration(path).span)
+    rule = WhenClass.of(1, 1, declaration(path).span)
     model = load_model(declaration(path, rule), domain("age", "income", "sex"))
     assert model.deployed is not None
     rows = np.array([[1.0, 2.0, 3.0], [0.0, 0.0, 1.0], [4.0, 0.0, 0.0]])
@@ -220,7 +220,7 @@ def test_labels_at_ties_are_compared_where_the_file_rounds_nothing(tmp_path: Pat
     path = saved(
         network(nodes, {"w": np.float32([[1, 0], [0, 1], [0, 0]])}, outputs={"y": TensorProto.INT64}), tmp_path
     )
-    rule = WhenClass(outcome=1, index=1, span=declaration(path).span)
+    rule = WhenClass.of(1, 1, declaration(path).span)
     model = load_model(declaration(path, rule), domain("age", "income", "sex"))
     assert model.reading is not None
     assert import_onnx(path).outputs[0].ties_last is False
