@@ -97,7 +97,8 @@ _FILES: dict[str, str] = {
     "E0515": "a document of rules that cannot be read",
     "E0516": "a Python function that was not given",
     "E0517": "a black box without an answer that can be read",
-    "E0518": "a black box that does not always answer alike",
+    "E0518": "a model that does not always answer alike",
+    "E0519": "a model file that does not compute what was read of it",
 }
 
 _DATA: dict[str, str] = {

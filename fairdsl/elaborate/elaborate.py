@@ -24,7 +24,6 @@ from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.replacement import check_replacement
-from fairdsl.models.runtime import Runtime
 from fairdsl.semantics.checked import CheckedProperty, CheckedSpec, Demand
 from fairdsl.source import Span
 
@@ -68,8 +67,8 @@ def load_models(
 
     ``callables`` are the Python functions of models, by name.
 
-    Deployed files are opened for replay as well, so that one that cannot run is known before any engine
-    starts. Raises DiagnosticError with everything that is wrong with any of them.
+    Every file was run, and what was read of it held against it, before any engine starts. Raises DiagnosticError with
+    everything that is wrong with any of them.
     """
     reporter = Reporter()
     for name in overrides:
@@ -94,7 +93,6 @@ def load_models(
                 declaration, checked.domain, override_path=replaced, function=function, reporter=reporter
             )
             if model.deployed is not None:
-                Runtime(model.deployed, checked.declaration.source.span)
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
             tell_binding(model, checked.declaration, checked.domain, reporter)
             models[name] = model

@@ -257,6 +257,7 @@ class Deployed:
     ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index; None: every other one.
     ``classes`` is what the file calls the columns of the output, or its classes, by position; empty: it does not say.
     ``plain``: of a kernel machine, that its kernel reads the features as they are, in float32.
+    ``alone``: it has to be given one individual at a time.
     """
 
     path: str
@@ -273,6 +274,7 @@ class Deployed:
     labels: tuple[int | str | None, ...] = ()
     classes: tuple[int | str, ...] = ()
     plain: bool = False
+    alone: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

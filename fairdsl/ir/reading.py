@@ -15,3 +15,5 @@ class Reading:
     individuals: int
     #: Whether each score lay within a bound of the file's own rounding errors; otherwise within a tolerance.
     bounded: bool
+    #: Whether the file takes one individual at a time only, whatever its shapes say.
+    alone: bool = False

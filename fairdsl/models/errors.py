@@ -293,12 +293,14 @@ def no_answer(model: str, does: str, note: str | None, span: Span | None) -> Dia
     )
 
 
-def not_steady(model: str, differing: str, span: Span | None) -> Diagnostic:
-    """E0518: a black box that answers differently when it is asked again."""
+def not_steady(
+    model: str, differing: str, span: Span | None, what: str = "a black box: its answers are the model"
+) -> Diagnostic:
+    """E0518: a model that answers differently when it is asked again."""
     return Diagnostic(
         code="E0518",
         title=f"`{model[:30]}` does not always answer alike",
-        primary=_at(span, "a black box: its answers are the model"),
+        primary=_at(span, what),
         notes=(differing,),
         why="two people who are decided differently by chance say nothing about what differs between them",
         help="fix the seed of every call, switch dropout off, and let no individual's answer depend on the others in "

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from fairdsl.models.basis import Affine, Basis
+
+if TYPE_CHECKING:
+    from fairdsl.models.onnx_import.file import RawGraph
+    from fairdsl.models.onnx_import.values import Value
 
 __all__ = ["GraphInput", "GraphOutput", "ImportedGraph", "OutputKind"]
 
@@ -55,7 +61,8 @@ class ImportedGraph:
 
     ``runnable`` tells whether onnxruntime can replay the file. ``rounded`` names the nodes whose
     constants are square roots, taken as the nearest float64. ``plain``: it is a kernel machine that reads what it is
-    given as it is, in float32.
+    given as it is, in float32. Of a file that is run, ``raw`` is the graph as it lies there, and ``values``
+    are what was read of every tensor, by its name.
     """
 
     path: str
@@ -67,6 +74,8 @@ class ImportedGraph:
     feature_names: tuple[str, ...] | None = None
     rounded: tuple[str, ...] = field(default=())
     plain: bool = False
+    raw: RawGraph | None = None
+    values: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def width(self) -> int:

@@ -16,6 +16,7 @@ from fairdsl.models import errors
 from fairdsl.models.bind import bind, check_whole, feeds_width
 from fairdsl.models.binding import binding_of
 from fairdsl.models.classes import ordered
+from fairdsl.models.confirm.errors import not_evaluated
 from fairdsl.models.decide import Decided, decide
 from fairdsl.models.features import fold
 from fairdsl.models.graph import ImportedGraph
@@ -75,11 +76,27 @@ def load_model(
         if graph.rounded:
             warnings.report(errors.root_rounded(graph.path, graph.rounded, source.span))
     try:
-        return _assemble(declaration, domain, graph, forms, decided)
+        model = _assemble(declaration, domain, graph, forms, decided)
+        _confirm(model, graph, domain, source.span)
+        return model
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
     except DiagnosticError as problem:  # some units cannot be laid out together
         return asked_instead(declaration, domain, override_path, problem, reporter)
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as problem:
+        raise DiagnosticError(not_evaluated(graph.path, problem, source.span)) from problem
+
+
+def _confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span) -> None:
+    """Hold the model against its file, if it has one that runs, and note how far."""
+    if model.deployed is None:
+        return
+    from fairdsl.models.confirm import confirm
+
+    reading = confirm(model, graph, domain, span)
+    # Nobody else has the model yet; a copy would lose what was derived of it for the confirmation.
+    object.__setattr__(model, "reading", reading)
+    object.__setattr__(model, "deployed", replace(model.deployed, alone=reading.alone))
 
 
 def _function(

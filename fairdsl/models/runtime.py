@@ -8,7 +8,7 @@ matrix kernels add in another order for other batch sizes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class Runtime:
         except _CannotRunError as problem:
             raise DiagnosticError(errors.cannot_run(deployed.path, str(problem), span)) from problem
         self._shapes = {item.name: tuple(item.shape) for item in self._session.get_inputs()}
-        self._batch = _fixed_batch(self._shapes)
+        self._batch = _fixed_batch(self._shapes) or (1 if deployed.alone else None)
 
     def decide(self, points: Sequence[Point]) -> list[int]:
         """The outcome's index for every individual, each run alone."""
@@ -91,6 +91,56 @@ class Runtime:
         tables = [item.name for item in self._session.get_outputs() if item.type.startswith(_TABLES)]
         found = {name: self._run(feeds, name) for name in tables}
         return {name: array[:1] for name, array in found.items() if len(array) == (self._batch or 1)}
+
+    def fed(self, points: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+        """What the file is given for many individuals: for each input [n, numbers of one individual]."""
+        rows = feature_matrix(self._deployed.features, points)
+        return {feed.name: self._elements(feed, rows) for feed in self._deployed.feeds}
+
+    def tables(
+        self, fed: Mapping[str, NDArray[Any]], names: Sequence[str], *, alone: bool = False
+    ) -> list[NDArray[Any]]:
+        """Those outputs, [n, columns] each, for individuals that are ``fed`` in batches, or each of them ``alone``.
+
+        Raises DiagnosticError (E0514) where the file fails, or gives nothing that belongs to one individual each.
+        """
+        count = len(next(iter(fed.values())))
+        size = self._batch or (1 if alone else _BATCH)
+        found: list[list[NDArray[Any]]] = [[] for _ in names]
+        for start in range(0, count, size):
+            have = min(size, count - start)
+            chosen = {name: rows[start : start + size] for name, rows in fed.items()}
+            if self._batch and have < size:
+                repeated = [*range(have), *[have - 1] * (size - have)]
+                chosen = {name: rows[repeated] for name, rows in chosen.items()}
+            feeds = {feed.name: self._shaped(feed, chosen[feed.name]) for feed in self._deployed.feeds}
+            for place, output in zip(found, self._outputs(self._session, feeds, names), strict=True):
+                place.append(self._rows(output, self._batch or have)[:have])
+        return [np.concatenate(parts) for parts in found]
+
+    def steps(self, fed: Mapping[str, NDArray[Any]], names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """What the nodes of the file compute on the way for one individual, by tensor."""
+        session = _exposed(self._deployed.path, self._deployed.sha256, tuple(names))
+        repeated = {name: np.repeat(rows[:1], self._batch or 1, axis=0) for name, rows in fed.items()}
+        feeds = {feed.name: self._shaped(feed, repeated[feed.name]) for feed in self._deployed.feeds}
+        outputs = zip(names, self._outputs(session, feeds, names), strict=True)
+        return {name: output for name, output in outputs if isinstance(output, np.ndarray)}
+
+    def _outputs(self, session: Any, feeds: dict[str, NDArray[Any]], names: Sequence[str]) -> list[Any]:
+        try:
+            return list(session.run(list(names), feeds))
+        except Exception as problem:  # onnxruntime raises classes of its own per failure
+            raise DiagnosticError(errors.cannot_run(self._deployed.path, _short(problem))) from problem
+
+    def _rows(self, output: Any, count: int) -> NDArray[Any]:
+        """An output as [count, columns]."""
+        if isinstance(output, list):  # ZipMap: one dictionary of classes an individual
+            output = np.array([list(row.values()) for row in output])
+        table = np.asarray(output)
+        if table.size % count or (count > 1 and table.shape[0] != count):
+            reason = f"it gives a tensor of shape {list(table.shape)} for {count} individuals"
+            raise DiagnosticError(errors.cannot_run(self._deployed.path, reason))
+        return table.reshape(count, -1)
 
     @property
     def _plain(self) -> bool:
@@ -150,10 +200,7 @@ class Runtime:
 
     def _run(self, feeds: dict[str, NDArray[Any]], name: str = "") -> NDArray[Any]:
         """The output (or the one of that name) as [n, columns] (labels: [n, 1])."""
-        try:
-            (output,) = self._session.run([name or self._deployed.output], feeds)
-        except Exception as problem:  # onnxruntime raises classes of its own per failure
-            raise DiagnosticError(errors.cannot_run(self._deployed.path, _short(problem))) from problem
+        (output,) = self._outputs(self._session, feeds, [name or self._deployed.output])
         if isinstance(output, list):  # ZipMap: one dictionary of classes an individual
             output = np.array([list(row.values()) for row in output])
         count = max((tensor.shape[0] if tensor.ndim > 1 else 1) for tensor in feeds.values())
@@ -184,20 +231,42 @@ def _fixed_batch(shapes: dict[str, tuple[Any, ...]]) -> int | None:
 
 @lru_cache(maxsize=16)
 def _session(path: str, digest: str, threads: int) -> Any:
-    import onnxruntime
-
     from fairdsl.models.onnx_import.file import file_digest
 
     found = file_digest(path)
     if found != digest:
         raise _CannotRunError("the file has changed since it was read")
+    return _opened(str(Path(path)), threads)
+
+
+@lru_cache(maxsize=2)
+def _exposed(path: str, digest: str, names: tuple[str, ...]) -> Any:
+    """A session of a copy of the file that gives all these tensors."""
+    import onnx
+
+    from fairdsl.models.onnx_import.file import file_digest
+
+    if file_digest(path) != digest:
+        raise DiagnosticError(errors.cannot_run(path, "the file has changed since it was read"))
+    model = onnx.load(path)
+    given = {output.name for output in model.graph.output}
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in given)
+    try:
+        return _opened(model.SerializeToString())
+    except _CannotRunError as problem:
+        raise DiagnosticError(errors.cannot_run(path, str(problem))) from problem
+
+
+def _opened(model: str | bytes, threads: int = 1) -> Any:
+    import onnxruntime
+
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
     try:
-        return onnxruntime.InferenceSession(str(Path(path)), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as problem:  # onnxruntime raises classes of its own per failure
         raise _CannotRunError(_short(problem)) from problem
 

@@ -36,9 +36,17 @@ def hashed_models(
         source = spec.models[name].declaration.source
         path = overrides.get(name, source.path) if isinstance(source, FileSource) else None
         digest = opened[name].sha256 if name in opened else _digest(path)
-        binding = opened[name].binding if name in opened else None
-        agreement = held.get(name)
-        hashed.append(HashedFile(name=name, path=path, sha256=digest, binding=binding, agreement=agreement))
+        model = opened.get(name)
+        hashed.append(
+            HashedFile(
+                name=name,
+                path=path,
+                sha256=digest,
+                binding=None if model is None else model.binding,
+                reading=None if model is None else model.reading,
+                agreement=held.get(name),
+            )
+        )
     return tuple(hashed)
 
 

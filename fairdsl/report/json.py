@@ -15,6 +15,7 @@ from typing import Any
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.ir.question import Threshold
+from fairdsl.ir.reading import Reading
 from fairdsl.report.binding_json import agreement_to_json, binding_to_json
 from fairdsl.report.model import (
     Cell,
@@ -74,11 +75,18 @@ def _all_diagnostics(report: Report) -> list[Diagnostic]:
 
 def _file(file: HashedFile) -> JsonObject:
     written: JsonObject = {"name": file.name, "path": file.path, "sha256": file.sha256}
+    if file.reading is not None:
+        written["reading"] = _reading(file.reading)
     if file.binding is not None:
         written["binding"] = binding_to_json(file.binding)
     if file.agreement is not None:
         written["agreement"] = agreement_to_json(file.agreement)
     return written
+
+
+def _reading(reading: Reading) -> JsonObject:
+    """How far what was read of a model's file was held against it."""
+    return {"individuals": reading.individuals, "bounded": reading.bounded}
 
 
 def _property(item: PropertyReport) -> JsonObject:
@@ -139,7 +147,7 @@ def _basis(basis: Basis) -> JsonObject:
     """What the answer is about, and whose word it is; ``arithmetic`` stands beside it."""
     written: JsonObject = {"model": basis.model, "word": basis.word.value}
     if basis.reading is not None:
-        written["reading"] = {"individuals": basis.reading.individuals, "bounded": basis.reading.bounded}
+        written["reading"] = _reading(basis.reading)
     if basis.margin is not None:
         written["margin"] = {"at_least": below(basis.margin), "exact": ratio(basis.margin)}
     if basis.distribution is not None:

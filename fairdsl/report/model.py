@@ -15,6 +15,7 @@ from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Threshold
+from fairdsl.ir.reading import Reading
 from fairdsl.verdict import Arithmetic, Basis, Coverage, Decider, Ended, Fidelity, Judgement, Reason, Word, combine
 
 __all__ = [
@@ -306,7 +307,8 @@ class HashedFile:
     """A file that the verdicts are about. ``sha256`` is None for a model written in the spec itself.
 
     ``function``: the model is a Python function, and there is no file. ``binding`` is how a model's file is connected
-    with the spec, ``agreement`` what came of holding the model against recorded decisions.
+    with the spec, ``agreement`` what came of holding the model against recorded decisions, ``reading``
+    how far what was read of it was held against the file.
     """
 
     name: str
@@ -315,6 +317,7 @@ class HashedFile:
     function: bool = False
     binding: Binding | None = None
     agreement: Agreement | None = None
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

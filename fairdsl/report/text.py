@@ -30,6 +30,7 @@ from fairdsl.report.words import (
     because,
     cell,
     cells,
+    confirmed,
     estimated,
     float32_share,
     outcome,
@@ -79,6 +80,8 @@ def _header(report: Report, style: Style) -> Iterator[str]:
         place = file.path or ("a Python function" if file.function else "written in the spec")
         parts = [style.shown(file.name), style.shown(place), _hash(file)]
         yield f"{heading:<6} " + style.paint("  ".join(part for part in parts if part), Paint.FAINT)
+        if file.reading is not None:
+            yield f"{'':<6} " + style.paint(confirmed(file.reading), Paint.FAINT)
         yield from _bound(file, style)
     yield f"{'seed':<6} " + style.paint(str(report.seed), Paint.FAINT)
 

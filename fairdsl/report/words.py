@@ -9,6 +9,7 @@ from fractions import Fraction
 from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import metric_words
+from fairdsl.ir.reading import Reading
 from fairdsl.report.model import (
     Cell,
     DemandReport,
@@ -31,6 +32,7 @@ __all__ = [
     "between",
     "cell",
     "cells",
+    "confirmed",
     "estimated",
     "float32_share",
     "group_words",
@@ -311,6 +313,13 @@ def scores(a: tuple[Fraction, ...], b: tuple[Fraction, ...], error: Fraction = F
         first, second = (", ".join(f"{nearest(value):.{figures}g}" for value in each) for each in (a, b))
         texts = first, second
     return texts
+
+
+def confirmed(reading: Reading) -> str:
+    """How far what was read of a model's file was held against it."""
+    people = f"{reading.individuals:,} individual{'' if reading.individuals == 1 else 's'}"
+    within = "within float32's error bounds" if reading.bounded else "no bound of its rounding is known: within 1e-4"
+    return f"reading confirmed on {people} ({within})"
 
 
 def score(scores: tuple[Fraction, ...], error: Fraction = Fraction(0)) -> str:

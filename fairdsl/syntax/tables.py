@@ -18,6 +18,7 @@ from typing import Any
 import lark
 from lark import Lark
 
+from fairdsl.private_folder import cache_folder
 from fairdsl.resources import grammar_file
 from fairdsl.syntax.lexer import SoftKeywordLexer
 
@@ -50,7 +51,7 @@ def grammar() -> Lark:
 def _cache_file(text: str) -> Path | None:
     """Where the tables of this grammar lie; None where the folder is not safely the user's own."""
     try:
-        folder = _cache_folder()
+        folder = cache_folder()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
             return None
@@ -58,11 +59,6 @@ def _cache_file(text: str) -> Path | None:
         return None
     key = "\n".join((text, str(_OPTIONS), lark.__version__, sys.version))
     return folder / f"grammar-{hashlib.sha256(key.encode()).hexdigest()[:24]}.tables"
-
-
-def _cache_folder() -> Path:
-    chosen = os.environ.get("LOCALAPPDATA") if os.name == "nt" else os.environ.get("XDG_CACHE_HOME")
-    return (Path(chosen) if chosen else Path.home() / ".cache") / "fairdsl"
 
 
 def _store(built: Lark, file: Path) -> None:

@@ -176,6 +176,7 @@ MODELS = {
     "E0514-cannot-run": then("Relu"),
     "E0517-score-for-a-probability": then("Softplus"),
     "E0518-drawn-at-random": at_random(),
+    "E0519-overflow": gemm(weight=[[1.0], [3e38]]),
     "E0530-cells-left-over": hidden(),
     "E0531-column-missing": hidden(),
     "E0532-value-outside": hidden(),

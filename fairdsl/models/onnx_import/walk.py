@@ -99,6 +99,8 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
         runnable=True,
         rounded=tuple(rounded),
         plain=is_plain_machine(raw, nodes),
+        raw=raw,
+        values=values,
     )
 
 
