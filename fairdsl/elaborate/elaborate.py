@@ -14,7 +14,7 @@ from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
-from fairdsl.ir.domain import show_number
+from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
 from fairdsl.ir.opaque import BlackBox
@@ -134,10 +134,10 @@ def elaborate(
         reporter.extend(error.diagnostics)  # what is wrong with the data is said as well
     populations = Populations(spec, data or {}, reporter)
     populations.check_names()
-    for checked in spec.properties:
-        name = _population_of(checked)
-        if name is not None:
-            populations.of(name, checked.model, models.get(checked.model))
+    asked_under = {(name, each.model): each.domain for each in spec.properties if (name := _population_of(each))}
+    for (name, model_name), domain in asked_under.items():
+        population = populations.of(name, model_name, models.get(model_name))
+        _confirm_on_rows(models.get(model_name), population, domain, reporter)
     agreements = hold_models(spec, models, reporter) if hold else {}
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
@@ -157,6 +157,18 @@ def elaborate(
         warnings=tuple(reporter),
         agreements=agreements,
     )
+
+
+def _confirm_on_rows(model: Model | None, population: Population | None, domain: Domain, reporter: Reporter) -> None:
+    """Hold what was read of the model's file against the file on the rows behind the population, too."""
+    if model is None or population is None or population.sample is None:
+        return
+    from fairdsl.models.confirm import confirm_rows
+
+    try:
+        confirm_rows(model, domain, population.sample.values.keep(range(len(domain.attributes))))
+    except DiagnosticError as error:
+        reporter.extend(error.diagnostics)
 
 
 def build_populations(

@@ -32,6 +32,8 @@ from fairdsl.source import Span
 
 __all__ = ["load_model"]
 
+#: How a fault in what was read shows itself when it is evaluated.
+_FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 _BY_EXTENSION = {".onnx": "onnx", ".json": "linear"}
 
 
@@ -77,14 +79,17 @@ def load_model(
             warnings.report(errors.root_rounded(graph.path, graph.rounded, source.span))
     try:
         model = _assemble(declaration, domain, graph, forms, decided)
-        _confirm(model, graph, domain, source.span)
-        return model
     except OverflowError as problem:
         raise DiagnosticError(errors.not_finite(graph.path, "a product of weights", source.span)) from problem
     except DiagnosticError as problem:  # some units cannot be laid out together
         return asked_instead(declaration, domain, override_path, problem, reporter)
-    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as problem:
+    except _FAILURES as problem:
         raise DiagnosticError(not_evaluated(graph.path, problem, source.span)) from problem
+    try:
+        _confirm(model, graph, domain, source.span)
+    except _FAILURES as problem:
+        raise DiagnosticError(not_evaluated(graph.path, problem, source.span)) from problem
+    return model
 
 
 def _confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span) -> None:

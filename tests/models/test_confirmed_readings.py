@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,13 +16,15 @@ from onnx import TensorProto
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import WhenClass
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real
+from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.model import Model
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.models import load, load_model
-from fairdsl.models.confirm import gate
+from fairdsl.models.confirm import confirm_rows, gate
 from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody
 from fairdsl.models.onnx_import import import_onnx
 from fairdsl.models.runtime import Runtime
+from fairdsl.numerics.evaluate import BatchEvaluator
 
 SCORE = {"w": np.float32([[1], [2], [-1]])}
 LINE = [node("Gemm", ["x", "w"], ["y"])]
@@ -224,3 +227,35 @@ def test_labels_at_ties_are_compared_where_the_file_rounds_nothing(tmp_path: Pat
     model = load_model(declaration(path, rule), domain("age", "income", "sex"))
     assert model.reading is not None
     assert import_onnx(path).outputs[0].ties_last is False
+
+
+def test_rows_of_tables_are_tried_as_well(tmp_path: Path) -> None:
+    """A reading that is wrong for a few individuals only, who are in the table."""
+    people = domain("age", "income", "sex")
+    model = opened(saved(network(LINE, SCORE), tmp_path))
+    rows = ExactRows.of_floats(np.random.default_rng(3).integers(0, 9, size=(400, 3)))
+    confirm_rows(model, people, rows)
+    assert isinstance(model.rule, ByThreshold)
+    few = replace(model, rule=replace(model.rule, low=Fraction(1, 2), high=Fraction(3, 2)))
+    wrong = replace(model, rule=replace(model.rule, low=Fraction(1), high=Fraction(1)))
+    with pytest.raises(DiagnosticError) as caught:
+        confirm_rows(wrong, people, rows)
+    (finding,) = caught.value.diagnostics
+    assert finding.code == "E0519"
+    assert finding.notes[0].startswith("individual: age = ")
+    confirm_rows(replace(wrong, reading=None), people, rows)  # nothing was read
+    confirm_rows(few, people, rows.at(np.zeros(0, dtype=np.int64)))
+
+
+def test_what_float32_rounds_on_a_row_is_no_misreading(tmp_path: Path) -> None:
+    people = domain("age", "income", "sex")
+    weights = {"w": np.float32([[0.1], [0.2], [-0.3]]), "b": np.float32([-0.7])}
+    model = opened(
+        saved(network([node("MatMul", ["x", "w"], ["z"]), node("Add", ["z", "b"], ["y"])], weights), tmp_path)
+    )
+    assert model.deployed is not None
+    rows = ExactRows.of_floats(np.array(np.meshgrid(*[np.arange(30)] * 3)).reshape(3, -1).T)
+    exact, file = BatchEvaluator(model).settled(rows).decisions, Runtime(model.deployed).decide_array(rows.floats)
+    differing = np.flatnonzero(exact != file)
+    assert len(differing) > 5
+    confirm_rows(model, people, rows.at(differing))

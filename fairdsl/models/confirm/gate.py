@@ -22,7 +22,7 @@ from fairdsl.models.confirm.compare import Bounds, Difference, compare_decisions
 from fairdsl.models.confirm.directed import activating, borders_of, in_leaves
 from fairdsl.models.confirm.errors import misread
 from fairdsl.models.confirm.expected import expect
-from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody
+from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody, spread
 from fairdsl.models.confirm.remembered import entry_of, recall, remember
 from fairdsl.models.confirm.steps import first_difference, made_by
 from fairdsl.models.confirm.ties import compare_ties, tied_rows
@@ -42,20 +42,15 @@ FloatArray = NDArray[np.float64]
 _ALONE = 16
 
 
-def confirm(
-    model: Model, graph: ImportedGraph, domain: Domain, span: Span | None, rows: FloatArray | None = None
-) -> Reading:
-    """Hold the model and all that was read of its file against the file; raises DiagnosticError where they differ.
-
-    ``rows`` [n, attributes] are individuals at hand, which are tried as well.
-    """
+def confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span | None) -> Reading:
+    """Hold the model and all that was read of its file against the file; raises DiagnosticError where they differ."""
     deployed = model.deployed
     assert deployed is not None, "the model is from a file that can be run"
     entry = entry_of(model, deployed, graph, domain)
     known = recall(entry)
     if known is not None:
         return known
-    reading = _Gate(model, deployed, graph, domain, span).confirmed(rows)
+    reading = _Gate(model, deployed, graph, domain, span).confirmed()
     remember(entry, reading)
     return reading
 
@@ -71,11 +66,11 @@ class _Gate:
         self._bounded = True
         self._names = [output.name for output in graph.outputs]
 
-    def confirmed(self, rows: FloatArray | None) -> Reading:
-        points = self._individuals(rows)
+    def confirmed(self) -> Reading:
+        points = self._individuals()
         fed = self._runtime.fed(points)
         batch = self._in_batches(fed)
-        some = _spread(len(points), _ALONE if batch is not None else len(points))
+        some = spread(len(points), _ALONE if batch is not None else len(points))
         single = self._runtime.tables(_at(fed, some), self._names, alone=True)
         self._compare(points[some], _at(fed, some), single)
         if batch is None:
@@ -157,7 +152,7 @@ class _Gate:
             self._graph.raw, {name: Rounded(rows, rows, np.zeros_like(rows)) for name, rows in exact.items()}
         )
 
-    def _individuals(self, rows: FloatArray | None) -> FloatArray:
+    def _individuals(self) -> FloatArray:
         """Whom both are run on, each once, [n, attributes]."""
         all_of_them = everybody(self._domain)
         if all_of_them is not None:
@@ -165,12 +160,10 @@ class _Gate:
         forms = {number: self._deployed.features[columns] for number, columns in self._reader.columns.items()}
         draw = Draw(self._domain, borders_of(self._graph.basis.blocks, forms))
         chosen = [draw.corners(64), draw.each_value(), in_leaves(self._graph.basis.blocks, forms, draw)]
-        if rows is not None:
-            chosen.append(rows[: INDIVIDUALS // 8])
         usual = draw.random(INDIVIDUALS)
         chosen.append(activating(self._reader, forms, draw, usual[:256], self._fed_features))
         special = _different(np.concatenate(chosen))
-        special = special[_spread(len(special), INDIVIDUALS * 3 // 4)]
+        special = special[spread(len(special), INDIVIDUALS * 3 // 4)]
         return _different(np.concatenate([special, usual, draw.random(INDIVIDUALS)]))[:INDIVIDUALS]
 
     def _fed_features(self, points: FloatArray) -> FloatArray:
@@ -209,8 +202,3 @@ def _at(fed: Mapping[str, NDArray[Any]], rows: NDArray[np.int64]) -> dict[str, N
 def _different(rows: FloatArray) -> FloatArray:
     """Every row once, where it comes first."""
     return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
-
-
-def _spread(count: int, most: int) -> NDArray[np.int64]:
-    """At most so many of the first ``count`` numbers, evenly spread."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Attribute, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 
-__all__ = ["INDIVIDUALS", "Draw", "alone", "everybody"]
+__all__ = ["INDIVIDUALS", "Draw", "alone", "everybody", "spread"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -37,6 +37,11 @@ def everybody(domain: Domain) -> FloatArray | None:
     values = [np.array(attribute.values, dtype=np.float64) for attribute in domain.attributes]
     grids = np.meshgrid(*values, indexing="ij") if values else []
     return np.stack([grid.reshape(-1) for grid in grids], axis=1) if grids else np.zeros((1, 0))
+
+
+def spread(count: int, most: int) -> NDArray[np.int64]:
+    """At most so many of the first ``count`` numbers, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
 def alone(form: Form) -> int | None:

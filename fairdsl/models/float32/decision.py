@@ -33,7 +33,7 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["Analysed", "Slack", "analysis_of", "attributes_read", "rounds_nothing", "slack"]
+__all__ = ["Analysed", "Slack", "analysis_of", "attributes_read", "rounding_decides", "rounds_nothing", "slack"]
 
 Floats = NDArray[np.float64]
 
@@ -105,7 +105,9 @@ def slack(file: Analysed) -> Slack | None:
     by_score = tuple(_fraction(error) * abs(factor) for error in found.error[0].tolist())
     raw_error = None if found.raw is None or factor != 1 or not np.isfinite(found.raw).all() else found.raw
     return Slack(
-        by_score, None if raw_error is None else _fraction(float(raw_error.max())), _share_near(sample, found.error[0])
+        by_score,
+        None if raw_error is None else _fraction(float(raw_error.max())),
+        float(_near(sample, found.error[0]).mean()),
     )
 
 
@@ -116,15 +118,31 @@ def rounds_nothing(model: Model, sets: Sequence[ValueSet]) -> bool:
     return found is not None and not any(found.decision)
 
 
-def _share_near(sample: _Decisive, error: Floats) -> float:
-    """The share of those who were looked at whom a change of the scores by the error may decide otherwise."""
-    low, high = sample.ends
+def rounding_decides(model: Model, points: Sequence[tuple[Fraction, ...]]) -> NDArray[np.bool_] | None:
+    """Which individuals [n] the file may decide otherwise than the exact rule does, by rounding alone; None: not known.
+
+    ValueError where no file is deployed.
+    """
+    deployed = model.deployed
+    if deployed is None:
+        raise ValueError("there is no file that rounds")
+    raw, fed = _opened(deployed.path, deployed.sha256), fed_points(deployed, points)
+    if raw is None or fed is None:
+        return None
+    with np.errstate(all="ignore"):
+        found = _decisive(model, analysed(raw, fed).get(deployed.output))
+        if found is None or not np.isfinite(found.error).all():
+            return None
+        return _near(found, found.error)
+
+
+def _near(some: _Decisive, error: Floats) -> NDArray[np.bool_]:
+    """Whom a change of the scores by the error, [n, k] or [k], may decide otherwise."""
+    low, high = some.ends
     if low.shape[1] == 1:
-        near = (low[:, 0] <= error[0]) & (high[:, 0] >= -error[0])
-    else:
-        ahead = np.sort(low - error, axis=1)[:, -1]
-        near = ((high + error) >= ahead[:, None]).sum(axis=1) > 1
-    return float(near.mean())
+        return np.asarray(((low <= error) & (high >= -error))[:, 0], dtype=np.bool_)
+    ahead = np.sort(low - error, axis=1)[:, -1]
+    return np.asarray(((high + error) >= ahead[:, None]).sum(axis=1) > 1, dtype=np.bool_)
 
 
 def attributes_read(file: Analysed) -> frozenset[int] | None:
