@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairdsl.backends.contract import Budget, Observer
@@ -47,7 +47,7 @@ def solve_instance(path: Path, *, budget: Budget, output: Path | None, observer:
     _no_manifest(path)
     instance = read_instance(path)
     began = time.monotonic()
-    verdict = answered(instance, budget, observer)
+    verdict = _under(answered(instance, budget, observer), instance)
     report = _report(path, instance, verdict, time.monotonic() - began)
     if output is not None:
         write_whole(output, write(report))
@@ -65,6 +65,14 @@ def _no_manifest(path: Path) -> None:
         instead = f"give the files that it names, one by one: `fairdsl solve {ours}`"
     what = "it is the manifest of a folder of solver files, and says what each of them asks"
     raise DiagnosticError(not_of_its_kind(str(path), "file to solve", what, instead))
+
+
+def _under(verdict: Value | Refused | Unknown, instance: Instance) -> Value | Refused | Unknown:
+    """The verdict with the distribution that it is taken under, which is all that an instance knows of its basis."""
+    if isinstance(verdict, Refused):
+        return verdict
+    basis = verdict.evidence.basis.under(instance.population)
+    return replace(verdict, evidence=replace(verdict.evidence, basis=basis))
 
 
 def _report(path: Path, instance: Instance, verdict: Value | Refused | Unknown, seconds: float) -> Report:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
-from fairdsl.ir.population import Rows
+from fairdsl.ir.population import Population, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.reading import Reading
 
@@ -72,15 +72,21 @@ class Basis:
 
     def about(self, problem: Problem, *, answers: bool = False) -> Basis:
         """The same of this problem: its model and its distribution. ``answers``: the model is a black box."""
-        model, population = problem.model, problem.population
-        sample = None if population is None else population.sample
+        model = problem.model
         return replace(
-            self,
+            self.under(problem.population),
             arithmetic=Arithmetic.ANSWERS
             if answers and self.arithmetic is not Arithmetic.ESTIMATE
             else self.arithmetic,
             model=model.sha256,
             reading=model.reading,
+        )
+
+    def under(self, population: Population | None) -> Basis:
+        """The same under a distribution; None: over the domain, each individual alike."""
+        sample = None if population is None else population.sample
+        return replace(
+            self,
             rows=None if sample is None else Source(path=sample.path, sha256=sample.sha256, rows=sample.rows),
             distribution=None if population is None else population.name,
             counted=isinstance(population, Rows),

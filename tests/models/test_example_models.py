@@ -110,15 +110,15 @@ def test_credit_table_is_reproducible() -> None:
     assert np.array_equal(stored, np.column_stack([rows, labels]))
 
 
-def test_lending_model_is_reproducible_and_plain() -> None:
+def test_lending_model_is_reproducible_and_its_rounding_bounded() -> None:
     folder = EXAMPLES / "lending"
     module = script(folder / "make_model.py")
     made, accuracy = module.network()
     assert made.SerializeToString(deterministic=True) == (folder / "lending.onnx").read_bytes()
     assert accuracy > 0.75
     model = load_model(declaration(str(folder / "lending.onnx")), domain(*module.COLUMNS))
-    assert model.deployed is not None
-    assert model.deployed.plain
+    assert model.reading is not None
+    assert model.reading.bounded
 
 
 def test_sex_and_age_decide_about_some_loans() -> None:

@@ -185,4 +185,4 @@ def test_an_audit_of_a_file_from_end_to_end(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("80%", "95%"))
     report = fairdsl.check(path, backend="smt", jobs=1)
     assert report.properties[0].judgement is Judgement.HOLDS
-    assert [finding.code for finding in report.diagnostics] == ["W0804"]
+    assert [finding.code for finding in report.diagnostics] == ["W0812", "W0804"]

@@ -109,7 +109,7 @@ def test_a_chain_is_cut_to_exactly_the_pruned_model(tmp_path: Path) -> None:
     assert written.model.layers == written.pruned.layers
     assert [layer.width for layer in written.model.layers] == [3, 3, 1]
     assert written.silenced == {}
-    assert written.model.deployed.plain
+    assert written.model.reading.bounded
     matches_onnxruntime(written)
 
 

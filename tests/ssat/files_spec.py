@@ -109,12 +109,18 @@ def recovered(folder: Path, *options: object) -> list[dict[str, Any]]:
     """What the report from the answers says of each demand."""
     done = run("recover", folder, "--json", *options)
     assert done.stdout, done.output
-    return demands(json.loads(done.stdout))
+    return _by(demands(json.loads(done.stdout)), "files")
+
+
+def _by(found: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
+    """The demands without whose word they are, which is this."""
+    assert {demand["basis"].pop("word") for demand in found if "basis" in demand} <= {word}
+    return found
 
 
 def checked(spec: Path, groups: str) -> list[dict[str, Any]]:
     """What `check` says of each."""
-    found = demands(report_to_json(fairdsl.check(spec, backend="ssat", groups=groups)))
+    found = _by(demands(report_to_json(fairdsl.check(spec, backend="ssat", groups=groups))), "own")
     for demand in found:
         notes = demand.get("notes", ())
         if any(note.startswith("every group was asked") for note in notes):  # learning does not do for every metric
