@@ -7,11 +7,23 @@ from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
 from fairdsl.ir.opaque import BlackBox
-from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.negotiate import Plan, Unproved
 from fairdsl.replay import shortened
-from fairdsl.verdict import Estimated, Evidence, Holds, Reason, Refused, Shares, Unknown, Value, Verdict, Violated
+from fairdsl.verdict import (
+    Arithmetic,
+    Estimated,
+    Evidence,
+    Holds,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Value,
+    Verdict,
+    Violated,
+    Word,
+)
 
 __all__ = ["execute", "prepare"]
 
@@ -56,13 +68,12 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
         return verdict
     evidence, box = verdict.evidence, problem.model.opaque
     basis = evidence.basis.about(problem, answers=isinstance(box, BlackBox))
+    if isinstance(verdict, Violated) and verdict.witnesses and all(each.replay.float32 for each in verdict.witnesses):
+        basis = replace(basis, arithmetic=Arithmetic.DEPLOYED, word=Word.OWN)  # replayed both ways
     verdict = replace(verdict, evidence=replace(evidence, basis=basis))
     if isinstance(box, BlackBox):
         who = "the deployed file" if box.call is None else "the Python function"
         note = f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic"
-        return _noted(verdict, note)
-    if isinstance(problem.population, Network) and problem.model.deployed is not None:
-        note = "rates under a distribution are about exact arithmetic, not about the file's float32 rounding"
         return _noted(verdict, note)
     return verdict
 

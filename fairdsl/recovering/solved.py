@@ -160,10 +160,8 @@ class _Recovering:
             return Unknown(reason=Reason.INCOMPLETE, detail="no solver file asks this", evidence=evidence)
         verdict = self._joined(problem, question, evidence) if question.cut else self._part(problem, question.parts[0])
         if isinstance(verdict, Holds):
-            about = () if problem.model.deployed is None else ("about exact arithmetic, not about float32 rounding",)
-            notes = (*verdict.evidence.notes, *about)
             vacuous = compares_nobody(problem, Budget.of(_SECONDS_FOR_ANYBODY))
-            return Holds(evidence=replace(verdict.evidence, notes=notes, vacuous=vacuous))
+            return Holds(evidence=replace(verdict.evidence, vacuous=vacuous))
         return shortened(verdict, problem, _SECONDS_FOR_PAIRS)
 
     def _question(self, item: Elaborated) -> Question | None:

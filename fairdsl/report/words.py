@@ -21,7 +21,7 @@ from fairdsl.report.model import (
     ShareReport,
 )
 from fairdsl.report.numbers import Towards, nearest, shown
-from fairdsl.verdict import Arithmetic, Fidelity, Judgement, Reason
+from fairdsl.verdict import Arithmetic, Basis, Fidelity, Judgement, Reason, Word
 
 __all__ = [
     "EXIT",
@@ -183,11 +183,31 @@ def _seconds(seconds: float) -> str:
 
 def rests_on(demand: DemandReport) -> str:
     """The method, what was approximated, and what the replays said."""
-    parts = [demand.method or "", *demand.notes]
+    parts = [demand.method or "", *demand.notes, _rounding(demand), _word(demand)]
     parts.append(_approximation(demand))
     if demand.witnesses:
         parts.append(_replayed(demand))
     return "; ".join(part for part in parts if part)
+
+
+def _rounding(demand: DemandReport) -> str:
+    """What an answer in exact arithmetic does not cover: how the file rounds that it is about."""
+    basis, decided = demand.basis, demand.judgement not in (Judgement.UNKNOWN, Judgement.REFUSED)
+    counted = demand.shares is not None and demand.shares.float32_certified is not None
+    if basis is None or basis.reading is None or not decided or demand.witnesses or counted:
+        return ""
+    exact = basis.arithmetic is Arithmetic.EXACT
+    return "about exact arithmetic, not about the file's float32 rounding" if exact else ""
+
+
+def _word(demand: DemandReport) -> str:
+    """Whose word an answer rests on, where nothing was checked here."""
+    match demand.basis:
+        case Basis(word=Word.SOLVER) if demand.judgement is not Judgement.UNKNOWN:
+            return "the solver is taken at its word"
+        case Basis(word=Word.FILES) if not demand.witnesses and demand.judgement is not Judgement.UNKNOWN:
+            return "those who made the answers are taken at their word"
+    return ""
 
 
 def _replayed(demand: DemandReport) -> str:

@@ -226,8 +226,6 @@ class _Run:
             yield f"constraints leave open whether {_percent(share)} are in the target: undecided"
         if undecided and self._sample is not None and self._sample.estimate is None:
             yield f"no estimate: {self._sample.why}"
-        if self._lowered.problem.model.deployed is not None and bounds.violating_float32 is None:
-            yield "about exact arithmetic, not about float32 rounding"
 
 
 def _within(boxes: Sequence[OpenBox], bounds: Bounds) -> list[OpenBox]:

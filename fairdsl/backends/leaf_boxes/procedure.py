@@ -72,9 +72,9 @@ class LeafBoxes:
             from fairdsl.models.float32.decision import rounds_nothing
 
             covered = rounds_nothing(problem.model, narrow(problem.domain, pair.target))
-            basis = Basis(arithmetic=Arithmetic.DEPLOYED) if covered else basis
-            exactly = "about exact arithmetic, not about float32 rounding"
-            notes = ("the file computes its scores without rounding" if covered else exactly,)
+            if covered:
+                basis = Basis(arithmetic=Arithmetic.DEPLOYED)
+                notes = ("the file computes its scores without rounding",)
         return Evidence(
             backend=self.name,
             method=f"{counts.boxes:,} disjoint boxes of leaves counted exactly, {counts.unfair_boxes:,} of them unfair",

@@ -20,7 +20,7 @@ from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.rounding import float_above, float_below
-from fairdsl.verdict import Arithmetic, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated
+from fairdsl.verdict import Arithmetic, Basis, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Word
 
 __all__ = ["Smt", "refusal"]
 
@@ -154,14 +154,11 @@ class _Widened:
 
 def _proof(verdict: Holds, problem: Problem, reach: Reach, budget: Budget, attempts: Attempts) -> Holds:
     """The proof with which arithmetic it covers, and whether it is about anybody."""
-    notes = (
-        ()
-        if problem.model.deployed is None
-        else (reach.covers or "about exact arithmetic, not about float32 rounding",)
-    )
-    basis = replace(verdict.evidence.basis, arithmetic=Arithmetic.DEPLOYED) if reach.covers else verdict.evidence.basis
-    vacuous = compares_nobody(problem, budget, attempts.pool)
-    return Holds(evidence=replace(verdict.evidence, notes=notes, basis=basis, vacuous=vacuous))
+    evidence = verdict.evidence
+    if reach.covers is not None:
+        basis = replace(evidence.basis, arithmetic=Arithmetic.DEPLOYED)
+        evidence = replace(evidence, notes=(*evidence.notes, reach.covers), basis=basis)
+    return Holds(evidence=replace(evidence, vacuous=compares_nobody(problem, budget, attempts.pool)))
 
 
 def _with_margin(proof: Holds, margin: Fraction | None, slack: Fraction | None) -> Holds:
@@ -191,7 +188,8 @@ def _evidence(problem: Problem, outcome: Outcome, budget: Budget, programmed: Pr
     if programmed.found:
         method = "linear and mixed-integer programs"
     notes = ("within a solver's tolerances, which was to be trusted without proof",) if programmed.trusted else ()
-    return Evidence(backend=Smt.name, method=method, fidelity=_fidelity(problem), notes=notes)
+    basis = Basis(word=Word.SOLVER if outcome.by_solver or programmed.trusted else Word.OWN)
+    return Evidence(backend=Smt.name, method=method, fidelity=_fidelity(problem), notes=notes, basis=basis)
 
 
 def _fidelity(problem: Problem) -> Fidelity:

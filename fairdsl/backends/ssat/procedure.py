@@ -22,7 +22,7 @@ from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.metrics.value import value_of
 from fairdsl.metrics.words import group_words
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
+from fairdsl.verdict import Basis, Evidence, Reason, Refused, Unknown, Value, Word
 
 __all__ = ["Ssat"]
 
@@ -118,4 +118,5 @@ class _Rests:
             backend=Ssat.name,
             method=f"stochastic satisfiability, {exact}: {asked} of {size}",
             notes=tuple(dict.fromkeys(self.notes)),
+            basis=Basis(word=Word.SOLVER if self._details else Word.OWN),
         )

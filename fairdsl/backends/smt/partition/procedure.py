@@ -111,8 +111,6 @@ def _evidence(
         reasons=tuple(outcome.reasons.most_common()),
     )
     notes = []
-    if problem.model.deployed is not None:
-        notes.append("what holds is about exact arithmetic, not about float32 rounding")
     if trusted := outcome.by["trusted milp"]:
         notes.append(f"{trusted} partitions hold within a solver's tolerances only: it was to be trusted without proof")
     if outcome.taken:
