@@ -41,7 +41,10 @@ def wrong_decision(path: str, graph: ImportedGraph, seed: int) -> str | None:
     for clause, outcomes in clauses(graph):
         try:
             model = load_model(declaration(path, clause, outcomes=outcomes), people)
-        except DiagnosticError:
+        except DiagnosticError as problem:
+            misread = [one for one in problem.diagnostics if one.code == "E0519"]
+            if misread:
+                return f"a right reading is refused: {misread[0].primary} {misread[0].notes}"
             continue
         found = _differing(model, rows)
         if found is not None:

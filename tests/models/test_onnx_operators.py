@@ -226,6 +226,17 @@ def test_weights_are_the_stored_float32(tmp_path: Path) -> None:
     assert layer.weight.exact[0, 0] == Fraction(13421773, 134217728)
 
 
+def test_attributes_that_are_left_out_are_float32_too(tmp_path: Path) -> None:
+    """0.01 is no float32 number: written out or left out, the file multiplies with the one next to it."""
+    slopes = []
+    for number, attributes in enumerate(({}, {"alpha": 0.01})):
+        path = saved(network([node("LeakyRelu", ["x"], ["y"], **attributes)], {}), tmp_path, f"{number}.onnx")
+        graph = import_onnx(path)
+        slopes.append(lay_out(graph.basis.blocks, graph.outputs[0].scores)[0].slope.exact.tolist())
+    assert slopes[0] == slopes[1]
+    assert set(slopes[0]) == {Fraction(float(np.float32(0.01)))}
+
+
 def test_folding_is_exact(tmp_path: Path) -> None:
     nodes = [
         node("Sub", ["x", "m"], ["c"]),

@@ -168,7 +168,7 @@ def _batch_normalization(call: Call) -> list[Value]:
     value = call.rounded(0)
     axis = (1, -1) + (1,) * (len(value.shape) - 2) if len(value.shape) > 1 else (1, -1)
     scale, bias, mean, variance = (call.stored(i + 1).astype(np.float64).reshape(axis) for i in range(4))
-    spread = variance + float(call.attribute("epsilon", 1e-5))
+    spread = variance + float(np.float32(call.attribute("epsilon", 1e-5)))
     if (spread <= 0).any():
         raise NoBoundError("it divides by the root of a number that is not positive")
     factor = scale / np.sqrt(spread)

@@ -29,7 +29,7 @@ def _relu(call: NodeCall) -> Value:
 
 def _leaky_relu(call: NodeCall) -> Value:
     value = call.affine(0)
-    return _leaky(call, value, np.full(value.size, float(call.attribute("alpha", 0.01))))
+    return _leaky(call, value, np.full(value.size, call.number("alpha", 0.01)))
 
 
 def _prelu(call: NodeCall) -> Value:
@@ -82,7 +82,7 @@ def _shifted(call: NodeCall, value: Affine, by: Array, sign: float) -> Affine:
 
 def _hard_sigmoid(call: NodeCall) -> Value:
     value = call.affine(0)
-    alpha, beta = call.attribute("alpha", 0.2), call.attribute("beta", 0.5)
+    alpha, beta = call.number("alpha", 0.2), call.number("beta", 0.5)
     inner = scale(value, np.full(value.size, float(alpha)))
     inner = _shifted(call, inner, np.array([float(beta)]), 1.0)
     return clip(call, inner, np.zeros(1), np.ones(1))

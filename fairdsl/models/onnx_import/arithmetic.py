@@ -129,7 +129,7 @@ def _gemm(call: NodeCall) -> Value:
     left = _maybe_transposed(call.value(0), call.attribute("transA", 0))
     right = _maybe_transposed(call.value(1), call.attribute("transB", 0))
     product = _product(call, left, right)
-    alpha, beta = call.attribute("alpha", 1.0), call.attribute("beta", 1.0)
+    alpha, beta = call.number("alpha", 1.0), call.number("beta", 1.0)
     if alpha != 1:
         product = scale(product, np.full(product.size, float(alpha)))
     if call.optional(2) is None:
@@ -210,7 +210,7 @@ def _batch_normalization(call: NodeCall) -> Value:
     value = call.affine(0)
     names = ("scale", "bias", "mean", "variance")
     factor, bias, mean, variance = (call.constant(i + 1, f"the {name}").numbers for i, name in enumerate(names))
-    epsilon = float(call.attribute("epsilon", 1e-5))
+    epsilon = call.number("epsilon", 1e-5)
     spread = variance.astype(np.float64) + epsilon
     if np.any(spread <= 0):
         raise UnreadableError("it divides by the square root of a number that is not positive")

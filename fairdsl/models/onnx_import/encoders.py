@@ -30,7 +30,7 @@ _Entry = int | float | str
 def _binarizer(call: NodeCall) -> Value:
     """``1 where x > threshold``: of one score the class of an output, of several numbers an indicator each."""
     value = call.affine(0)
-    threshold = Fraction(float(call.attribute("threshold", 0.0)))
+    threshold = Fraction(call.number("threshold", 0.0))
     if value.size == 1:
         chosen = above(call, value, threshold, (0, 1))
         return Labelled(chosen.scores, chosen.labels, value.shape, "float32")

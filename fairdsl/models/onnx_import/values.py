@@ -170,6 +170,10 @@ class NodeCall:
         """An attribute's value."""
         return self.node.attributes.get(name, default)
 
+    def number(self, name: str, default: float) -> float:
+        """A float attribute; where it is left out, its default as the file would hold it, which is in float32."""
+        return float(self.attribute(name, np.float32(default)))
+
     def optional(self, position: int) -> Value | None:
         """An input that may be missing."""
         return self.inputs[position] if position < len(self.inputs) else None
