@@ -19,6 +19,7 @@ from fairdsl.ir.expr import TRUE
 from fairdsl.report.build import demand_report
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.resources import version
+from fairdsl.verdict import Word
 
 __all__ = ["recover_results"]
 
@@ -95,7 +96,7 @@ def _demand(job: Job, found: Sequence[Found], memory: int) -> DemandReport:
         metric=job.asked.metric,
         quantity=job.quantity,
         threshold=job.asked.threshold,
-        verdict=join_results(job, usable(job, found), memory).verdict,
+        verdict=join_results(job, usable(job, found), memory, Word.FILES).verdict,
         domain=_NOBODY,
         outcomes=(),
         seconds=sum(one.result.seconds for one in found),

@@ -28,7 +28,7 @@ from fairdsl.backends.intervals.result import Result, read_result, result_name, 
 from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.resources import version
-from fairdsl.verdict import Holds, Shares, Unknown
+from fairdsl.verdict import Holds, Shares, Unknown, Word
 
 __all__ = ["Solved", "solve_job"]
 
@@ -93,7 +93,7 @@ def solve_job(
     ending = Ending.FINISHED
     if not start.finished:
         ending = refine_within(refinement, budget, observer, Checkpoints(save, checkpoint))
-    joined = join_results(job, {shard: Found(target, latest)}, budget.memory)
+    joined = join_results(job, {shard: Found(target, latest)}, budget.memory, Word.OWN)
     return Solved(
         job=job,
         result=target,

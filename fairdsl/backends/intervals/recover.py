@@ -16,7 +16,7 @@ from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.result import Result
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown
+from fairdsl.verdict import Basis, Evidence, Holds, Reason, Shares, Unknown, Word
 
 __all__ = ["Found", "Joined", "join_results", "seed_of", "usable"]
 
@@ -72,8 +72,11 @@ class Joined:
     verdict: Holds | Unknown | Shares
 
 
-def join_results(job: Job, found: Mapping[int, Found], memory: int) -> Joined:
-    """Join results by shard, as :func:`usable` gives them; shards without one count as undecided."""
+def join_results(job: Job, found: Mapping[int, Found], memory: int, word: Word) -> Joined:
+    """Join results by shard, as :func:`usable` gives them; shards without one count as undecided.
+
+    ``word`` says whose results they are.
+    """
     bounds = _refinement(job, found, memory).bounds()
     results = {shard: one.result for shard, one in found.items()}
     shards = max((result.shards for result in results.values()), default=1)
@@ -86,6 +89,7 @@ def join_results(job: Job, found: Mapping[int, Found], memory: int) -> Joined:
         method=f"{of}{nodes:,} boxes evaluated",
         notes=(*_notes(shards, missing), *_no_pair(job, bounds)),
         vacuous=job.task.total == job.vacuous,
+        basis=Basis(word=word),
     )
     counted = Counted(quantity=job.quantity, measure=job.measure, unit=job.unit, factor=job.factor, vacuous=job.vacuous)
     open_for = Reason.INCOMPLETE if finished else Reason.TIMEOUT

@@ -21,7 +21,20 @@ from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay.spread import spread
-from fairdsl.verdict import Coverage, Ended, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Witness
+from fairdsl.verdict import (
+    Basis,
+    Coverage,
+    Ended,
+    Evidence,
+    Fidelity,
+    Holds,
+    Reason,
+    Unknown,
+    Verdict,
+    Violated,
+    Witness,
+    Word,
+)
 
 __all__ = ["by_partitions"]
 
@@ -123,7 +136,15 @@ def _evidence(
         fidelity=Fidelity.WIDENS if widened(problem) else Fidelity.EXACT,
         notes=tuple(notes),
         coverage=coverage,
+        basis=Basis(word=_word(outcome)),
     )
+
+
+def _word(outcome: Outcome) -> Word:
+    """Whose word the verdicts on the partitions rest on: that of an earlier run's file before that of a solver."""
+    if outcome.taken:
+        return Word.FILES
+    return Word.SOLVER if outcome.by["z3"] or outcome.by["trusted milp"] else Word.OWN
 
 
 def _ended(request: Partition, total: int | None, outcome: Outcome) -> Ended | None:
