@@ -15,6 +15,11 @@ from hypothesis import HealthCheck, settings
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals.warmup import compile_kernels
 
+# Tests start hundreds of processes. Where Python is told not to keep what it compiles, each of them would compile the
+# whole package again, which takes longer than what most of them are started for.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 # `ci` is reproducible, `nightly` long; everyday runs are short.

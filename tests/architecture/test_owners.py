@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,15 @@ def imported(tree: ast.AST) -> Iterator[str]:
                 yield name.split(".")[0]
 
 
-def strangers(path: str, source: str) -> list[str]:
-    """The libraries that a file of the package imports without owning them."""
-    names = sorted(set(imported(ast.parse(source))) - ANYBODY)
+@cache
+def imported_by(file: Path) -> frozenset[str]:
+    """What a file imports; reading the whole package takes seconds."""
+    return frozenset(imported(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+def strangers(path: str, imports: Iterable[str]) -> list[str]:
+    """The libraries among those that a file of the package imports which it does not own."""
+    names = sorted(set(imports) - ANYBODY)
     return [name for name in names if not any(path.startswith(f"{owner}/") for owner in OWNERS.get(name, ()))]
 
 
@@ -62,7 +69,7 @@ def test_nobody_imports_what_it_does_not_own() -> None:
     found = {
         path: libraries
         for file in sorted(PACKAGE.rglob("*.py"))
-        if (libraries := strangers(path := file.relative_to(PACKAGE).as_posix(), file.read_text(encoding="utf-8")))
+        if (libraries := strangers(path := file.relative_to(PACKAGE).as_posix(), imported_by(file)))
     }
     assert found == {}
 
@@ -80,7 +87,7 @@ def test_nobody_imports_what_it_does_not_own() -> None:
     ],
 )
 def test_the_table_sees_every_way_to_import(path: str, source: str, found: list[str]) -> None:
-    assert strangers(path, source) == found
+    assert strangers(path, imported(ast.parse(source))) == found
 
 
 def test_every_owner_is_there_and_owns_something() -> None:
@@ -89,6 +96,6 @@ def test_every_owner_is_there_and_owns_something() -> None:
         for library, owners in OWNERS.items()
         for owner in owners
         for file in (PACKAGE / owner).rglob("*.py")
-        if library in imported(ast.parse(file.read_text(encoding="utf-8")))
+        if library in imported_by(file)
     }
     assert owned == {(library, owner) for library, owners in OWNERS.items() for owner in owners}

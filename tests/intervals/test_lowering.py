@@ -22,24 +22,27 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity, Relaxation
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, problem, real, score
 from tests.intervals.task_oracle import Unit, contributions, count, groups_of, support, units_of
-from tests.oracle import truth
+from tests.oracle import Truth, truth
 from tests.strategies import problems
 
-many = settings(deadline=None, max_examples=150)
 
-
-@many
+@settings(deadline=None, max_examples=150)
 @given(problems(quantity=Quantity.FAIR_SHARE))
-def test_a_task_counts_what_the_definition_counts(problem: Problem) -> None:
+def test_a_task_is_about_what_the_definition_is_about(problem: Problem) -> None:
     if isinstance(roles_of(problem), Refusal):
         return
     lowered, expected = lower(problem), truth(problem)
+    _counts_what_the_definition_counts(lowered, expected)
+    _paths_cover_everybody_who_is_compared(lowered, expected)
+
+
+def _counts_what_the_definition_counts(lowered: Lowered, expected: Truth) -> None:
     task, factor = lowered.task, lowered.factor
     assert task.undetermined == 0
     assert task.total * factor == expected.total
     found = count(task)
     unfair = expected.total - expected.fair
-    if not problem.question.relax:
+    if not lowered.problem.question.relax:
         assert len(found.violating) * factor == unfair
         assert lowered.vacuous * factor == expected.vacuous
         return
@@ -51,22 +54,18 @@ def test_a_task_counts_what_the_definition_counts(problem: Problem) -> None:
         assert len(found.violating) * factor == unfair
 
 
-@many
-@given(problems(quantity=Quantity.FAIR_SHARE))
-def test_paths_cover_everybody_who_is_compared(problem: Problem) -> None:
-    if isinstance(roles_of(problem), Refusal):
-        return
-    lowered, expected = lower(problem), truth(problem)
+def _paths_cover_everybody_who_is_compared(lowered: Lowered, expected: Truth) -> None:
     partners = _partners(lowered, expected.violations)
     rng = np.random.default_rng(1)
     left = {(unit, a, b) for unit, pairs in partners.items() for a, b in pairs}
     for root, comparison in enumerate(lowered.task.comparison.tolist()):
+        groups = groups_of(lowered.task, comparison)
         for unit in units_of(lowered.task, root):
             shared = contributions(lowered.task, unit)
-            reached = [group + shared for group in groups_of(lowered.task, comparison)]
+            reached = [group + shared for group in groups]
             for a, b in partners.get(unit, ()):
                 if lowered.task.relaxed or _within(lowered, comparison, a):
-                    reached += [_first_layer(problem, lowered, point) for point in (a, b)]
+                    reached += [_first_layer(lowered.problem, lowered, point) for point in (a, b)]
                     left.discard((unit, a, b))
             for direction in rng.standard_normal((8, len(shared))):
                 low, high = support(lowered.task, comparison, direction)

@@ -11,8 +11,10 @@ from fairdsl.backends.search.hunt import Ending
 from fairdsl.backends.search.strategies import STRATEGIES
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Shares
+from fairdsl.verdict import Reason, Shares
 from tests.agreement.engines import ask, disagreement
+from tests.builders import category, domain, integer, linear, score
+from tests.builders import problem as asked_of
 from tests.oracle import truth
 from tests.search.hunting_tools import caught_by, mistake, pairs_of, unit_of, units_of
 from tests.strategies import confident_problems, problems
@@ -56,3 +58,16 @@ def test_what_the_stage_says_of_a_share_is_true(problem: Problem) -> None:
     assert disagreement(problem, verdict, truth(problem)) is None
     assert verdict.certified == 0
     assert bool(verdict.witnesses) == bool(verdict.falsified)
+
+
+@pytest.mark.parametrize(
+    ("weight", "total", "reason"), [(0, 2, None), (1, None, Reason.INCOMPLETE)], ids=["all of them", "one of them"]
+)
+def test_where_every_unit_is_found_to_be_unfair_they_are_counted(weight, total, reason) -> None:
+    """Conditions leave at most as many units as there are values: where each of those is found, exactly as many."""
+    people = domain(sex=category(0, 1), n=integer(0, 3), where=linear({1: 1}, "<=", 1))
+    asked = asked_of(people, score([2, 2 * weight], threshold=1), 0, quantity=Quantity.FAIR_SHARE)
+    verdict = ask(Search(), asked, seconds=1.0)
+    assert isinstance(verdict, Shares)
+    assert disagreement(asked, verdict, truth(asked)) is None
+    assert (verdict.total, verdict.reason) == (total, reason)

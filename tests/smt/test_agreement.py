@@ -18,7 +18,7 @@ from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Holds, Violated
 from tests.agreement.engines import KEPT, disagreement
 from tests.builders import ASKED
-from tests.oracle import truth
+from tests.oracle import Truth, truth
 from tests.smt.second_solver import ask_cvc5
 from tests.strategies import problems
 
@@ -53,13 +53,20 @@ class Reluctant:
         pass
 
 
-@settings(max_examples=40)
+@settings(max_examples=60)
 @given(PAIRS)
-def test_whole_scripts(problem: Problem) -> None:
+def test_all_ways_to_ask_agree_with_the_oracle(problem: Problem) -> None:
+    """The same problems as whole scripts, as folded ones, and region by region."""
+    known = truth(problem)
+    _whole_scripts(problem, known)
+    _folded_scripts(problem, known)
+    _halving_loses_nobody(problem, known)
+
+
+def _whole_scripts(problem: Problem, known: Truth) -> None:
     encoding = SmtLib()
     lowered = encoding.lower(problem, ASKED)
     text = next(iter(lowered.files.values())).decode()
-    known = truth(problem)
     for solver in (ask_z3, ask_cvc5):
         answer = solver(text)
         assert answer.status == ("unsat" if known.holds else "sat"), solver.__name__
@@ -68,9 +75,7 @@ def test_whole_scripts(problem: Problem) -> None:
         assert disagreement(problem, verdict, known) is None
 
 
-@settings(max_examples=60)
-@given(PAIRS)
-def test_folded_scripts(problem: Problem) -> None:
+def _folded_scripts(problem: Problem, known: Truth) -> None:
     """Case by case; what bounds alone settle, both solvers find unsatisfiable."""
     statuses = []
     for case in cases(problem):
@@ -79,16 +84,14 @@ def test_folded_scripts(problem: Problem) -> None:
         statuses.append(ask_z3(text).status)
         assert statuses[-1] == ask_cvc5(text).status
         assert not (bounded.settled and statuses[-1] == "sat")
-    assert ("sat" not in statuses) == truth(problem).holds
+    assert ("sat" not in statuses) == known.holds
 
 
-@settings(max_examples=60)
-@given(PAIRS)
-def test_halving_loses_nobody(problem: Problem) -> None:
+def _halving_loses_nobody(problem: Problem, known: Truth) -> None:
     # As much time as it takes: what is lost is found however busy the machine is.
     verdict = Smt(lambda jobs: Reluctant()).answer(problem, Facts(), Budget.of(3600.0), Silent())
     assert isinstance(verdict, Holds | Violated)
-    assert disagreement(problem, verdict, truth(problem)) is None
+    assert disagreement(problem, verdict, known) is None
 
 
 @settings(max_examples=20)

@@ -98,6 +98,9 @@ def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> S
     """
     total, unfair = hunt.units
     falsified = Fraction(unfair, total) if total else Fraction(0)
+    # Conditions may leave fewer units than the product of the values, of which nobody counted how many: unless each
+    # unit of the product is in a pair that was found.
+    counted = falsified == 1 or conjoin(problem.domain.where, pair.target) == TRUE
     return Shares(
         certified=Fraction(0),
         falsified=falsified,
@@ -107,9 +110,8 @@ def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> S
         unit=problem.unit_in_words,
         evidence=evidence,
         witnesses=tuple(hunt.witnesses),
-        reason=Reason.INCOMPLETE,
-        # Conditions may leave fewer units than the product of the values, of which nobody counted how many.
-        total=total if conjoin(problem.domain.where, pair.target) == TRUE else None,
+        reason=Reason.INCOMPLETE if falsified < 1 else None,
+        total=total if counted else None,
     )
 
 

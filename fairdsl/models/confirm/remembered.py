@@ -12,6 +12,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -114,8 +115,12 @@ def _indicated(indicators: Indicators) -> str:
     return f"{indicators.operator} {digest.hexdigest()} {hash(indicators.units)} {hash(indicators.groups)}"
 
 
+@cache
 def _sources() -> str:
-    """Size and time of every source file that reads models, for a checkout changes between versions."""
+    """Size and time of every source file that reads models, for a checkout changes between versions.
+
+    Looked up once: what this process runs was loaded from them at about that time, whatever they are changed to later.
+    """
     folder = Path(__file__).parent.parent
     found = sorted((path.relative_to(folder).as_posix(), path.stat()) for path in folder.rglob("*.py"))
     return " ".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in found)
