@@ -109,8 +109,8 @@ def bound_by_order(model: str, path: str, table: Sequence[str], features: Sequen
         primary=Label(span, f"`{short_path(path)}` does not say what its {len(table)} inputs are"),
         notes=(*table[:_ROWS], *([f"and {more} more, which `fairdsl explain` lists"] if more > 0 else [])),
         why="two columns that are exchanged give another model, and nobody would notice",
-        help=f"hold the table against the training data, and write `reads {listing}` in the file's order; "
-        'or hold the model against recorded decisions: `agrees with column "..." in "..."`',
+        help=f"compare the table with the training data, and write `reads {listing}` in the file's order; "
+        'or have the model compared with recorded decisions: `agrees with column "..." in "..."`',
     )
 
 

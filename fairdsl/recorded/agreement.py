@@ -56,8 +56,11 @@ def held_against(model: Model, declaration: ModelDeclaration, domain: Domain, re
         kind = None if answering.number is None else answering.number.kind
         cells = read_cells(texts.cells, model, declaration, kind)
     except UnreadableError as problem:
+        row = 1 + texts.cells.index(problem.cells[0])
         raise DiagnosticError(
-            errors.not_decisions(recorded, model.name, str(problem), problem.cells, problem.help_text, texts.heading)
+            errors.not_decisions(
+                recorded, model.name, str(problem), problem.cells, row, problem.help_text, texts.heading
+            )
         ) from problem
     held = answering.decisions(cells) if isinstance(cells, Decisions) else answering.numbers(cells)
     listed = [_disagreement(held, domain, table.values, row) for row in held.order()[:_LISTED]]

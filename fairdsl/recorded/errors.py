@@ -28,13 +28,17 @@ def does_not_agree(model: str, counted: str, asked: Fraction, rows: Sequence[str
 
 
 def not_decisions(
-    recorded: Recorded, model: str, reason: str, cells: Sequence[str], help_text: str, span: Span
+    recorded: Recorded, model: str, reason: str, cells: Sequence[str], row: int, help_text: str, span: Span
 ) -> Diagnostic:
-    """E0555: cells that are neither outcomes of the model, nor labels of its file, nor numbers that it gives."""
+    """E0555: cells that are neither outcomes of the model, nor labels of its file, nor numbers that it gives.
+
+    ``row``: the first one that has such a cell, counted from 1 below the header.
+    """
     return Diagnostic(
         code="E0555",
         title=f"`{recorded.column[:30]}` of `{short_path(recorded.path)}` cannot be read as decisions",
         primary=Label(span, f"{listed(cells, 4)}: {reason}"),
+        notes=(f"first in row {row:,}",),
         why=f"a cell that is guessed could make `{model}` agree with decisions that it never made",
         help=help_text,
     )
@@ -45,7 +49,7 @@ def another_binding(model: str, better: str, span: Span) -> Diagnostic:
     return Diagnostic(
         code="W0813",
         title=f"another binding of `{model}` agrees better with what was recorded",
-        primary=Label(span, "held against recorded decisions"),
+        primary=Label(span, "compared with recorded decisions"),
         notes=(better,),
         why="it is the usual trace of inputs, codes or labels that the spec has in another order than the file",
         help="compare the order of inputs, codes and labels with the training program, and write it as it is there",

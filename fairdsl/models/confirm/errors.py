@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,11 @@ __all__ = ["misread", "not_evaluated"]
 
 #: Digits that are shown of a number.
 _DIGITS = 9
+_SCALE = "scale inputs and weights: the file's numbers are too large for its type"
+_REPORT = (
+    "the importer reads an operator wrongly: please report it, with the file; until it is mended, "
+    '`from black_box "..."` audits the file as it runs'
+)
 
 
 def misread(
@@ -23,16 +29,19 @@ def misread(
     """E0519: for some individual the file gives something else than what was read of it."""
     where = "the decision" if different.tensor is None else f"output `{different.tensor}`{_place(different.place)}"
     both = f"{where}: {_shown(different.file)} by the file, {_shown(different.reading)} by its reading"
-    return _refusal(path, both, individual, _step(step), span)
+    overflows = _overflows(different.file) or (step is not None and _overflows(step.file))
+    return _refusal(path, both, individual, _step(step), span, _SCALE if overflows else _REPORT)
 
 
 def not_evaluated(path: str, problem: Exception, span: Span | None) -> Diagnostic:
     """E0519: the reading could not be evaluated at all, so nothing confirms it."""
     what = f"its reading cannot be evaluated ({type(problem).__name__}: {problem})"
-    return _refusal(path, what[:200], {}, "no individual was tried", span)
+    return _refusal(path, what[:200], {}, "no individual was tried", span, _REPORT)
 
 
-def _refusal(path: str, both: str, individual: Mapping[str, str], step: str, span: Span | None) -> Diagnostic:
+def _refusal(
+    path: str, both: str, individual: Mapping[str, str], step: str, span: Span | None, help_text: str
+) -> Diagnostic:
     who = ", ".join(f"{name} = {value}" for name, value in individual.items())
     return Diagnostic(
         code="E0519",
@@ -40,9 +49,14 @@ def _refusal(path: str, both: str, individual: Mapping[str, str], step: str, spa
         primary=None if span is None else Label(span, both),
         notes=(*((f"individual: {who}",) if who else ()), step),
         why="every verdict would be about another model than the one that is deployed",
-        help="if its numbers overflow float32, scale inputs and weights; otherwise the importer reads an operator "
-        'wrongly, so please report the file; `from black_box "..."` audits it as it runs',
+        help=help_text,
     )
+
+
+def _overflows(value: Any) -> bool:
+    """Whether the file gives something that is not a finite number."""
+    value = value.item() if hasattr(value, "item") else value
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _step(step: Step | None) -> str:
