@@ -20,10 +20,10 @@ class OverRows:
     name = "rows"
     about = Capability(
         questions=(
-            "metrics of groups under the rows of a table: across, given, label, excluding, privileged, influence",
-            "pairs under the rows of a table: same decision; any, all, relax, target, where",
+            "under the rows of a table: pairs (same decision; any, all, relax, target, where)",
+            "metrics of groups (across, given, label, excluding, privileged, influence)",
         ),
-        quantities=("every metric of groups but path_specific_gap", "fair_share", "discrimination_rate"),
+        quantities=("holds", "fair_share", "discrimination_rate", "every metric of groups but path_specific_gap"),
         models=("every model that can be evaluated or run",),
     )
 
