@@ -32,6 +32,7 @@ from fairdsl.models.float32 import Rounded, analysed
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
+from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.source import Span
 
 __all__ = ["confirm"]
@@ -50,7 +51,8 @@ def confirm(model: Model, graph: ImportedGraph, domain: Domain, span: Span | Non
     known = recall(entry)
     if known is not None:
         return known
-    reading = _Gate(model, deployed, graph, domain, span).confirmed()
+    with one_blas_thread():
+        reading = _Gate(model, deployed, graph, domain, span).confirmed()
     remember(entry, reading)
     return reading
 
