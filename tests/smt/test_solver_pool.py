@@ -25,9 +25,12 @@ connection.send(Ready())
 """
 DEAF = _BEGIN + "import time\nwhile True: time.sleep(1)"
 DYING = _BEGIN + "connection.recv()\nsys.exit(3)"
-STILLBORN = "raise SystemExit(1)"
 #: As z3 ends where it finds no memory.
 DRAINED = _BEGIN + "connection.recv()\nsys.exit(101)"
+#: As OpenBLAS does, with the code of any other error.
+COMPLAINING = _BEGIN + "connection.recv()\nsys.exit('OpenBLAS error: Memory allocation still failed')"
+#: Ends while the program is loaded, and says nothing.
+STILLBORN = "raise SystemExit(1)"
 
 
 def answer_of(pool: SolverPool, seconds: float):
@@ -81,6 +84,12 @@ def test_a_limit_on_memory_is_kept(memory: int) -> None:
     ]
 
 
-def test_a_solver_that_ends_for_want_of_memory_says_so() -> None:
-    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 0, DRAINED), 20.0)
+@pytest.mark.parametrize("program", [DRAINED, COMPLAINING])
+def test_a_solver_that_ends_for_want_of_memory_says_so(program: str) -> None:
+    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 0, program), 20.0)
+    assert (verdict.status, verdict.reason) == (Status.UNKNOWN, Reason.MEMORY_OUT)
+
+
+def test_a_program_that_loads_only_without_a_limit_lacked_memory() -> None:
+    _, verdict, _ = answer_of(SolverPool(UNFAIR, 1, 64 << 20, STILLBORN), 20.0)
     assert (verdict.status, verdict.reason) == (Status.UNKNOWN, Reason.MEMORY_OUT)

@@ -8,12 +8,13 @@ import pickle
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Protocol
+from typing import IO, Protocol
 
 from fairdsl.backends.smt.engine import OUT_OF_MEMORY
 from fairdsl.backends.smt.solvers.chain import Chained, Status
@@ -33,6 +34,8 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 _GRACE = 0.25
 #: Seconds that a process may take to load the program.
 _LOADING = 60.0
+#: How libraries that end the process themselves (OpenBLAS, z3, the C++ runtime, the loader) name a lack of memory.
+_NO_MEMORY = ("memory", "bad_alloc", "failed to map segment")
 
 
 class Solvers(Protocol):
@@ -56,6 +59,7 @@ class Solvers(Protocol):
 class _Worker:
     process: subprocess.Popen[bytes]
     connection: Connection[bytes, object]
+    errors: IO[bytes]
     key: Hashable | None = None
     seconds: float = 0.0
     started: float = 0.0
@@ -122,17 +126,18 @@ class SolverPool:
 
     def _started(self) -> _Worker:
         ours, theirs = socket.socketpair()
+        errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process is ended
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-c", self._program, json.dumps(sys.path), str(theirs.fileno()), str(self._memory)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
+                stderr=errors,
                 env=os.environ | _ONE_THREAD,
                 start_new_session=True,
             )
-        worker = _Worker(process, Connection(ours.detach()))
+        worker = _Worker(process, Connection(ours.detach()), errors)
         self._workers.append(worker)
         with suppress(OSError):
             worker.connection.send(self._problem)
@@ -142,16 +147,15 @@ class SolverPool:
         try:
             message = worker.connection.recv()
         except (EOFError, OSError, pickle.UnpicklingError):
-            code = worker.process.wait()
-            reason = Reason.MEMORY_OUT if code in OUT_OF_MEMORY else Reason.ENGINE_CRASHED
-            return self._ended(worker, reason, f"the solver's process ended with code {code}")
+            return self._died(worker)
         match message:
             case Ready():
                 worker.ready = True
                 worker.begin()
                 return None
             case Failed(trace=trace):
-                return self._ended(worker, Reason.ENGINE_CRASHED, trace.strip().splitlines()[-1])
+                last = trace.strip().splitlines()[-1]
+                return self._ended(worker, self._why(worker, last), last)
             case _:
                 assert isinstance(message, Chained)
                 assert worker.key is not None
@@ -159,6 +163,20 @@ class SolverPool:
                 if not worker.ready:  # it could not load the program, and ends
                     self._end(worker)
                 return key, message, time.monotonic() - worker.started
+
+    def _died(self, worker: _Worker) -> tuple[Hashable, Chained, float]:
+        """What a process that hung up leaves: its code, and the last line of what its libraries wrote."""
+        code = worker.process.wait()
+        worker.errors.seek(0)
+        written = worker.errors.read().decode(errors="replace").strip().splitlines()
+        reason = Reason.MEMORY_OUT if code in OUT_OF_MEMORY else self._why(worker, "\n".join(written))
+        last = f": {written[-1]}" if written else ""
+        return self._ended(worker, reason, f"the solver's process ended with code {code}{last}")
+
+    def _why(self, worker: _Worker, written: str) -> Reason:
+        """Whether memory was lacking: the process says so, or could not load under its limit what loads without."""
+        lacking = (self._memory and not worker.ready) or any(word in written.lower() for word in _NO_MEMORY)
+        return Reason.MEMORY_OUT if lacking else Reason.ENGINE_CRASHED
 
     def _ended(self, worker: _Worker, reason: Reason, detail: str) -> tuple[Hashable, Chained, float]:
         """Kill the process; its question is left unknown."""
@@ -172,6 +190,7 @@ class SolverPool:
         worker.connection.close()
         worker.process.kill()
         worker.process.wait()
+        worker.errors.close()
         self._workers.remove(worker)
 
 

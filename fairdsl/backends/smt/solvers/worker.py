@@ -83,9 +83,8 @@ def _loaded() -> Ready | Failed | Chained:
         preload()
     except MemoryError:
         return _NO_ROOM
-    except ImportError as error:
-        # The loader's word for a library that finds no room.
-        return _NO_ROOM if "failed to map segment" in str(error) else Failed(traceback.format_exc())
+    except Exception:  # z3 raises an exception of its own where its library finds no room
+        return Failed(traceback.format_exc())
     return Ready()
 
 
