@@ -20,9 +20,12 @@ from fairdsl.semantics import CheckedProperty, CheckedSpec, front_end
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from fairdsl.elaborate import Elaborated
     from fairdsl.ir.binding import Binding
     from fairdsl.ir.population import Population
     from fairdsl.metrics import NoRows, RowsNeeded
+    from fairdsl.plan import Plan
+    from fairdsl.verdict import Refused
 
     #: A population with the model whose thresholds divide it, if one does.
     _Built = tuple[str | None, Population]
@@ -94,12 +97,18 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanText:
-    """The stages of one demand, in order, and why other backends have none."""
+    """The stages of one demand, in order, and why other backends have none.
+
+    ``turn``, from 1, is when it is answered among the spec's demands, by the kind of work, ``cost``; None where it is
+    refused.
+    """
 
     property: str
     demand: str
     stages: tuple[str, ...]
     reasons: tuple[str, ...]
+    turn: int | None = None
+    cost: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,22 +251,33 @@ def explain_plans(
 ) -> tuple[PlanText, ...]:
     """The plan of every demand; opens models and data, asks no backend to work."""
     from fairdsl.elaborate import elaborate
-    from fairdsl.plan import Plan, plan_of
+    from fairdsl.plan import in_turn, plan_of
     from fairdsl.plan.choices import check_backend
+    from fairdsl.verdict import Refused
 
     check_backend(backend)
     spec, _ = front_end(path)
-    texts: list[PlanText] = []
-    for item in elaborate(spec, models, data=data).demands:
-        plan = plan_of(item, backend, by_partitions=by_partitions)
-        if isinstance(plan, Plan):
-            stages = tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages)
-            reasons = tuple(f"{name}: not used, {why}" for name, why in plan.passed_over)
-        else:
-            stages = ()
-            reasons = tuple(note for refusal in plan.diagnostics for note in _refused(refusal))
-        texts.append(PlanText(property=item.property.name, demand=item.demand.text, stages=stages, reasons=reasons))
-    return tuple(texts)
+    demands = elaborate(spec, models, data=data).demands
+    planned = [(item, plan_of(item, backend, by_partitions=by_partitions)) for item in demands]
+    asked = [item for item, plan in in_turn(planned) if not isinstance(plan, Refused)]
+    return tuple(_plan_text(item, plan, asked) for item, plan in planned)
+
+
+def _plan_text(item: Elaborated, plan: Plan | Refused, asked: Sequence[Elaborated]) -> PlanText:
+    """A plan in words; ``asked`` are the demands that have one, in the order of their turns."""
+    from fairdsl.verdict import Refused
+
+    if isinstance(plan, Refused):
+        reasons = tuple(note for refusal in plan.diagnostics for note in _refused(refusal))
+        return PlanText(property=item.property.name, demand=item.demand.text, stages=(), reasons=reasons)
+    return PlanText(
+        property=item.property.name,
+        demand=item.demand.text,
+        stages=tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages),
+        reasons=tuple(f"{name}: not used, {why}" for name, why in plan.passed_over),
+        turn=next(number for number, other in enumerate(asked, start=1) if other is item),
+        cost=plan.cost.in_words,
+    )
 
 
 def _refused(refusal: Diagnostic) -> Iterator[str]:

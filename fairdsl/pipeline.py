@@ -1,7 +1,7 @@
 """The pipeline: a spec's text becomes a report. Read this page first.
 
     text --front_end--> checked spec --elaborate--> problems
-         --plan_of--> plans --execute--> verdicts --gather--> report
+         --plan_of--> plans --in_turn, execute--> verdicts --gather--> report
 
 Each arrow is one package; each takes plain data and returns plain data. Mistakes in the spec are collected
 across phases and raised together; a demand that nobody can answer is a verdict (refused), not a mistake.
@@ -15,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
-from fairdsl.plan import Plan, cross_checked, execute, plan_of, prepare
+from fairdsl.plan import Plan, cross_checked, execute, in_turn, plan_of, prepare
 from fairdsl.plan.choices import check_backend, check_partition, check_properties
 from fairdsl.plan.errors import nothing_to_check
 from fairdsl.report.gather import Gathering
+from fairdsl.report.listener import Deaf, Listener
 from fairdsl.report.model import Report
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Verdict
@@ -36,14 +37,16 @@ def verify(
     backend: str | None,
     properties: Sequence[str],
     observer: Observer,
+    listener: Listener | None = None,
     hold: bool = True,
 ) -> Report:
     """Check every property of the spec (or only those named) and report.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
-    are Python functions; ``backend`` forces one; time that a demand leaves over goes to those after it. With ``hold``
-    models are held against the decisions that were recorded of them. Raises DiagnosticError for mistakes in the spec
-    and its files.
+    are Python functions; ``backend`` forces one. Cheap demands have their turn first (:func:`fairdsl.plan.in_turn`),
+    time that a demand leaves over goes to those after it, and ``listener`` hears of each property once it is complete.
+    With ``hold`` models are held against the decisions that were recorded of them. Raises DiagnosticError for mistakes
+    in the spec and its files.
     """
     check_backend(backend)
     spec, warnings = front_end(path)
@@ -55,17 +58,21 @@ def verify(
     by_partitions = budget.tactics.partition is not None
     planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
     check_partition(path, budget.tactics.partition, elaborated)
-    gathering = Gathering(spec, elaborated, warnings)
-    plans = [plan for _, plan in planned if isinstance(plan, Plan)]
-    budget = budget.extended(prepare(plans, observer))
-    waiting, interrupted = len(plans), False
-    for demand, plan in planned:
+    gathering = Gathering(spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed)
+    listener = listener or Deaf()
+    listener.begun(gathering.report(), [checked.name for checked in spec.properties])
+    waiting, interrupted = sum(isinstance(plan, Plan) for _, plan in planned), False
+    for demand, plan in in_turn(planned):
+        if isinstance(plan, Plan) and not interrupted:
+            budget = budget.extended(prepare(plan, observer))
         started = time.monotonic()
         verdict = _answer(demand, plan, None if interrupted else budget.share(max(waiting, 1)), observer)
         gathering.add(demand, verdict, time.monotonic() - started)
         waiting -= isinstance(plan, Plan)  # refusals take no time
         interrupted = interrupted or _interrupted(verdict)
-    return gathering.report(path, models=models, data=data, seed=budget.seed)
+        if (completed := gathering.completed(demand.property)) is not None:
+            listener.answered(*completed)
+    return gathering.report()
 
 
 def _interrupted(verdict: Verdict) -> bool:

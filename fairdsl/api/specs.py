@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.explanation import Capability, Explanation, PlanText
     from fairdsl.ir.agreement import Agreement
+    from fairdsl.report.listener import Listener
     from fairdsl.report.model import Report
 
 __all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans"]
@@ -41,6 +42,7 @@ def check(
     ssat_solver: str | None = None,
     cross_check: bool = False,
     observer: Observer | None = None,
+    listener: Listener | None = None,
 ) -> Report:
     """Verify every property of the spec at ``spec`` and report.
 
@@ -67,6 +69,7 @@ def check(
         cross_check: ask every other backend that can decide a demand, too; where two contradict each other, the
             verdict is unknown.
         observer: hears of progress.
+        listener: hears of each property as soon as all its demands have verdicts, the cheap ones first.
 
     Returns:
         The report: a verdict, evidence and witnesses for each demand. Refused demands are part of it.
@@ -112,6 +115,7 @@ def check(
         backend=backend,
         properties=tuple(properties or ()),
         observer=observer or Silent(),
+        listener=listener,
     )
 
 

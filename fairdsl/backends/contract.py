@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from enum import Enum, IntEnum
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
@@ -20,6 +20,7 @@ from fairdsl.verdict import Verdict, Witness
 __all__ = [
     "Budget",
     "Capability",
+    "Cost",
     "Facts",
     "Observer",
     "Offer",
@@ -33,18 +34,38 @@ __all__ = [
 ]
 
 
+class Cost(IntEnum):
+    """What an answer costs, by the kind of work; demands are answered in this order, the cheap ones first.
+
+    It is a fixed rule and no estimate of seconds, so the order of a spec's verdicts is the same on every machine.
+    """
+
+    #: The rows of a table are decided one by one.
+    ROWS = 0
+    #: Individuals, leaves or terms of a sum are counted: it ends by itself, without a search.
+    COUNT = 1
+    #: A proof, or bounds that are refined: it may take all the time that there is.
+    PROOF = 2
+
+    @property
+    def in_words(self) -> str:
+        """The kind of work, as plans name it."""
+        return {Cost.ROWS: "rows", Cost.COUNT: "counting", Cost.PROOF: "proof"}[self]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """A backend is ready to answer; ``method`` is said in plans, ``decides`` whether it can settle it.
 
     A backend that does not decide (search) only ever finds violations. ``fits`` is how well the method fits the
     question, whoever else may answer it: 2 where it was made for such models, 1 where it treats them as they are, 0
-    where it has to turn them into something else first.
+    where it has to turn them into something else first. ``cost`` says when the demand has its turn.
     """
 
     method: str
     decides: bool
     fits: int = 1
+    cost: Cost = Cost.PROOF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

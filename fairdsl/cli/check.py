@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import fairdsl
-from fairdsl.cli.guard import INTERRUPTED, SPEC_ERROR
+from fairdsl.cli.guard import INTERRUPTED
 from fairdsl.cli.options import (
     Seconds,
     data_option,
@@ -25,12 +25,10 @@ from fairdsl.cli.options import (
 )
 from fairdsl.cli.partition import partition_of, partition_options, solver_options
 from fairdsl.cli.progress import watching
-from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.cli.verdicts import Verdicts
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.diagnostics.text import render as render_diagnostics
 from fairdsl.report.json import write
 from fairdsl.report.model import Report
-from fairdsl.report.text import render as render_report
 
 __all__ = ["command"]
 
@@ -102,6 +100,7 @@ def command(
         _print_plan(spec, models, data, backend, by_partitions=partition is not None)
         return
     with watching() as observer:
+        verdicts = None if as_json else Verdicts(observer)
         try:
             report = fairdsl.check(
                 spec,
@@ -122,6 +121,7 @@ def command(
                 ssat_solver=ssat_solver,
                 cross_check=cross_check,
                 observer=observer,
+                listener=verdicts,
             )
         except DiagnosticError as error:
             report = _unchecked(spec, seed, error)
@@ -129,7 +129,10 @@ def command(
             observer.close()
             click.echo(f"interrupted{observer.whereabouts()}; no verdict is reported", err=True)
             ctx.exit(INTERRUPTED)
-    _print(report, as_json=as_json)
+    if verdicts is None:
+        click.echo(write(report), nl=False)
+    else:
+        verdicts.end(report)
     ctx.exit(report.exit_code.value)
 
 
@@ -141,28 +144,17 @@ def _unchecked(spec: str, seed: int, error: DiagnosticError) -> Report:
     )
 
 
-def _print(report: Report, *, as_json: bool) -> None:
-    """JSON: everything on standard output. Text: what is wrong with the spec on standard error."""
-    if as_json:
-        click.echo(write(report), nl=False)
-        return
-    if report.diagnostics:
-        style = error_style()
-        text = render_diagnostics(report.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True, nl=bool(report.properties))
-    if report.properties or report.exit_code.value != SPEC_ERROR:
-        style = output_style()
-        text = render_report(report, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, nl=False)
-
-
 def _print_plan(
     spec: str, models: Mapping[str, str], data: Mapping[str, str], backend: str | None, *, by_partitions: bool
 ) -> None:
     """Property, demand, stages in their order, and the reasons."""
-    for plan in fairdsl.plans(spec, models=models, data=data, backend=backend, by_partitions=by_partitions):
+    plans = fairdsl.plans(spec, models=models, data=data, backend=backend, by_partitions=by_partitions)
+    turns = sum(plan.turn is not None for plan in plans)
+    for plan in plans:
         click.echo(f"{plan.property}   {plan.demand}")
         for number, stage in enumerate(plan.stages, start=1):
             click.echo(f"    {number}. {stage}")
+        if plan.turn is not None and turns > 1:
+            click.echo(f"    turn {plan.turn} of {turns}, by cost: {plan.cost}")
         for reason in plan.reasons:
             click.echo(f"    {reason}")

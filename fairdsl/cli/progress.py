@@ -42,6 +42,18 @@ class Watcher:
         stage, _, detail = self._latest
         return f" during {stage}" + (f" ({detail})" if detail else "") if stage else ""
 
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Without the bar, so that something else can be printed where it stands."""
+        with self._lock:
+            if self._bar is not None:
+                self._bar[0].stop()
+            try:
+                yield
+            finally:
+                if self._bar is not None:
+                    self._bar[0].start()
+
     def close(self) -> None:
         """Take the bar away; harmless when repeated."""
         if self._timer is not None:

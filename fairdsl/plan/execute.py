@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
@@ -30,9 +29,9 @@ __all__ = ["execute", "prepare"]
 _Answered = Holds | Violated | Unknown | Shares | Estimated | Value
 
 
-def prepare(plans: Iterable[Plan], observer: Observer) -> float:
-    """What the plans' procedures have to do once on a machine; how many seconds that took."""
-    procedures = (stage.procedure for plan in plans for stage in plan.stages)
+def prepare(plan: Plan, observer: Observer) -> float:
+    """What the plan's procedures have to do once on a machine; how many seconds that took."""
+    procedures = (stage.procedure for stage in plan.stages)
     return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
 
 

@@ -79,12 +79,12 @@ def recover_answers(
     _unchanged_models(manifest, hashed_models(checked, elaborated.models, models))
     asking = {name: about for name, about in manifest.files.items() if about.get("role") != "network"}
     recovering = _Recovering(manifest, encoding, answers_of(folder, asking, answers, encoding))
-    gathering = Gathering(checked, elaborated, warnings)
+    gathering = Gathering(checked, elaborated, warnings, path=path, models=models, data=data)
     for item in elaborated.demands:
         verdict = recovering.verdict(item)
         if verdict is not None:
             gathering.add(item, _by_others(verdict, item.problem))
-    return gathering.report(path, models=models, data=data)
+    return gathering.report()
 
 
 def _by_others(verdict: Verdict, problem: Problem) -> Verdict:

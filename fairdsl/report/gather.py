@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated, Elaboration
@@ -11,20 +12,50 @@ from fairdsl.report.build import demand_report
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.resources import version
-from fairdsl.semantics import CheckedSpec
+from fairdsl.semantics import CheckedProperty, CheckedSpec
 from fairdsl.verdict import Value, Verdict, is_vacuous
 
 __all__ = ["Gathering"]
 
 
-class Gathering:
-    """What the demands of a spec came to, one after the other; properties without any are left out of the report."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What a demand came to, and what its verdict says about the spec."""
 
-    def __init__(self, spec: CheckedSpec, elaborated: Elaboration, warnings: Sequence[Diagnostic]) -> None:
-        """``warnings`` are those about the spec's text; those about its files are the elaboration's."""
-        self._spec, self._elaborated = spec, elaborated
-        self._findings = [*warnings, *elaborated.warnings]
-        self._demands: dict[str, list[DemandReport]] = {}
+    report: DemandReport
+    findings: tuple[Diagnostic, ...]
+
+
+class Gathering:
+    """What the demands of a spec came to, in whichever order they are answered; reports have them as the spec has.
+
+    Files in ``models`` and ``data`` replaced those of the spec at ``path``, by name. ``warnings`` are those about its
+    text; those about its files are the elaboration's.
+    """
+
+    def __init__(
+        self,
+        spec: CheckedSpec,
+        elaborated: Elaboration,
+        warnings: Sequence[Diagnostic],
+        *,
+        path: str,
+        models: Mapping[str, str],
+        data: Mapping[str, str] | None,
+        seed: int = 0,
+    ) -> None:
+        self._spec, self._items = spec, elaborated.demands
+        self._answers: dict[int, _Answer] = {}  # by the places of the demands
+        self._header = Report(
+            version=version(),
+            path=path,
+            sha256=spec.source.sha256,
+            title=spec.title,
+            models=hashed_models(spec, elaborated.models, models, elaborated.agreements),
+            data=hashed_data(spec, data),
+            seed=seed,
+            diagnostics=tuple(dict.fromkeys([*warnings, *elaborated.warnings])),
+        )
 
     def add(self, item: Elaborated, verdict: Verdict, seconds: float = 0.0) -> None:
         """What one demand came to, in so many seconds, and what the verdict says beside."""
@@ -39,31 +70,38 @@ class Gathering:
             seconds=seconds,
             population=item.problem.population,
         )
-        self._demands.setdefault(item.property.name, []).append(answer)
+        findings = verdict.warnings if isinstance(verdict, Value) else ()
         if is_vacuous(verdict):
-            self._findings.append(nobody_compared(item.property.name, item.property.span))
-        if isinstance(verdict, Value):
-            self._findings.extend(verdict.warnings)
+            findings = (nobody_compared(item.property.name, item.property.span),)
+        place = next(number for number, other in enumerate(self._items) if other is item)
+        self._answers[place] = _Answer(answer, findings)
 
-    def report(self, path: str, *, models: Mapping[str, str], data: Mapping[str, str] | None, seed: int = 0) -> Report:
-        """All of it, about the spec at ``path``; files in ``models`` and ``data`` replaced the spec's, by name."""
-        return Report(
-            version=version(),
-            path=path,
-            sha256=self._spec.source.sha256,
-            title=self._spec.title,
-            models=hashed_models(self._spec, self._elaborated.models, models, self._elaborated.agreements),
-            data=hashed_data(self._spec, data),
-            seed=seed,
-            properties=tuple(
-                PropertyReport(
-                    name=checked.name,
-                    sentence=checked.title or checked.sentence,
-                    clauses=checked.clauses,
-                    demands=tuple(self._demands[checked.name]),
-                )
-                for checked in self._spec.properties
-                if checked.name in self._demands
-            ),
-            diagnostics=tuple(dict.fromkeys(self._findings)),
+    def report(self) -> Report:
+        """All that was added; properties without any of it are left out."""
+        findings = [found for _, answer in sorted(self._answers.items()) for found in answer.findings]
+        return replace(
+            self._header,
+            properties=tuple(self._of(checked, places) for checked, places in self._places() if places),
+            diagnostics=tuple(dict.fromkeys([*self._header.diagnostics, *findings])),
+        )
+
+    def completed(self, checked: CheckedProperty) -> tuple[PropertyReport, tuple[Diagnostic, ...]] | None:
+        """The property with what its verdicts say about the spec, once it has them all."""
+        places = [number for number, item in enumerate(self._items) if item.property is checked]
+        if any(place not in self._answers for place in places):
+            return None
+        findings = [found for place in places for found in self._answers[place].findings]
+        return self._of(checked, places), tuple(dict.fromkeys(findings))
+
+    def _places(self) -> Iterator[tuple[CheckedProperty, list[int]]]:
+        """Every property, and where its demands stand that were answered."""
+        for checked in self._spec.properties:
+            yield checked, [place for place in sorted(self._answers) if self._items[place].property is checked]
+
+    def _of(self, checked: CheckedProperty, places: Sequence[int]) -> PropertyReport:
+        return PropertyReport(
+            name=checked.name,
+            sentence=checked.title or checked.sentence,
+            clauses=checked.clauses,
+            demands=tuple(self._answers[place].report for place in places),
         )

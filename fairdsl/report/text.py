@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
@@ -41,7 +42,7 @@ from fairdsl.report.words import (
 )
 from fairdsl.verdict import Judgement
 
-__all__ = ["detail", "render"]
+__all__ = ["Page", "detail", "render"]
 
 _PAINTS = {
     Judgement.HOLDS: Paint.GOOD,
@@ -61,12 +62,33 @@ _AMOUNTS = ("of all", "falsified", "undecided")
 
 def render(report: Report, *, colour: bool = False, unicode: bool = True, width: int = 100) -> str:
     """The whole report; the spec's own diagnostics are not in it (they go to standard error)."""
-    style = Style(colour=colour, unicode=unicode, width=max(width, 60))
-    blocks = ["\n".join(_header(report, style))]
-    names = max((display_width(item.name) for item in report.properties), default=0)
-    blocks += ["\n".join(_property(item, names, style)) for item in report.properties]
-    blocks.append(_summary(report, style))
-    return "\n\n".join(blocks) + "\n"
+    page = Page([item.name for item in report.properties], Style(colour=colour, unicode=unicode, width=width))
+    return "\n".join([page.header(report), *map(page.property, report.properties), page.summary(report)])
+
+
+class Page:
+    """The report block by block, as its verdicts come; each block ends in a line break, and a blank line parts them."""
+
+    def __init__(self, names: Iterable[str], style: Style) -> None:
+        """``names`` are those of all properties that will come: their verdicts stand below each other."""
+        self._names = max(map(display_width, names), default=0)
+        self._style = replace(style, width=max(style.width, 60))
+
+    def header(self, report: Report) -> str:
+        """What was audited."""
+        return _block(_header(report, self._style))
+
+    def property(self, item: PropertyReport) -> str:
+        """A property's verdict, and what it rests on."""
+        return _block(_property(item, self._names, self._style))
+
+    def summary(self, report: Report) -> str:
+        """What all of it comes to."""
+        return _block([_summary(report, self._style)])
+
+
+def _block(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"
 
 
 def _header(report: Report, style: Style) -> Iterator[str]:

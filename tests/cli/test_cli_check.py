@@ -94,7 +94,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "--partition", "10", "--first", "3", "--query-timeout", "2", "--query-memory", "2GiB", "--trust-milp",
         "--groups", "learn", "--ssat-solver", "pysdd", "--cross-check",
     )  # fmt: skip
-    del api.asked["observer"]
+    del api.asked["observer"], api.asked["listener"]
     assert api.asked == {
         "spec": spec,
         "timeout": 5.0,

@@ -241,6 +241,8 @@ def test_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
         demand="require same decision",
         stages=("search: random pairs", "smt: two copies"),
         reasons=("enumerate: not used, 2^31 points",),
+        turn=1,
+        cost="proof",
     )
     answering(monkeypatch, "plans", (plan,))
     result = run("check", "x.fair", "--explain-plan")

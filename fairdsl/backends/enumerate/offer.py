@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.contract import Cost, Offer, Refusal
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
@@ -40,7 +40,7 @@ def offer(problem: Problem) -> Offer | Refusal:
         return Refusal(why=f"{_power(points or 0)} points; its limit is 2^22", span=problem.domain.span)
     if visits_pairs(pair) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:
         return Refusal(why=f"{_power(pairs)} pairs to visit one by one; its limit is 2^26", span=pair.span)
-    return Offer(method=f"evaluates all {points:,} individuals", decides=True)
+    return Offer(method=f"evaluates all {points:,} individuals", decides=True, cost=Cost.COUNT)
 
 
 def visits_pairs(pair: Pair) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -39,7 +39,9 @@ class LeafBoxes:
         """Refuses models that are no trees, relaxations, conditions on pairs, tests on several attributes."""
         from fairdsl.backends.leaf_boxes.lowering import refusal_of
 
-        return refusal_of(problem) or Offer(method="intersects the leaves of the protected values", decides=True)
+        return refusal_of(problem) or Offer(
+            method="intersects the leaves of the protected values", decides=True, cost=Cost.COUNT
+        )
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact share, or Holds or Violated; bounds or Unknown where the budget ends first."""

@@ -11,7 +11,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Budget, Offer, Refusal
+from fairdsl.backends.contract import Budget, Cost, Offer, Refusal
 from fairdsl.backends.rows.listing import listed
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
@@ -49,7 +49,7 @@ def offer_of_metric(problem: Problem, question: GroupMetric, rows: Rows) -> Offe
     count = prod(size for size in sizes if size is not None) * rows.sample.rows
     if count > _VARIANTS:
         return Refusal(why=f"influence would take {count:,} evaluations", span=question.span)
-    return Offer(method=f"every one of {rows.sample.rows:,} rows decided", decides=True)
+    return Offer(method=f"every one of {rows.sample.rows:,} rows decided", decides=True, cost=Cost.ROWS)
 
 
 def metric_over_rows(problem: Problem, question: GroupMetric, rows: Rows, budget: Budget) -> Value | Refused:

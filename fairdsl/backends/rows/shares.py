@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.backends.units import Units, units_of
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
@@ -58,7 +58,7 @@ def offer_of_share(problem: Problem, question: PairUnder, rows: Rows) -> Offer |
     units = units_of(_plain(problem, question.pair), drawn=False)
     if isinstance(units, Refusal):
         return units
-    return Offer(method=f"takes all {rows.sample.rows:,} rows, {units.how}", decides=True)
+    return Offer(method=f"takes all {rows.sample.rows:,} rows, {units.how}", decides=True, cost=Cost.ROWS)
 
 
 def share_over_rows(

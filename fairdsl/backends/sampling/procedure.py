@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -72,7 +72,7 @@ class Sampling:
         units = units_of(problem)
         if isinstance(units, Refusal):
             return units
-        return Offer(method=f"draws up to {most:,} units, {units.how}", decides=True)
+        return Offer(method=f"draws up to {most:,} units, {units.how}", decides=True, cost=Cost.COUNT)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The estimate of the first look that is close enough; of the last look there was time for, else."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.contract import Cost, Offer, Refusal
 from fairdsl.backends.subset_sum.order import elimination_order
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Predicate, conjoin, conjuncts
@@ -36,7 +36,9 @@ def offer(problem: Problem) -> Offer | Refusal:
     if isinstance(population, Rows):
         return Refusal(why="the population is rows of a table, which are counted", span=question.span)
     refusal = _of_model(problem.model) or _of_law(problem, question, population)
-    return refusal or Offer(method="the law of a weighted sum over the population's columns", decides=True)
+    return refusal or Offer(
+        method="the law of a weighted sum over the population's columns", decides=True, cost=Cost.COUNT
+    )
 
 
 def _of_model(model: Model) -> Refusal | None:

@@ -1,0 +1,73 @@
+"""Verdicts on standard output as they come, the same in a terminal, a pipe and the log of a build.
+
+Properties stand in the order in which they are answered, which is a fixed rule: so a run that is killed has said what
+it knew, and the same run says the same again. JSON, which is read by programs, is one document in the spec's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from fairdsl.cli.guard import SPEC_ERROR
+from fairdsl.cli.progress import Watcher
+from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.diagnostics.text import render as render_diagnostics
+from fairdsl.report.model import PropertyReport, Report
+from fairdsl.report.text import Page
+
+__all__ = ["Verdicts"]
+
+
+class Verdicts:
+    """Prints a report block by block (``report.listener.Listener``), and at the end what was not printed yet.
+
+    What is wrong with the spec goes to standard error, before what it is about.
+    """
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self._page: Page | None = None
+        self._found: set[Diagnostic] = set()
+        self._printed: set[str] = set()
+
+    def begun(self, report: Report, properties: Sequence[str]) -> None:
+        """The findings so far, and what is audited."""
+        self._page = Page(properties, output_style())
+        with self._watcher.aside():
+            self._find(report.diagnostics, more=True)
+            click.echo(self._page.header(report), nl=False)
+
+    def answered(self, item: PropertyReport, findings: Sequence[Diagnostic]) -> None:
+        """The property, after what its verdicts say about the spec."""
+        assert self._page is not None, "it has begun"
+        self._printed.add(item.name)
+        with self._watcher.aside():
+            self._find(findings, more=True)
+            click.echo("\n" + self._page.property(item), nl=False)
+
+    def end(self, report: Report) -> None:
+        """The rest: all of a report that nobody heard of before, its summary else."""
+        left = [item for item in report.properties if item.name not in self._printed]
+        if self._page is None and not report.properties and report.exit_code.value == SPEC_ERROR:
+            self._find(report.diagnostics, more=False)
+            return
+        if self._page is None:
+            self.begun(report, [item.name for item in report.properties])
+        for item in left:
+            self.answered(item, ())
+        assert self._page is not None, "it has begun"
+        self._find(report.diagnostics, more=True)
+        click.echo("\n" + self._page.summary(report), nl=False)
+
+    def _find(self, findings: Sequence[Diagnostic], *, more: bool) -> None:
+        """Print the findings that are new, with a blank line where ``more`` follows."""
+        new = [finding for finding in findings if finding not in self._found]
+        if not new:
+            return
+        self._found.update(new)
+        style = error_style()
+        text = render_diagnostics(new, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True, nl=more)
