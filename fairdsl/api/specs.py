@@ -143,7 +143,7 @@ def lint(
             # All models are opened here, also those that only metrics of groups, or no property, speak of.
             given = functions(callables, models)
             loaded, about_models = load_models(checked, by_name(models), callables=given)
-            elaboration = elaborate(checked, by_name(models), callables=given)
+            elaboration = elaborate(checked, by_name(models), callables=given, opened=loaded)
             others = Reporter()
             hold_models(checked, {name: loaded[name] for name in loaded.keys() - elaboration.models.keys()}, others)
             refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)

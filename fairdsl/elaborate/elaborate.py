@@ -116,20 +116,25 @@ def elaborate(
     *,
     data: Mapping[str, str] | None = None,
     callables: Mapping[str, Function] | None = None,
+    opened: Mapping[str, Model] | None = None,
     hold: bool = True,
 ) -> Elaboration:
     """Close every question of the spec into a problem: its model is opened, its population built.
 
     Files in ``overrides`` replace those of models, files in ``data`` those of distributions, by name; ``callables`` are
-    Python functions in place of models. With ``hold`` models are held against recorded decisions, where the spec names
-    some. Raises DiagnosticError with everything that is wrong with any of them.
+    Python functions in place of models. ``opened`` are models that :func:`load_models` has given, so that no file is
+    opened twice. With ``hold`` models are held against recorded decisions, where the spec names some. Raises
+    DiagnosticError with everything that is wrong with any of them.
     """
     reporter = Reporter()
     models: dict[str, Model] = {}
     try:
         asked = frozenset(checked.model for checked in spec.properties)
-        models, warnings = load_models(spec, overrides, callables=callables, only=asked)
-        reporter.extend(warnings)
+        if opened is None:
+            models, warnings = load_models(spec, overrides, callables=callables, only=asked)
+            reporter.extend(warnings)
+        else:
+            models = {name: opened[name] for name in spec.models if name in asked}
     except DiagnosticError as error:
         reporter.extend(error.diagnostics)  # what is wrong with the data is said as well
     populations = Populations(spec, data or {}, reporter)
