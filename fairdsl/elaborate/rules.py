@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from fairdsl.codec.placed import PlacedText
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.ir.declaration import ByRules, FileSource, ModelDeclaration
-from fairdsl.models.placed_json import PlacedText
 from fairdsl.models.rules_file import DocumentRule, holds_rules, read_rules
 from fairdsl.semantics.checked import CheckedModel
 from fairdsl.semantics.errors import rules_beside

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedText, PlacedValue, read_placed
 from fairdsl.diagnostics import DiagnosticError, nearest
 from fairdsl.ir.declaration import FileSource
 from fairdsl.models import errors
 from fairdsl.models.pinned import check_pinned
-from fairdsl.models.placed_json import NotReadError, PlacedList, PlacedObject, PlacedText, PlacedValue, read_placed
 from fairdsl.source import SourceFile, Span
 
 __all__ = ["DocumentRule", "RulesDocument", "holds_rules", "read_rules"]

@@ -18,10 +18,13 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A text, the path under which the user named it, and the digest of its bytes where it is a file."""
+    """A text, the path under which the user named it, and the digest of its bytes where it is a file.
+
+    Files are the same by their path: of one that a document names, no more than some lines is known.
+    """
 
     path: str
-    text: str = field(repr=False)
+    text: str = field(repr=False, compare=False)
     sha256: str = field(repr=False, compare=False, default="")
     _line_starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 

@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_files import SPAN
 
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.declaration import FileSource
-from fairdsl.models.placed_json import (
+from fairdsl.codec.placed import (
     NotReadError,
     PlacedList,
     PlacedObject,
@@ -22,6 +20,8 @@ from fairdsl.models.placed_json import (
     PlainValue,
     read_placed,
 )
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.declaration import FileSource
 from fairdsl.models.rules_file import DocumentRule, RulesDocument, holds_rules, read_rules
 from fairdsl.source import SourceFile
 

@@ -15,7 +15,7 @@ from fairdsl.source import SourceFile, Span
 
 __all__ = ["NotReadError", "PlacedList", "PlacedObject", "PlacedText", "PlacedValue", "PlainValue", "read_placed"]
 
-#: Lists and objects that may stand inside one another; documents of rules need three.
+#: Lists and objects that may stand inside one another; documents that people write need three.
 _DEEPEST = 20
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -73,8 +73,8 @@ class PlainValue:
 PlacedValue: TypeAlias = PlacedText | PlacedList | PlacedObject | PlainValue
 
 
-def read_placed(source: SourceFile) -> PlacedValue:
-    """The document; raises NotReadError."""
+def read_placed(source: SourceFile, deepest: int = _DEEPEST) -> PlacedValue:
+    """The document, with lists in lists to a depth of ``deepest``; raises NotReadError."""
     try:
         json.loads(source.text)
     except json.JSONDecodeError as problem:
@@ -83,7 +83,7 @@ def read_placed(source: SourceFile) -> PlacedValue:
         raise NotReadError(f"it is not JSON: {problem.msg[:1].lower()}{problem.msg[1:]}", place) from problem
     except RecursionError as problem:
         raise NotReadError("its lists nest too deep", Span(source, 0, 1)) from problem
-    return _Walk(source).value(_past_space(source.text, 0), 0)[0]
+    return _Walk(source, deepest).value(_past_space(source.text, 0), 0)[0]
 
 
 def _past_space(text: str, start: int) -> int:
@@ -94,10 +94,11 @@ def _past_space(text: str, start: int) -> int:
 @dataclass(frozen=True, slots=True)
 class _Walk:
     source: SourceFile
+    deepest: int
 
     def value(self, start: int, depth: int) -> tuple[PlacedValue, int]:
         """The value that begins at ``start``, and the place behind it."""
-        if depth > _DEEPEST:
+        if depth > self.deepest:
             raise NotReadError("its lists nest too deep", self._span(start, start + 1))
         match self.source.text[start]:
             case '"':

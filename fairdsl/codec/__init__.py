@@ -1,0 +1,28 @@
+"""One codec for all documents: frozen dataclasses to JSON, back, and to a JSON Schema, from their annotations alone.
+
+    object --encode--> text --decode--> an equal object, or the place of what does not fit
+
+How a field is written follows from its type (docs/architecture.md, "One codec"); markers in the annotation say the
+rest.
+"""
+
+from fairdsl.codec.annotations import INLINE, KEYED
+from fairdsl.codec.comments import comments_of
+from fairdsl.codec.document import Document, decode, encode, from_plain, plain, schema
+from fairdsl.codec.mistakes import MisfitError, Place
+from fairdsl.codec.numbers import Towards
+
+__all__ = [
+    "INLINE",
+    "KEYED",
+    "Document",
+    "MisfitError",
+    "Place",
+    "Towards",
+    "comments_of",
+    "decode",
+    "encode",
+    "from_plain",
+    "plain",
+    "schema",
+]

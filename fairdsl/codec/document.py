@@ -1,0 +1,107 @@
+"""Documents: dataclasses that are files of their own, with a schema's name at their head.
+
+``encode`` and ``decode`` are the way from an object to a text and back; ``schema`` says what such texts look like.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self, TypeVar
+
+from fairdsl.codec.annotations import form_of
+from fairdsl.codec.comments import comments_of
+from fairdsl.codec.form import JsonObject, Schemas
+from fairdsl.codec.mistakes import MisfitError, Place
+from fairdsl.codec.text import located, plain_of, text_of
+from fairdsl.resources import version
+
+__all__ = ["Document", "decode", "encode", "from_plain", "plain", "schema"]
+
+_T = TypeVar("_T")
+#: The keys of every document's head: the name of its schema, and the version of fairdsl that wrote it.
+_SCHEMA, _VERSION = "schema", "fairdsl"
+
+
+class Document:
+    """A dataclass that is a document of its own. Its fields are the keys, and ``SCHEMA`` stands at its head."""
+
+    __slots__ = ()
+
+    #: The name of the schema and its number, ``fairdsl.report/2``. More keys keep the number; it grows where a key is
+    #: renamed or left out, or means something else.
+    SCHEMA: ClassVar[str]
+
+    def to_json(self) -> str:
+        """The document as JSON, ending in a line break; :meth:`from_json` gives an equal object back."""
+        return encode(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """The object that a document holds. MisfitError says what does not fit, and where."""
+        return decode(cls, text)
+
+
+def encode(value: Any) -> str:
+    """A dataclass, or what a field can be, as JSON. Exact numbers stay exact, and equal values give the same text."""
+    return text_of(plain(value))
+
+
+def plain(value: Any) -> Any:
+    """The same before it is text: dictionaries, lists, texts and numbers."""
+    written = form_of(type(value)).encode(value)
+    return _head(type(value)) | written if isinstance(value, Document) else written
+
+
+def decode(kind: type[_T], text: str | bytes, *, decimals: bool = False) -> _T:
+    """The value of type ``kind`` that a text holds: whatever :func:`encode` wrote gives an equal one back.
+
+    Every key has to be known, and there once. With ``decimals`` a number is the decimal that is written, not the float
+    nearest to it. MisfitError names what does not fit and its line and column.
+    """
+    value = plain_of(text, decimals=decimals)
+    try:
+        return from_plain(kind, value)
+    except MisfitError as misfit:
+        raise located(misfit, text) from misfit
+
+
+def from_plain(kind: type[_T], value: Any) -> _T:
+    """The same from plain values, which have no lines: MisfitError names the path alone."""
+    if isinstance(kind, type) and issubclass(kind, Document):
+        value = _behind_head(kind, value)
+    found: _T = form_of(kind).decode(value, Place())
+    return found
+
+
+def _head(kind: type[Document]) -> JsonObject:
+    return {_SCHEMA: kind.SCHEMA, _VERSION: version()}
+
+
+def _behind_head(kind: type[Document], value: Any) -> JsonObject:
+    """A document's contents, if it follows the schema that is expected."""
+    if not isinstance(value, dict):
+        raise Place().misfit("is not an object")
+    found = value.get(_SCHEMA)
+    if found != kind.SCHEMA:
+        family = kind.SCHEMA.partition("/")[0] + "/"
+        if isinstance(found, str) and found.startswith(family):
+            raise Place().at(_SCHEMA).misfit(f"is `{found}`; this fairdsl reads `{kind.SCHEMA}`")
+        raise Place().at(_SCHEMA).misfit(f"is not `{kind.SCHEMA}`")
+    form_of(str).decode(value.get(_VERSION), Place().at(_VERSION))
+    return {key: one for key, one in value.items() if key not in (_SCHEMA, _VERSION)}
+
+
+def schema(kind: type) -> JsonObject:
+    """The JSON Schema of a type's documents, with what its docstrings and comments say."""
+    schemas = Schemas(comments_of)
+    written = form_of(kind).schema(schemas)
+    if isinstance(kind, type) and issubclass(kind, Document):
+        root = schemas.definitions.pop(schemas.owners[kind])
+        head = {
+            _SCHEMA: {"const": kind.SCHEMA},
+            _VERSION: {"description": "The version that wrote it.", "type": "string"},
+        }
+        root["required"] = [_SCHEMA, _VERSION, *root["required"]]
+        root["properties"] = head | root["properties"]
+        written = {"$id": kind.SCHEMA} | root
+    whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | written
+    return whole | {"$defs": schemas.definitions} if schemas.definitions else whole

@@ -1,0 +1,68 @@
+"""What does not fit in a document, and where: the path of the value, and its line and column in the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairdsl.source import Position
+
+__all__ = ["DEEPEST", "MisfitError", "Place"]
+
+#: Keys and positions on the way to a value, at most; what fairdsl writes needs about twenty.
+DEEPEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a document: the keys and positions on the way to it, none for the document itself."""
+
+    steps: tuple[str | int, ...] = ()
+
+    def at(self, step: str | int) -> Place:
+        """The place of a member. MisfitError where documents do not nest that deep."""
+        if len(self.steps) >= DEEPEST:
+            raise self.misfit("nests too deep")
+        return Place((*self.steps, step))
+
+    def misfit(self, what: str) -> MisfitError:
+        """The mistake that what stands here ``is not a list``, ``is missing``."""
+        return MisfitError(self, what)
+
+    def __str__(self) -> str:
+        """``properties[0].demands[2].value``; keys that are not words in quotes."""
+        text = ""
+        for step in self.steps:
+            if isinstance(step, int):
+                text += f"[{step}]"
+            elif step.isidentifier():
+                text += f".{step}" if text else step
+            else:
+                text += f"[{_quoted(step)}]"
+        return text
+
+
+#: Characters of a key that a message shows.
+_SHOWN = 60
+
+
+def _quoted(key: str) -> str:
+    """A key that is not a word; what is no text is escaped."""
+    shown = key if len(key) <= _SHOWN else key[:_SHOWN] + "..."
+    return '"' + shown.encode("utf-8", "backslashreplace").decode() + '"'
+
+
+class MisfitError(ValueError):
+    """What stands at ``place`` of a document is not what belongs there: it ``what`` (``is not a list``).
+
+    ``position`` is where it stands in the text, None where there is no text.
+    """
+
+    def __init__(self, place: Place, what: str, position: Position | None = None) -> None:
+        super().__init__(place, what, position)
+        self.place, self.what, self.position = place, what, position
+
+    def __str__(self) -> str:
+        """``\\`properties[0].name\\` is not text (line 7, column 15)``."""
+        subject = f"`{self.place}`" if self.place.steps else "the document"
+        where = "" if self.position is None else f" (line {self.position.line}, column {self.position.column})"
+        return f"{subject} {self.what}{where}"
