@@ -43,6 +43,8 @@ class Truth:
     fair: int
     vacuous: int
     individuals: list[Point] = field(default_factory=list)
+    #: The individuals of unfair units.
+    unfair: frozenset[Point] = frozenset()
 
     @property
     def holds(self) -> bool:
@@ -273,7 +275,8 @@ def truth(problem: Problem) -> Truth:
             edges[unit_of(a)].append((a, b))
         unfair = {unit for unit in units if not _constant_on_components(members[unit], edges[unit], decision)}
     everybody = [tuple(Fraction(value) for value in point) for point in individuals]
-    return Truth(violations, len(units), len(units - unfair), len(units - paired), everybody)
+    treated = frozenset(everybody[n] for n, point in enumerate(individuals) if unit_of(point) in unfair)
+    return Truth(violations, len(units), len(units - unfair), len(units - paired), everybody, treated)
 
 
 def plain(value: Fraction) -> Fraction | int:

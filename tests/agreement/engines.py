@@ -1,19 +1,12 @@
-"""The engines that must agree with the oracle, and what agreeing means. New engines add one line."""
+"""Engines that answer questions about pairs, and what agreeing with the oracle means for them."""
 
 from __future__ import annotations
 
 import atexit
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals
-from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.search import Search
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.engine import Workers
@@ -21,7 +14,7 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Value, Verdict, Violated
-from tests.oracle import Truth, true_for, truth
+from tests.oracle import Truth, true_for
 from tests.solvers import InProcess
 
 
@@ -36,52 +29,9 @@ KEPT = KeptWorkers(1)
 atexit.register(Workers.close, KEPT)
 
 ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT, InProcess), Intervals()]
-#: Beside them, those that answer questions about trees and rules alone.
-TREE_ENGINES: list[Procedure] = [*ENGINES, LeafBoxes()]
-
-
-#: Those that count shares; the others are asked whether the demand holds.
-COUNTING = frozenset({"enumerate", "intervals", "leaf_boxes"})
 #: Search alone never tells when to stop: it takes the time that it is given. So do paths of relaxed questions that come
 #: too close to a boundary to be told from it.
-SECONDS = {"search": 0.3, "intervals": 0.5}
-
-
-def hold_all(
-    engines: Sequence[Procedure],
-    problems: st.SearchStrategy[Problem],
-    examples: int,
-    *,
-    every: dict[str, int] | None = None,
-    put: Callable[[Procedure, Problem], Problem] = lambda engine, drawn: drawn,
-) -> dict[str, Counter[str]]:
-    """Put the same random problems to all engines, and hold every verdict against the definition.
-
-    An engine in ``every`` is asked one problem in so many; ``put`` is what an engine is asked of a problem. Gives, by
-    engine, how many problems it answered, left unknown and refused, and how many verdicts were of each class.
-    """
-    counted: dict[str, Counter[str]] = {engine.name: Counter() for engine in engines}
-    turn = iter(range(1 << 30))
-
-    @settings(max_examples=examples)
-    @given(problems)
-    def agree(drawn: Problem) -> None:
-        number = next(turn)
-        known = truth(drawn)
-        for engine in engines:
-            if number % (every or {}).get(engine.name, 1):
-                continue
-            problem = put(engine, drawn if engine.name in COUNTING else replace(drawn, quantity=Quantity.HOLDS))
-            verdict = ask(engine, problem, SECONDS.get(engine.name, 20.0))
-            kind = "refused" if verdict is None else "unknown" if isinstance(verdict, Unknown) else "answered"
-            counted[engine.name].update({kind, type(verdict).__name__})
-            if verdict is not None:
-                against = known if problem.question == drawn.question else truth(problem)
-                assert (engine.name, disagreement(problem, verdict, against)) == (engine.name, None)
-
-    agree()
-    print({name: dict(count) for name, count in counted.items()})
-    return counted
+SECONDS = {"search": 0.1, "intervals": 0.5}
 
 
 def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts | None = None) -> Verdict | None:

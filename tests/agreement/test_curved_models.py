@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-
-import pytest
-from hypothesis import given, settings
 
 from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.enumerate import Enumerate
@@ -22,7 +18,6 @@ from fairdsl.verdict import Holds, Shares, Unknown, Violated
 from tests.agreement.engines import ask, disagreement
 from tests.builders import category, domain, layer, model, point, problem
 from tests.oracle import truth
-from tests.strategies import problems
 
 SPAN = Span(SourceFile("audit.fair", "model approve"), 0, 5)
 PEOPLE = domain(sex=category(0, 1), level=category(0, 1, 2))
@@ -32,25 +27,6 @@ def tanh_model(weight: object, bias: object, last: object, threshold: object = 0
     plain = layer([weight], [bias])  # type: ignore[list-item]
     hidden = Layer(weight=plain.weight, bias=plain.bias, slope=plain.slope, curves=(Curve.TANH,))
     return model(hidden, layer([[1]], [last], 1), attributes=2, relation=relation, threshold=threshold)
-
-
-@pytest.mark.parametrize("engine", [Enumerate(), Search()], ids=lambda engine: engine.name)
-def test_agrees_with_the_oracle_on_curved_models(engine: Enumerate | Search) -> None:
-    counted: Counter[str] = Counter()
-    quantity = None if engine.name == "enumerate" else Quantity.HOLDS
-
-    @settings(max_examples=settings.default.max_examples)
-    @given(problems(quantity, widths=(1, 2, 3), curved=True))
-    def agree(drawn) -> None:
-        verdict = ask(engine, drawn, 20.0 if quantity is None else 0.5)
-        assert verdict is not None
-        undecided = isinstance(verdict, Unknown) or (isinstance(verdict, Shares) and verdict.undecided > 0)
-        counted["unknown" if undecided else "answered"] += 1
-        assert disagreement(drawn, verdict, truth(drawn)) is None
-
-    agree()
-    if quantity is None:
-        assert counted["unknown"] <= 0.05 * counted["answered"]
 
 
 def test_a_violation_that_only_more_digits_show() -> None:

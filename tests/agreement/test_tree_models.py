@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Budget, Facts, Offer, Procedure, Refusal, Silent
+from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.cases import cases
@@ -19,11 +18,11 @@ from fairdsl.backends.smt.region import input_box, input_boxes
 from fairdsl.backends.smt.script import case_script, whole_script
 from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Relation, Variable
+from fairdsl.ir.expr import And, Compare, Linear, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
+from fairdsl.ir.question import Differ, Pair, Quantity
 from fairdsl.numerics.bounds import Lines, float_layers, greatest, preactivation_bounds, upper_lines
 from fairdsl.numerics.choices import choices_of, pair_choices
 from fairdsl.numerics.evaluate import BatchEvaluator
@@ -31,29 +30,12 @@ from fairdsl.numerics.exact import exact_inputs, exact_scores
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.verdict import Holds, Violated
-from tests.agreement.engines import TREE_ENGINES, ask, disagreement, hold_all
+from tests.agreement.engines import ask, disagreement
 from tests.builders import domain, integer, layer, linear, point, problem
 from tests.oracle import scores, truth
 from tests.smt.second_solver import ask_cvc5
 from tests.smt.test_agreement import Reluctant, ask_z3
 from tests.tree_strategies import tree_problems
-
-
-def about_one_individual(drawn: Problem) -> Problem:
-    """The same without what leaf boxes refuse: relaxations, conditions that name ``a`` or ``b``, gaps of scores."""
-    pair = drawn.question
-    assert isinstance(pair, Pair), "tree problems compare pairs"
-    return replace(drawn, question=replace(pair, relax=(), pair_target=TRUE, demand=SameDecision()))
-
-
-def test_all_engines_agree_with_the_oracle_on_trees() -> None:
-    def put(engine: Procedure, drawn: Problem) -> Problem:
-        return about_one_individual(drawn) if engine.name == "leaf_boxes" else drawn
-
-    for name, counted in hold_all(TREE_ENGINES, tree_problems(None), 60, every={"search": 3}, put=put).items():
-        assert counted["answered"] > 0
-        if name in ("enumerate", "smt"):
-            assert counted["refused"] == 0
 
 
 @settings(max_examples=25)

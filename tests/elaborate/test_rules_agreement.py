@@ -1,4 +1,4 @@
-"""Lists of rules: the model is the list, and every engine agrees with the oracle about it."""
+"""Lists of rules: the model is the list, and rates of groups under it are those of enumeration."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import decision
 from fairdsl.numerics.leaves import Leaves
 from tests import oracle
-from tests.agreement.engines import ENGINES, hold_all
 from tests.masses.laws import random_laws
 from tests.masses.test_small_populations import enumerated
-from tests.rule_strategies import decided, listed, model_of, rule_lists, rule_models, rule_problems
+from tests.rule_strategies import decided, listed, model_of, rule_lists, rule_models
 from tests.strategies import domains
 from tests.subset_sum.laws import asked, encloses, joint_of
 
@@ -64,13 +63,6 @@ def test_the_list_is_read_off_its_indicators_again(domain: Domain, data: st.Data
     assert leaves.trees == 1
     assert leaves.depth == len(source.rules)
     assert len(leaves.others) == 0
-
-
-def test_all_engines_agree_with_the_oracle_on_rules() -> None:
-    for name, counted in hold_all(ENGINES, rule_problems(None), 40).items():
-        assert counted["answered"] > 0
-        if name in ("enumerate", "smt"):
-            assert counted["refused"] == counted["unknown"] == 0
 
 
 @st.composite

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Procedure
+from fairdsl.backends.contract import Procedure, Refusal
+from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.smt import worklist
 from fairdsl.backends.smt.atoms import sure_of, tangent
 from fairdsl.backends.smt.cases import Case, refined
@@ -25,7 +26,7 @@ from fairdsl.verdict import Holds, Shares
 from tests.agreement.engines import ENGINES, ask
 from tests.builders import BOOLEAN, domain, integer, layer, linear, member, model, point, problem, score
 from tests.oracle import confidence, sure_enough, truth
-from tests.strategies import LEVELS
+from tests.strategies import LEVELS, confident_problems
 
 ANSWERING, DECIDING = (
     pytest.mark.parametrize("engine", [engine for engine in ENGINES if engine.name in names], ids=lambda e: e.name)
@@ -198,3 +199,8 @@ def test_both_of_a_violating_pair_are_unfair() -> None:
     assert (shares.total, shares.certified) == (expected.total, expected.fair_share)
     assert shares.falsified == 1 - expected.fair_share > 0
     assert shares.vacuous == Fraction(expected.vacuous, expected.total)
+
+
+@given(confident_problems())
+def test_intervals_refuses(problem) -> None:
+    assert isinstance(Intervals().offer(problem), Refusal)

@@ -1,0 +1,303 @@
+"""The questions that every registered engine is asked, and the answers by definition.
+
+A *kind* is a way to draw small problems with a way to hold a verdict against the definition. Every engine is asked
+problems of every kind, as they were drawn or simpler ones where it refuses them. So a new engine needs a line in
+``answered`` of the kinds that it answers; a new kind of question needs an entry in ``KINDS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+
+from hypothesis import strategies as st
+
+from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.expr import TRUE
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Rows, Sample
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Excluding, GroupMetric, Pair, PairUnder, Precision, Quantity, SameDecision
+from fairdsl.verdict import Estimated, Holds, Shares, Unknown, Verdict, Violated
+from tests import oracle
+from tests.agreement import engines, group_truth
+from tests.masses.laws import random_laws
+from tests.rule_strategies import rule_models, rule_problems
+from tests.strategies import attributes, confident_problems, models, predicates, problems
+from tests.tree_strategies import tree_models, tree_problems
+
+F = Fraction
+
+
+@dataclass(frozen=True, kw_only=True)
+class Least:
+    """Of the problems of a kind, the shares that an engine at least accepts, and decides of those accepted.
+
+    ``verdicts`` are classes of verdicts that have to be among its answers.
+    """
+
+    accepted: float = 1.0
+    decided: float = 1.0
+    verdicts: tuple[type, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """Problems of one kind. ``wrong`` says what is wrong with a verdict, given what is known of the problem.
+
+    ``share`` of the profile's examples are drawn. ``simpler`` are the questions that an engine is asked instead, in
+    turn, where it refuses the one that was drawn. ``answered``: who has to answer such problems, and how many.
+    """
+
+    name: str
+    problems: st.SearchStrategy[Problem]
+    known: Callable[[Problem], object]
+    wrong: Callable[[Problem, Verdict, object], str | None]
+    answered: Mapping[str, Least]
+    share: float = 1.0
+    simpler: Callable[[Problem], Iterator[Problem]] = field(default=lambda drawn: iter(()))
+
+
+# ---- pairs -----------------------------------------------------------------------------------------
+
+
+def about_one_individual(drawn: Problem) -> Problem:
+    """The same without what leaf boxes refuse: relaxations, conditions that name ``a`` or ``b``, gaps of scores."""
+    pair = drawn.question
+    assert isinstance(pair, Pair), "drawn problems compare pairs"
+    return replace(drawn, question=replace(pair, relax=(), pair_target=TRUE, demand=SameDecision()))
+
+
+def simpler_pairs(drawn: Problem) -> Iterator[Problem]:
+    """Whether the demand holds, where shares are refused; and one individual's question, where pairs are."""
+    yield replace(drawn, quantity=Quantity.HOLDS)
+    yield about_one_individual(drawn)
+
+
+def wrong_pairs(problem: Problem, verdict: Verdict, known: object) -> str | None:
+    assert isinstance(known, oracle.Truth)
+    return engines.disagreement(problem, verdict, known)
+
+
+pairs = partial(Kind, known=oracle.truth, wrong=wrong_pairs, simpler=simpler_pairs)
+
+
+# ---- rows of a table, and samples ------------------------------------------------------------------
+
+
+@st.composite
+def rows_of(draw: st.DrawFn, columns: tuple[Attribute, ...], *, has_label: bool = False, least: int = 0) -> Rows:
+    """Rows of values of the columns, also such as lie outside the domain's condition."""
+    one = st.tuples(*(st.sampled_from([float(value) for value in column.values or ()]) for column in columns))
+    values = draw(st.lists(one, min_size=least, max_size=12).filter(bool))
+    sample = Sample(path="rows.csv", sha256="00" * 32, values=ExactRows.of_floats(values))
+    return Rows(name="rows", columns=columns, sample=sample, has_label=has_label)
+
+
+@st.composite
+def shares_of_rows(draw: st.DrawFn) -> Problem:
+    drawn = draw(problems())
+    assert isinstance(drawn.question, Pair)
+    population = draw(rows_of(drawn.domain.attributes))
+    pair = replace(drawn.question, demand=SameDecision())
+    return replace(drawn, question=PairUnder(pair=pair), population=population)
+
+
+def fair_rows(problem: Problem) -> tuple[oracle.Truth, int, int]:
+    """What is true of all pairs; how many rows lie in the target, and how many of those in fair units."""
+    assert isinstance(problem.question, PairUnder)
+    assert isinstance(problem.population, Rows)
+    plain = replace(problem, question=problem.question.pair, population=None)
+    rows = [row for row in problem.population.sample.values.points() if engines.in_target(plain, row)]
+    truth = oracle.truth(plain)
+    return truth, len(rows), sum(row not in truth.unfair for row in rows)
+
+
+def wrong_rows(problem: Problem, verdict: Verdict, known: object) -> str | None:
+    truth, inside, fair = known  # type: ignore[misc]
+    if not inside:
+        return None if isinstance(verdict, Unknown) and verdict.evidence.vacuous else f"nobody is there, and {verdict}"
+    if isinstance(verdict, Shares):
+        said = (verdict.certified, verdict.falsified, verdict.total)
+        right = (F(fair, inside), F(inside - fair, inside), inside)
+        return None if said == right else f"{right} fair, unfair and in all, not {said}"
+    # Whether every row lies in a fair unit is what `holds` is about; witnesses are violations by the definition.
+    holds = replace(truth, violations=[] if fair == inside else truth.violations)
+    plain = replace(problem, question=problem.question.pair, quantity=Quantity.HOLDS)  # type: ignore[union-attr]
+    if isinstance(verdict, Violated) and fair == inside:
+        return "violated, and every row lies in a fair unit"
+    return engines.disagreement(plain, verdict, holds)
+
+
+@st.composite
+def estimates(draw: st.DrawFn) -> Problem:
+    drawn = draw(problems(Quantity.FAIR_SHARE))
+    question = replace(drawn.question, demand=SameDecision())  # type: ignore[arg-type]
+    return replace(drawn, question=question, precision=Precision(within=F(1, 10), confidence=F(10**8 - 1, 10**8)))
+
+
+def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | None:
+    """Whoever knows the share for sure may say that instead."""
+    assert isinstance(known, oracle.Truth)
+    if not isinstance(verdict, Estimated):
+        return engines.disagreement(problem, verdict, known)
+    if not known.total:
+        return f"nobody is there, and {verdict}"
+    found = verdict.estimate
+    if not found.low <= known.fair_share <= found.high:
+        return f"fair share {known.fair_share} outside [{found.low}, {found.high}]"
+    if max(found.high - found.value, found.value - found.low) > F(1, 10) and verdict.reason is None:
+        return "the interval is wider than it was asked for, and no reason is given"
+    return next((f"{w} is not a violation" for w in verdict.witnesses if (w.a, w.b) not in known.violations), None)
+
+
+# ---- groups ----------------------------------------------------------------------------------------
+
+
+@st.composite
+def group_questions(draw: st.DrawFn, columns: tuple[Attribute, ...], has_label: bool) -> GroupMetric:
+    people = range(len(columns) - has_label)
+    metrics = [name for name in group_truth.METRICS if has_label or name not in group_truth.LABELLED]
+    across = draw(st.lists(st.sampled_from(people), min_size=1, max_size=min(2, len(people)), unique=True))
+    others = [column for column in people if column not in across]
+    few = st.lists(st.sampled_from(others), max_size=1) if others else st.just([])
+    deserving = F(draw(st.sampled_from(columns[-1].values or ())))
+    return GroupMetric(
+        metric=draw(st.sampled_from(metrics)),
+        across=tuple(across),
+        population="people",
+        given=draw(st.one_of(st.just(TRUE), predicates(columns[: len(people)]))),
+        given_each=tuple(draw(few)),
+        deserving=deserving if has_label else None,
+        excluding=draw(st.sampled_from([None, *[Excluding(rows=None)] * 3])),
+        influence=tuple(draw(few)) if draw(st.integers(0, 3)) == 0 else (),
+    )
+
+
+@st.composite
+def group_models(draw: st.DrawFn, people: Domain) -> Model:
+    """Weighted sums, rules, trees and networks: each engine of laws answers some of them."""
+    model = draw(
+        st.one_of(
+            models(people, True, widths=(0,)),
+            models(people, False, widths=(0, 2)),
+            rule_models(people),
+            tree_models(people, draw(st.booleans())),
+        )
+    )
+    return replace(model, favourable=draw(st.integers(0, len(model.outcomes) - 1)))
+
+
+@st.composite
+def groups_of_laws(draw: st.DrawFn) -> Problem:
+    law = draw(random_laws())
+    law = replace(law, name="people", has_label=len(law.columns) > 2 and draw(st.booleans()))
+    return draw(about_groups(law.columns, law.has_label, st.just(law)))
+
+
+@st.composite
+def groups_of_rows(draw: st.DrawFn) -> Problem:
+    columns = tuple(draw(attributes(f"x{place}")) for place in range(draw(st.integers(2, 4))))
+    has_label = len(columns) > 2 and draw(st.booleans())
+    return draw(about_groups(columns, has_label, rows_of(columns, has_label=has_label, least=4)))
+
+
+@st.composite
+def about_groups(
+    draw: st.DrawFn, columns: tuple[Attribute, ...], has_label: bool, population: st.SearchStrategy
+) -> Problem:
+    own = columns[:-1] if has_label else columns
+    where = draw(st.one_of(st.just(TRUE), st.just(TRUE), predicates(own)))
+    people = Domain(name="People", attributes=own, where=where)
+    return Problem(
+        name="p",
+        domain=people,
+        model=draw(group_models(people)),
+        question=draw(group_questions(columns, has_label)),
+        quantity=Quantity.METRIC,
+        population=draw(population),
+    )
+
+
+def wrong_groups(problem: Problem, verdict: Verdict, known: object) -> str | None:
+    assert isinstance(known, group_truth.Truth)
+    return group_truth.disagreement(known, verdict)
+
+
+groups = partial(Kind, known=group_truth.truth, wrong=wrong_groups)
+
+
+# ---- the bank --------------------------------------------------------------------------------------
+
+EVERY = (Holds, Violated, Shares)
+
+KINDS: list[Kind] = [
+    pairs(
+        name="pairs",
+        problems=problems(),
+        share=2.5,
+        answered={
+            "enumerate": Least(decided=0.7, verdicts=EVERY),
+            "smt": Least(decided=0.7, verdicts=(Holds, Violated)),
+            # Half-spaces treat decisions, and models that read conditions on one attribute at a time.
+            "intervals": Least(accepted=0.4, decided=0.7, verdicts=EVERY),
+            # It never tells when to stop: what it does not refute stays unknown.
+            "search": Least(decided=0.05, verdicts=(Violated,)),
+        },
+    ),
+    pairs(
+        name="trees",
+        problems=tree_problems(),
+        answered={
+            "enumerate": Least(),
+            "smt": Least(decided=0.9),
+            "leaf_boxes": Least(accepted=0.1, decided=0.9),
+            "intervals": Least(accepted=0.05, decided=0.5),
+        },
+    ),
+    pairs(
+        name="rules",
+        problems=rule_problems(),
+        share=0.7,
+        answered={"enumerate": Least(), "smt": Least(), "intervals": Least(accepted=0.05, decided=0.5)},
+    ),
+    pairs(
+        name="confident decisions",
+        problems=confident_problems(),
+        share=0.8,
+        answered={"enumerate": Least(verdicts=EVERY), "smt": Least(verdicts=(Holds, Violated))},
+    ),
+    pairs(
+        name="curves",
+        problems=problems(widths=(1, 2, 3), curved=True),
+        answered={"enumerate": Least(decided=0.8)},
+    ),
+    Kind(
+        name="rows",
+        problems=shares_of_rows(),
+        known=fair_rows,
+        wrong=wrong_rows,
+        answered={"rows": Least(decided=0.3, verdicts=(Holds, Shares))},
+    ),
+    Kind(
+        name="estimates",
+        problems=estimates(),
+        known=oracle.truth,
+        wrong=wrong_estimate,
+        answered={"sampling": Least(decided=0.3, verdicts=(Estimated,))},
+    ),
+    groups(
+        name="groups of laws",
+        problems=groups_of_laws(),
+        share=1.5,
+        answered={
+            "subset_sum": Least(accepted=0.2, decided=0.2),
+            "ssat": Least(accepted=0.2, decided=0.2),
+            "masses": Least(decided=0.2),
+        },
+    ),
+    groups(name="groups of rows", problems=groups_of_rows(), answered={"rows": Least(decided=0.2)}),
+]

@@ -1,0 +1,111 @@
+"""Every engine of the registry against the definitions, on random small problems of every kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure, Refusal
+from fairdsl.backends.smt import Smt
+from fairdsl.ir.problem import Problem
+from fairdsl.plan.registry import BACKENDS, procedures
+from fairdsl.verdict import Refused, Shares, Unknown, Verdict
+from tests.agreement.bank import KINDS, Kind
+from tests.agreement.engines import KEPT, SECONDS, ask
+from tests.agreement.test_planted_faults import flip_a_strictness
+from tests.solvers import InProcess
+
+#: Engines that start processes keep them here between problems, or start none.
+CHEAPER: dict[str, Callable[[], Procedure]] = {"smt": lambda: Smt(lambda jobs: KEPT, InProcess)}
+
+
+def registered() -> list[Procedure]:
+    """An engine for each line of the registry, as `check` would make it but for its processes."""
+    made = [CHEAPER.get(engine.name, lambda engine=engine: engine)() for engine in procedures()]
+    assert [(one.name, type(one)) for one in made] == [(one.name, type(one)) for one in procedures()]
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.replace(" ", "_"))
+def test_every_registered_engine_agrees_with_the_oracle(kind: Kind) -> None:
+    """Unknown neither agrees nor disagrees, but it is counted, as are refusals: too many are a failure."""
+    counted = hold(kind, registered(), int(kind.share * settings.default.max_examples))
+    for name, least in kind.answered.items():
+        found = counted[name]
+        assert found["accepted"] >= least.accepted * found["asked"], (name, found)
+        assert found["decided"] >= least.decided * found["accepted"], (name, found)
+        assert all(found[verdict.__name__] for verdict in least.verdicts), (name, found)
+
+
+def test_every_registered_engine_is_held() -> None:
+    """Each has a kind of problems of which it has to answer some."""
+    assert {name for kind in KINDS for name in kind.answered} == set(BACKENDS)
+    assert all(least.accepted * least.decided > 0 for kind in KINDS for least in kind.answered.values())
+
+
+@dataclass(frozen=True)
+class Slipped:
+    """An engine that confuses ``>`` with ``>=`` in the model."""
+
+    engine: Procedure
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        return self.engine.offer(problem)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        return self.engine.answer(flip_a_strictness(problem), facts, budget, observer)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_an_engine_that_is_off_by_one_is_caught(name: str) -> None:
+    """By the very test above, within the examples of a few runs."""
+    (engine,) = (engine for engine in registered() if engine.name == name)
+    kind = next(kind for kind in KINDS if name in kind.answered)
+    with pytest.raises(AssertionError, match=name):
+        hold(kind, [Slipped(engine)], 200, shrink=False)
+
+
+def hold(kind: Kind, engines: list[Procedure], examples: int, *, shrink: bool = True) -> dict[str, Counter[str]]:
+    """Put problems of one kind to the engines, and hold every verdict against the definition.
+
+    Gives, by engine, how many it was asked, accepted and decided, and how many verdicts were of each class.
+    """
+    counted: dict[str, Counter[str]] = {engine.name: Counter() for engine in engines}
+    plain = settings(database=None, derandomize=True, phases=[Phase.generate], report_multiple_bugs=False)
+
+    @settings(plain if not shrink else None, max_examples=examples)
+    @given(kind.problems)
+    def agree(drawn: Problem) -> None:
+        known: dict[int, object] = {}  # by question: the definition is the same whether or not a share is asked
+        questions = (drawn, *kind.simpler(drawn))
+        for engine in engines:
+            count = counted[engine.name]
+            count["asked"] += 1
+            for problem in questions:
+                verdict = ask(engine, problem, SECONDS.get(engine.name, 20.0))
+                if verdict is None:
+                    continue
+                about = id(problem.question)
+                if about not in known:
+                    known[about] = kind.known(problem)
+                assert (engine.name, kind.wrong(problem, verdict, known[about])) == (engine.name, None)
+                count.update({"accepted", type(verdict).__name__})
+                count["decided"] += not undecided(verdict)
+                break
+
+    agree()
+    print({name: dict(count) for name, count in counted.items()})
+    return counted
+
+
+def undecided(verdict: Verdict) -> bool:
+    """Whether nothing definite is said."""
+    return isinstance(verdict, Unknown | Refused) or (isinstance(verdict, Shares) and verdict.undecided > 0)
