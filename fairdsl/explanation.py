@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fairdsl.clock import Deadline, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import show_number
@@ -41,6 +42,9 @@ __all__ = [
     "explain_plans",
     "explain_spec",
 ]
+
+
+_NEVER = Deadline()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,21 +133,25 @@ def explain_spec(
     rows: tuple[Fraction, Fraction] | None = None,
     models: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
+    deadline: Deadline = _NEVER,
 ) -> Explanation:
     """Every property of the spec at ``path``, and how the files of its models are connected with it.
 
     With ``population`` the populations in force, which opens their data.
 
     With ``rows``, an error and a confidence, it is said how many rows each metric needs for them, and which error
-    those at hand leave. ``models`` and ``data`` are files that replace the spec's, by name. Raises DiagnosticError for
-    mistakes in the spec and in the files that are opened.
+    those at hand leave. ``models`` and ``data`` are files that replace the spec's, by name. Models that are not opened
+    by the ``deadline`` are said not to be known. Raises DiagnosticError for mistakes in the spec and in the files that
+    are opened, and for populations that are not there in time.
     """
-    spec, warnings = front_end(path)
+    with phase("reading the spec", deadline):
+        spec, warnings = front_end(path)
     built: tuple[_Built, ...] = ()
     if population or rows is not None:
         from fairdsl.elaborate import build_populations
 
-        built, about_files = build_populations(spec, models or {}, data=data or {})
+        with phase("reading the data", deadline):
+            built, about_files = build_populations(spec, models or {}, data=data or {})
         warnings = tuple(dict.fromkeys((*warnings, *about_files)))
     return Explanation(
         properties=tuple(
@@ -156,13 +164,13 @@ def explain_spec(
             )
             for checked in spec.properties
         ),
-        models=tuple(_models(spec, models or {})),
+        models=tuple(_models(spec, models or {}, deadline)),
         populations=_described(built) if population else (),
         diagnostics=warnings,
     )
 
 
-def _models(spec: CheckedSpec, overrides: Mapping[str, str]) -> Iterator[ExplainedModel]:
+def _models(spec: CheckedSpec, overrides: Mapping[str, str], deadline: Deadline) -> Iterator[ExplainedModel]:
     """The models that have a file; one that cannot be opened is said to be so, and the spec is explained."""
     from fairdsl.elaborate import load_models
 
@@ -175,7 +183,8 @@ def _models(spec: CheckedSpec, overrides: Mapping[str, str]) -> Iterator[Explain
         path = overrides.get(name, source.path)
         replaced = {name: path} if name in overrides else {}
         try:
-            loaded, _ = load_models(spec, replaced, only=frozenset({name}))
+            with phase("reading it", deadline):
+                loaded, _ = load_models(spec, replaced, only=frozenset({name}))
         except DiagnosticError as error:
             first = error.diagnostics[0]
             problem = f"not known: {first.title} ({first.code})"

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.clock import phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.plan import Plan, cross_checked, execute, in_turn, plan_of, prepare
@@ -49,15 +50,18 @@ def verify(
     in the spec and its files.
     """
     check_backend(backend)
-    spec, warnings = front_end(path)
+    with phase("reading the spec", budget.deadline):
+        spec, warnings = front_end(path)
     check_properties(properties, spec)
     if not spec.properties:
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
-    elaborated = elaborate(spec, models, data=data, callables=callables, hold=hold)
+    with phase("reading models and data", budget.deadline):
+        elaborated = elaborate(spec, models, data=data, callables=callables, hold=hold)
     by_partitions = budget.tactics.partition is not None
-    planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
-    check_partition(path, budget.tactics.partition, elaborated)
+    with phase("planning", budget.deadline):
+        planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
+        check_partition(path, budget.tactics.partition, elaborated)
     gathering = Gathering(spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed)
     listener = listener or Deaf()
     listener.begun(gathering.report(), [checked.name for checked in spec.properties])

@@ -34,6 +34,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     seed: int = 0,
     groups: str | None = None,
     properties: Sequence[str] | None = None,
+    timeout: float | None = None,
 ) -> Compiled:
     """Write the spec's questions as solver files of format ``to`` into ``directory``, with a manifest.
 
@@ -49,13 +50,15 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         groups: of ``sdimacs``, whether every group has a file (``enumerate``) or a solver is to find the extreme
             ones (``learn``); by default what is practical.
         properties: names of the properties to write; all by default.
+        timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
         The files, and what the format cannot express.
 
     Raises:
-        SpecError: the spec or its files have mistakes, or the folder cannot be written.
+        SpecError: the spec or its files have mistakes, the folder cannot be written, or the time was up.
     """
+    from fairdsl.clock import Deadline, phase
     from fairdsl.compilation import Partitioning, compile_spec
 
     if (partition is not None and partition < 1) or (first is not None and (first < 1 or partition is None)):
@@ -63,16 +66,17 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     cut = None if partition is None else Partitioning(size=partition, first=first, seed=seed)
     if groups not in (None, "enumerate", "learn"):
         raise ValueError("`groups` is `enumerate` or `learn`")
-    return compile_spec(
-        fspath(spec),
-        to,
-        fspath(directory),
-        by_name(models),
-        cut,
-        data=by_name(data),
-        groups=groups,
-        properties=tuple(properties or ()),
-    )
+    with phase("writing solver files", Deadline.after(timeout)):
+        return compile_spec(
+            fspath(spec),
+            to,
+            fspath(directory),
+            by_name(models),
+            cut,
+            data=by_name(data),
+            groups=groups,
+            properties=tuple(properties or ()),
+        )
 
 
 def prune(
@@ -85,6 +89,7 @@ def prune(
     points: int = 10_000,
     seed: int = 0,
     data: AnyPath | None = None,
+    timeout: float | None = None,
 ) -> Pruned:
     """Write a model of the spec without the hidden units that are seldom active.
 
@@ -99,30 +104,34 @@ def prune(
         points: how many individuals to draw, and again as many to compare decisions on.
         seed: of the draws; the same seed gives the same file.
         data: a CSV file with the spec's columns and its label, to measure accuracy on.
+        timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
         What was removed, and how the decisions of the two networks differ.
 
     Raises:
-        SpecError: the spec, the model's file or the data have mistakes, or the file cannot be cut exactly.
+        SpecError: the spec, the model's file or the data have mistakes, the file cannot be cut exactly, or the time was
+            up.
     """
     from fractions import Fraction
 
+    from fairdsl.clock import Deadline, phase
     from fairdsl.pruning.run import prune_spec
 
     if not 0 <= tolerance <= 1 or points < 1 or seed < 0:
         raise ValueError("`tolerance` is a share from 0 to 1, `points` a positive number, `seed` a number from 0")
-    return prune_spec(
-        fspath(spec),
-        model=model,
-        models=by_name(models),
-        # A float is meant as it is written: 0.01 is one in a hundred.
-        tolerance=tolerance if isinstance(tolerance, Fraction) else Fraction(str(tolerance)),
-        points=points,
-        seed=seed,
-        data=None if data is None else fspath(data),
-        output=fspath(output),
-    )
+    with phase("pruning", Deadline.after(timeout)):
+        return prune_spec(
+            fspath(spec),
+            model=model,
+            models=by_name(models),
+            # A float is meant as it is written: 0.01 is one in a hundred.
+            tolerance=tolerance if isinstance(tolerance, Fraction) else Fraction(str(tolerance)),
+            points=points,
+            seed=seed,
+            data=None if data is None else fspath(data),
+            output=fspath(output),
+        )
 
 
 def solve(
@@ -173,7 +182,7 @@ def solve(
         shard=shard,
         shards=shards,
         resume=resume,
-        budget=Budget.of(timeout, jobs=jobs or os.cpu_count() or 1, memory=memory, scheduler=scheduler),
+        budget=Budget.of_command(timeout, jobs=jobs or os.cpu_count() or 1, memory=memory, scheduler=scheduler),
         checkpoint=checkpoint,
         output=None if output is None else Path(fspath(output)),
         observer=observer or Silent(),
@@ -208,7 +217,7 @@ def solve_script(
     return answered(
         Path(fspath(script)),
         resume=resume,
-        budget=Budget.of(timeout, seed=seed),
+        budget=Budget.of_command(timeout, seed=seed),
         output=None if output is None else Path(fspath(output)),
     )
 
@@ -245,7 +254,7 @@ def solve_instance(
         raise ValueError("`timeout` is a positive number of seconds")
     return answered(
         Path(fspath(instance)),
-        budget=Budget.of(timeout, memory=memory),
+        budget=Budget.of_command(timeout, memory=memory),
         output=None if output is None else Path(fspath(output)),
         observer=observer or Silent(),
     )
@@ -285,6 +294,6 @@ def solve_stochastic(
     return answered(
         Path(fspath(instance)),
         solver=ssat_solver,
-        budget=Budget.of(timeout, memory=memory),
+        budget=Budget.of_command(timeout, memory=memory),
         observer=observer or Silent(),
     )

@@ -24,6 +24,7 @@ def recover(
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
     memory: int = 2 << 30,
+    timeout: float | None = None,
 ) -> Report:
     """The report on solver files from the answers to them, or on interval jobs from their results.
 
@@ -34,33 +35,37 @@ def recover(
         models: files that replaced the spec's when the solver files were written, by model name.
         data: the same of distributions.
         memory: bytes that joining results of interval jobs may use.
+        timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
         The report that :func:`check` would give. A missing answer, or shard, counts as undecided.
 
     Raises:
-        SpecError: files that do not belong together.
+        SpecError: files that do not belong together, or the time was up.
     """
     from pathlib import Path
 
     from fairdsl.backends.intervals.errors import nothing_to_recover
+    from fairdsl.clock import Deadline, phase
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.recovering import recover_answers, recover_results, solver_folder
 
     places = [Path(fspath(path)) for path in paths]
     if len(places) == 1 and places[0].is_dir() and solver_folder(places[0]):
-        return recover_answers(
-            places[0],
-            answers=[Path(fspath(path)) for path in answers],
-            spec=None if spec is None else fspath(spec),
-            models=by_name(models),
-            data=by_name(data),
-        )
+        with phase("reading the answers", Deadline.after(timeout)):
+            return recover_answers(
+                places[0],
+                answers=[Path(fspath(path)) for path in answers],
+                spec=None if spec is None else fspath(spec),
+                models=by_name(models),
+                data=by_name(data),
+            )
     if answers or spec is not None or models or data:
         if len(places) == 1 and places[0].is_dir():
             raise DiagnosticError(nothing_to_recover([str(places[0])], "the folder has no manifest of solver files"))
         raise ValueError("`answers`, `spec`, `models` and `data` belong to one folder of solver files")
-    return recover_results(places, memory)
+    with phase("joining the results", Deadline.after(timeout)):
+        return recover_results(places, memory)
 
 
 def compare(

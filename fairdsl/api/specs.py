@@ -104,7 +104,7 @@ def check(
         models=by_name(models),
         data=by_name(data),
         callables=functions(callables, models),
-        budget=Budget.of(
+        budget=Budget.of_command(
             timeout,
             jobs=jobs or os.cpu_count() or 1,
             seed=seed,
@@ -125,19 +125,25 @@ def lint(
     files: bool = False,
     models: Mapping[str, AnyPath] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
+    timeout: float | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Everything that is wrong or doubtful about a spec, without asking any backend.
 
     With ``files`` the models are opened too: width, names and operators are compared with the domain, and functions in
-    ``callables`` are called.
+    ``callables`` are called. It takes at most ``timeout`` seconds (None: as long as it takes).
     Never raises for mistakes in the spec; they are what it returns.
     """
+    from fairdsl.clock import Deadline, phase
     from fairdsl.diagnostics import DiagnosticError, Reporter
     from fairdsl.semantics import front_end
 
+    deadline = Deadline.after(timeout)
     try:
-        checked, warnings = front_end(fspath(spec))
-        if files:
+        with phase("reading the spec", deadline):
+            checked, warnings = front_end(fspath(spec))
+        with phase("reading models and data", deadline):
+            if not files:
+                return warnings
             from fairdsl.elaborate import elaborate, hold_models, load_models
 
             # All models are opened here, also those that only metrics of groups, or no property, speak of.
@@ -150,7 +156,6 @@ def lint(
             return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *others, *refusals)))
     except DiagnosticError as error:
         return error.diagnostics
-    return warnings
 
 
 def agreement(
@@ -162,6 +167,7 @@ def agreement(
     models: Mapping[str, AnyPath] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     share: float | Fraction = 1,
+    timeout: float | None = None,
 ) -> Agreement:
     """Hold a model against recorded decisions: on how many rows of a table it decides, or scores, as was recorded.
 
@@ -173,6 +179,7 @@ def agreement(
         models: files that replace those of the spec, by model name.
         callables: Python functions that decide, by model name.
         share: how many of the rows have to agree, ties aside; all by default.
+        timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
         The agreement; its ``findings`` are an error where too few rows agree, and a warning where inputs, codes or
@@ -185,6 +192,7 @@ def agreement(
     from dataclasses import replace
     from fractions import Fraction
 
+    from fairdsl.clock import Deadline, phase
     from fairdsl.elaborate import load_models
     from fairdsl.ir.declaration import Recorded
     from fairdsl.recorded import held_against
@@ -194,15 +202,19 @@ def agreement(
     asked = share if isinstance(share, Fraction) else Fraction(str(share))
     if not 0 < asked <= 1:
         raise ValueError("`share` lies above 0 and is at most 1")
-    checked, warnings = front_end(fspath(spec))
+    deadline = Deadline.after(timeout)
+    with phase("reading the spec", deadline):
+        checked, warnings = front_end(fspath(spec))
     name = next(iter(checked.models)) if model is None and len(checked.models) == 1 else model
     if name is None or name not in checked.models:
         raise ValueError(f"the models of the spec are: {', '.join(checked.models) or 'none'}")
     given = functions(callables, models)
-    loaded, about_file = load_models(checked, by_name(models), callables=given, only=frozenset({name}))
+    with phase("reading the model", deadline):
+        loaded, about_file = load_models(checked, by_name(models), callables=given, only=frozenset({name}))
     declaration, domain = checked.models[name].declaration, checked.models[name].domain
     recorded = Recorded(column=column, path=fspath(data), sha256=None, share=asked, span=declaration.span)
-    found = held_against(loaded[name], declaration, domain, recorded)
+    with phase("comparing the model with the recorded decisions", deadline):
+        found = held_against(loaded[name], declaration, domain, recorded)
     return replace(found, findings=tuple(dict.fromkeys((*warnings, *about_file, *found.findings))))
 
 
@@ -214,15 +226,18 @@ def explain(
     confidence: float | Fraction = 0.95,
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
+    timeout: float | None = None,
 ) -> Explanation:
     """Each property of the spec as an English sentence and as a formula, with every clause in force.
 
     With ``population`` the populations in force too, which opens their data; files in ``models`` and ``data`` replace
     those of the spec, by the names of models and distributions. With ``error`` the rows that each metric of groups
-    under data needs for such an error of its rates, with ``confidence``, and the error of the rows at hand.
+    under data needs for such an error of its rates, with ``confidence``, and the error of the rows at hand. It takes at
+    most ``timeout`` seconds (None: as long as it takes); a model that was not opened by then is said not to be known.
     """
     from fractions import Fraction
 
+    from fairdsl.clock import Deadline
     from fairdsl.explanation import explain_spec
 
     # Floats are meant as they are written: 0.95 is 19 in 20.
@@ -230,7 +245,14 @@ def explain(
     if sure is None or not 0 < sure < 1 or (wanted is not None and not 0 < wanted < 1):
         raise ValueError("`error` and `confidence` lie between 0 and 1")
     rows = None if wanted is None else (wanted, sure)
-    return explain_spec(fspath(spec), population=population, rows=rows, models=by_name(models), data=by_name(data))
+    return explain_spec(
+        fspath(spec),
+        population=population,
+        rows=rows,
+        models=by_name(models),
+        data=by_name(data),
+        deadline=Deadline.after(timeout),
+    )
 
 
 def plans(
@@ -240,11 +262,14 @@ def plans(
     data: Mapping[str, AnyPath] | None = None,
     backend: str | None = None,
     by_partitions: bool = False,
+    timeout: float | None = None,
 ) -> tuple[PlanText, ...]:
     """Who would answer each demand of the spec, in which stages, and why the others would not."""
+    from fairdsl.clock import Deadline, phase
     from fairdsl.explanation import explain_plans
 
-    return explain_plans(fspath(spec), by_name(models), backend, by_partitions=by_partitions, data=by_name(data))
+    with phase("planning", Deadline.after(timeout)):
+        return explain_plans(fspath(spec), by_name(models), backend, by_partitions=by_partitions, data=by_name(data))
 
 
 def capabilities() -> tuple[Capability, ...]:

@@ -11,8 +11,9 @@ import time
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from fairdsl.clock import Deadline, deadline_in_force
 from fairdsl.ir.problem import Problem
 from fairdsl.source import Span
 from fairdsl.verdict import Verdict, Witness
@@ -212,9 +213,14 @@ class Budget:
         scheduler: str | None = None,
         tactics: Tactics = _PLAIN,
     ) -> Budget:
-        """A budget that starts now."""
-        deadline = time.monotonic() + seconds
+        """A budget that starts now, and does not outlast the deadline in force."""
+        deadline = min(time.monotonic() + seconds, deadline_in_force().at)
         return cls(deadline=deadline, jobs=jobs, seed=seed, memory=memory, scheduler=scheduler, tactics=tactics)
+
+    @classmethod
+    def of_command(cls, seconds: float, **others: Any) -> Budget:
+        """As :meth:`of`, for a command: it started when the command did (:meth:`fairdsl.clock.Deadline.after`)."""
+        return replace(cls.of(seconds, **others), deadline=Deadline.after(seconds).at)
 
     @property
     def remaining(self) -> float:

@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 from fairdsl.cli.guard import Guarded
+from fairdsl.clock import command_began, process_began
 
 __all__ = ["cli", "main"]
 
@@ -77,4 +78,5 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the command ``fairdsl``."""
-    cli(prog_name="fairdsl")
+    with command_began(process_began()):
+        cli(prog_name="fairdsl")

@@ -97,7 +97,7 @@ def command(
     if partition is not None and backend not in (None, "smt"):
         raise click.UsageError(f"`--partition` is answered by `smt`, not by `{backend}`; leave out one of the two")
     if explain_plan:
-        _print_plan(spec, models, data, backend, by_partitions=partition is not None)
+        _print_plan(spec, models, data, backend, timeout, by_partitions=partition is not None)
         return
     with watching() as observer:
         verdicts = None if as_json else Verdicts(observer)
@@ -145,10 +145,16 @@ def _unchecked(spec: str, seed: int, error: DiagnosticError) -> Report:
 
 
 def _print_plan(
-    spec: str, models: Mapping[str, str], data: Mapping[str, str], backend: str | None, *, by_partitions: bool
+    spec: str,
+    models: Mapping[str, str],
+    data: Mapping[str, str],
+    backend: str | None,
+    timeout: float,
+    *,
+    by_partitions: bool,
 ) -> None:
     """Property, demand, stages in their order, and the reasons."""
-    plans = fairdsl.plans(spec, models=models, data=data, backend=backend, by_partitions=by_partitions)
+    plans = fairdsl.plans(spec, models=models, data=data, backend=backend, by_partitions=by_partitions, timeout=timeout)
     turns = sum(plan.turn is not None for plan in plans)
     for plan in plans:
         click.echo(f"{plan.property}   {plan.demand}")

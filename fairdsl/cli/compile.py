@@ -10,7 +10,7 @@ import click
 import fairdsl
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import data_option, json_option, model_option, spec_argument
+from fairdsl.cli.options import data_option, json_option, model_option, spec_argument, timeout_option
 from fairdsl.cli.terminal import error_style
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
@@ -71,6 +71,7 @@ _SCHEMA = "fairdsl.compiled/1"
     help="Of sdimacs: a file for each group, or files whose solver finds the most and the least favoured one.  "
     "[default: a file for each, up to 256 groups]",
 )
+@timeout_option
 @json_option
 @click.pass_context
 def command(
@@ -85,6 +86,7 @@ def command(
     first: int | None,
     seed: int,
     groups: str | None,
+    timeout: float | None,
     as_json: bool,
 ) -> None:
     """Write the properties of SPEC as solver files, with a manifest that names them.
@@ -105,6 +107,7 @@ def command(
             seed=seed,
             groups=groups,
             properties=properties or None,
+            timeout=timeout,
         )
     if as_json:
         write_json(headed(_SCHEMA, _as_json(form, compiled)))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import fairdsl
-from fairdsl.cli.guard import SPEC_ERROR
+from fairdsl.cli.guard import code_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.json import diagnostics_to_json
 
@@ -36,4 +36,4 @@ def mistakes_as_json(ctx: click.Context, schema: str, as_json: bool) -> Iterator
         if not as_json:
             raise
         write_json(headed(schema, {"diagnostics": diagnostics_to_json(error.diagnostics)}))
-        ctx.exit(SPEC_ERROR)
+        ctx.exit(code_of(error.diagnostics))

@@ -13,8 +13,8 @@ import click
 import fairdsl
 from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.documents import write_json
-from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import data_option, json_option, model_option, share
+from fairdsl.cli.guard import code_of
+from fairdsl.cli.options import data_option, json_option, model_option, share, timeout_option
 from fairdsl.cli.rows import rows_in_words, rows_to_json
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
@@ -57,6 +57,7 @@ _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
 )
 @model_option
 @data_option
+@timeout_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -69,6 +70,7 @@ def command(
     confidence: Fraction | None,
     models: Mapping[str, str],
     data: Mapping[str, str],
+    timeout: float | None,
 ) -> None:
     """Say in words what a spec, an error code or a metric means.
 
@@ -84,7 +86,13 @@ def command(
         wanted = (error or _ERROR) if about_rows else None
         try:
             explanation = fairdsl.explain(
-                topic, population=population, error=wanted, confidence=confidence or _SURE, models=models, data=data
+                topic,
+                population=population,
+                error=wanted,
+                confidence=confidence or _SURE,
+                models=models,
+                data=data,
+                timeout=timeout,
             )
         except DiagnosticError as problem:
             if not as_json:
@@ -92,7 +100,7 @@ def command(
             from fairdsl.explanation import Explanation
 
             _print_explanation(Explanation(properties=(), populations=(), diagnostics=problem.diagnostics))
-            ctx.exit(SPEC_ERROR)
+            ctx.exit(code_of(problem.diagnostics))
         _spec(explanation, as_json)
         if directory is not None:
             _save(explanation.populations, Path(directory))

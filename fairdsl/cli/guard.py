@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import click
 
 from fairdsl.cli.terminal import error_style
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.clock import OutOfTimeError, is_out_of_time
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
 
-__all__ = ["INTERRUPTED", "OUR_BUG", "SPEC_ERROR", "Guarded"]
+__all__ = ["INTERRUPTED", "OUR_BUG", "SPEC_ERROR", "UNKNOWN", "Guarded", "code_of"]
 
 #: Exit codes that every command shares; those of verdicts are ``report.model.ExitCode``.
 SPEC_ERROR = 2
+UNKNOWN = 3  # also a command that was not finished in time
 OUR_BUG = 70
 INTERRUPTED = 130
 
@@ -38,7 +41,10 @@ class Guarded(click.Group):
             style = error_style()
             text = render(error.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
             click.echo(text, err=True, nl=False)
-            ctx.exit(SPEC_ERROR)
+            ctx.exit(code_of(error.diagnostics))
+        except OutOfTimeError:
+            click.echo("the time was up; give more of it with `--timeout SECONDS`", err=True)
+            ctx.exit(UNKNOWN)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
@@ -49,6 +55,11 @@ class Guarded(click.Group):
             ctx.exit(SPEC_ERROR)
         except Exception as error:
             _our_bug(ctx, error)
+
+
+def code_of(findings: Iterable[Diagnostic]) -> int:
+    """The exit code of a command that ends with findings: nothing is known where only the time was up."""
+    return UNKNOWN if is_out_of_time(findings) else SPEC_ERROR
 
 
 def _our_bug(ctx: click.Context, error: Exception) -> NoReturn:

@@ -10,8 +10,8 @@ import click
 
 import fairdsl
 from fairdsl.cli.documents import headed, write_json
-from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import json_option, model_option, share_of_all
+from fairdsl.cli.guard import code_of
+from fairdsl.cli.options import json_option, model_option, share_of_all, timeout_option
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 from fairdsl.diagnostics.json import diagnostics_to_json
@@ -50,6 +50,7 @@ __all__ = ["command"]
 )
 @json_option
 @model_option
+@timeout_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -61,6 +62,7 @@ def command(
     share: Fraction,
     as_json: bool,
     models: Mapping[str, str],
+    timeout: float | None,
 ) -> None:
     """Find mistakes in SPEC without running any solver."""
     if (data is None) != (predictions is None) or (data is not None and len(specs) > 1):
@@ -68,10 +70,10 @@ def command(
     found: list[Diagnostic] = []
     for spec in specs:
         # Two specs may use one file: what is wrong with it is said once.
-        found += [finding for finding in _findings(spec, files, models) if finding not in found]
+        found += [finding for finding in _findings(spec, files, models, timeout) if finding not in found]
     held: Agreement | None = None
     if data is not None and predictions is not None and not _has_errors(found):
-        held = _held(specs[0], data, predictions, name, share, models, found)
+        held = _held(specs[0], data, predictions, name, share, models, timeout, found)
     if as_json:
         written: dict[str, object] = {"specs": list(specs)}
         if held is not None:
@@ -82,7 +84,7 @@ def command(
     else:
         _print(found, held)
     if _has_errors(found):
-        ctx.exit(SPEC_ERROR)
+        ctx.exit(code_of(found))
 
 
 def _print(found: list[Diagnostic], held: Agreement | None) -> None:
@@ -113,11 +115,14 @@ def _held(
     name: str | None,
     share: Fraction,
     models: Mapping[str, str],
+    timeout: float | None,
     found: list[Diagnostic],
 ) -> Agreement | None:
     """What comes of holding the model against recorded decisions; what is to be said of it is added to ``found``."""
     try:
-        held = fairdsl.agreement(spec, data=data, column=column, model=name, models=models, share=share)
+        held = fairdsl.agreement(
+            spec, data=data, column=column, model=name, models=models, share=share, timeout=timeout
+        )
     except DiagnosticError as error:
         found += [finding for finding in error.diagnostics if finding not in found]
         return None
@@ -127,8 +132,8 @@ def _held(
     return held
 
 
-def _findings(spec: str, files: bool, models: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+def _findings(spec: str, files: bool, models: Mapping[str, str], timeout: float | None) -> tuple[Diagnostic, ...]:
     try:
-        return fairdsl.lint(spec, files=files, models=models)
+        return fairdsl.lint(spec, files=files, models=models, timeout=timeout)
     except DiagnosticError as error:
         return tuple(error.diagnostics)

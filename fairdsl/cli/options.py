@@ -25,6 +25,7 @@ __all__ = [
     "size_of",
     "spec_argument",
     "ssat_solver_option",
+    "timeout_option",
 ]
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
@@ -113,6 +114,13 @@ def size_of(_: click.Context, __: click.Parameter, text: str) -> int:
 spec_argument = click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
+
+timeout_option = click.option(
+    "--timeout",
+    type=Seconds(),
+    metavar="SECONDS",
+    help="Time limit in seconds for the whole run.  [default: none]",
+)
 
 model_option = click.option(
     "--model",

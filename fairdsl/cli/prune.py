@@ -12,7 +12,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
-from fairdsl.cli.options import json_option, model_option, part, spec_argument
+from fairdsl.cli.options import json_option, model_option, part, spec_argument, timeout_option
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
@@ -64,6 +64,7 @@ _SCHEMA = "fairdsl.pruned/1"
     help="The file to write.",
 )
 @model_option
+@timeout_option
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, as_json: bool, models: Mapping[str, str], **options: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 import fairdsl
-from fairdsl.cli.options import data_option, json_option, memory_option, model_option
+from fairdsl.cli.options import data_option, json_option, memory_option, model_option, timeout_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.json import write
@@ -39,6 +39,7 @@ __all__ = ["command"]
 @model_option
 @data_option
 @memory_option
+@timeout_option
 @json_option
 @click.pass_context
 def command(
@@ -49,6 +50,7 @@ def command(
     models: Mapping[str, str],
     data: Mapping[str, str],
     memory: int,
+    timeout: float | None,
     as_json: bool,
 ) -> None:
     """Turn answers to solver files, or results of interval jobs, into one report.
@@ -65,7 +67,9 @@ def command(
     the better is taken.
     """
     try:
-        report = fairdsl.recover(*paths, answers=answers, spec=spec, models=models, data=data, memory=memory)
+        report = fairdsl.recover(
+            *paths, answers=answers, spec=spec, models=models, data=data, memory=memory, timeout=timeout
+        )
     except DiagnosticError as error:
         if not as_json:
             raise

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import click
 
-from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.progress import Watcher
 from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics import Diagnostic
+from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.diagnostics.text import render as render_diagnostics
 from fairdsl.report.model import PropertyReport, Report
 from fairdsl.report.text import Page
@@ -51,7 +50,11 @@ class Verdicts:
     def end(self, report: Report) -> None:
         """The rest: all of a report that nobody heard of before, its summary else."""
         left = [item for item in report.properties if item.name not in self._printed]
-        if self._page is None and not report.properties and report.exit_code.value == SPEC_ERROR:
+        if (
+            self._page is None
+            and not report.properties
+            and any(one.severity is Severity.ERROR for one in report.diagnostics)
+        ):
             self._find(report.diagnostics, more=False)
             return
         if self._page is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from fairdsl.clock import doing
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.elaborate.binding import hold_models, tell_binding
@@ -89,9 +90,10 @@ def load_models(
                 check_replacement(replaced, name, checked.declaration.source.span)
             declaration = declarations.get(name) or with_rules(checked, replaced, labels, reporter)
             function = functions.get(name)
-            model = load_model(
-                declaration, checked.domain, override_path=replaced, function=function, reporter=reporter
-            )
+            with doing(f"reading the model `{name}`"):
+                model = load_model(
+                    declaration, checked.domain, override_path=replaced, function=function, reporter=reporter
+                )
             if model.deployed is not None:
                 _tell_pruned(model, model.deployed, checked.declaration.source.span, reporter)
             tell_binding(model, checked.declaration, checked.domain, reporter)
@@ -141,9 +143,11 @@ def elaborate(
     populations.check_names()
     asked_under = {(name, each.model): each.domain for each in spec.properties if (name := _population_of(each))}
     for (name, model_name), domain in asked_under.items():
-        population = populations.of(name, model_name, models.get(model_name))
+        with doing(f"reading the data of `{name}`"):
+            population = populations.of(name, model_name, models.get(model_name))
         _confirm_on_rows(models.get(model_name), population, domain, reporter)
-    agreements = hold_models(spec, models, reporter) if hold else {}
+    with doing("comparing models with recorded decisions"):
+        agreements = hold_models(spec, models, reporter) if hold else {}
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     for checked in spec.properties:
@@ -171,7 +175,8 @@ def _confirm_on_rows(model: Model | None, population: Population | None, domain:
     from fairdsl.models.confirm import confirm_rows
 
     try:
-        confirm_rows(model, domain, population.sample.values.keep(range(len(domain.attributes))))
+        with doing(f"confirming the reading of `{model.name}` on the rows"):
+            confirm_rows(model, domain, population.sample.values.keep(range(len(domain.attributes))))
     except DiagnosticError as error:
         reporter.extend(error.diagnostics)
 
@@ -193,7 +198,8 @@ def build_populations(
     populations = Populations(spec, data or {}, reporter)
     populations.check_names()
     for name, model in pairs:
-        populations.of(name, model, models.get(model))
+        with doing(f"reading the data of `{name}`"):
+            populations.of(name, model, models.get(model))
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
     return populations.by_model, tuple(reporter)

@@ -15,6 +15,7 @@ from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.hunt import hunt
 from fairdsl.backends.search.judge import Judged
 from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.clock import Deadline, phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.hunting.columns import columns_of
@@ -56,16 +57,20 @@ def search_spec(
         raise DiagnosticError(unknown_choice("strategy", strategy, tuple(STRATEGIES)))
     if wanted.output is not None:
         check_output(wanted.output)
-    spec, findings = front_end(path)
+    deadline = Deadline.after(wanted.timeout)
+    with phase("reading the spec", deadline):
+        spec, findings = front_end(path)
     chosen = _chosen(spec, path, wanted.about)
-    elaborated = elaborate(spec.restricted_to((chosen,)), models, data=data, callables=callables)
+    with phase("reading models and data", deadline):
+        elaborated = elaborate(spec.restricted_to((chosen,)), models, data=data, callables=callables)
     item = _demand(elaborated.demands)
     problem, pair = _problem(item)
     if not STRATEGIES[strategy].possible(problem):
         raise DiagnosticError(strategy_needs_formula(strategy, item.property.model, problem.model.span))
     if wanted.representatives and pair.relax:
         raise DiagnosticError(no_representatives(pair.relax[0].span))
-    table = None if wanted.near is None else rows_near(spec, wanted.near, data, problem.domain)
+    with phase("reading the rows", deadline):
+        table = None if wanted.near is None else rows_near(spec, wanted.near, data, problem.domain)
     began = time.monotonic()
     caught = hunt(
         problem,
@@ -73,7 +78,7 @@ def search_spec(
         evaluator_of(problem.model),
         STRATEGIES[strategy],
         count=wanted.count,
-        budget=Budget.of(wanted.timeout, seed=wanted.seed),
+        budget=Budget.of_command(wanted.timeout, seed=wanted.seed),
         observer=observer,
         rows=None if table is None else table.values.floats,
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
+from fairdsl.clock import GRACE, until, untimed
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.plan.negotiate import Plan, Unproved
+from fairdsl.ir.question import Quantity
+from fairdsl.plan.negotiate import Plan, Stage, Unproved
 from fairdsl.replay import shortened
 from fairdsl.verdict import (
     Arithmetic,
@@ -32,7 +35,8 @@ _Answered = Holds | Violated | Unknown | Shares | Estimated | Value
 def prepare(plan: Plan, observer: Observer) -> float:
     """What the plan's procedures have to do once on a machine; how many seconds that took."""
     procedures = (stage.procedure for stage in plan.stages)
-    return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
+    with untimed():
+        return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
 
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
@@ -47,18 +51,34 @@ def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer)
     facts = Facts(alone=plan.unproved is not None)
     verdict: Verdict | None = None
     for stage in plan.stages:
-        try:
-            verdict = stage.procedure.answer(problem, facts, budget, observer)
-        except MemoryError:
-            evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
-            verdict = Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
-        verdict = _about(verdict, problem)
+        verdict = _about(_answer(stage, problem, facts, budget, observer), problem)
         if isinstance(verdict, Holds) and facts.gaps:
             return _shared_by_one_arithmetic(verdict, facts)
         if stage.offer.decides or isinstance(verdict, Violated):
             return verdict
     assert verdict is not None, "a plan has a stage"
     return verdict
+
+
+def _answer(stage: Stage, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+    """What the stage makes of the problem; unknown where it does not end by itself when the time is up."""
+    verdict: Verdict | None = None
+    try:
+        with until(budget.deadline, grace=GRACE):
+            verdict = stage.procedure.answer(problem, facts, budget, observer)
+    except MemoryError:
+        evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
+        return Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
+    return nothing_in_time(stage.procedure.name, problem) if verdict is None else verdict
+
+
+def nothing_in_time(backend: str, problem: Problem) -> Unknown:
+    """The verdict of a backend that was ended by the clock before it knew anything: a share is between 0 and 1."""
+    detail = "the time was up before anything was decided"
+    evidence = Evidence(backend=backend, method="ended by the clock")
+    share = problem.quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE)
+    low, high = (Fraction(0), Fraction(1)) if share else (None, None)
+    return Unknown(reason=Reason.TIMEOUT, detail=detail, evidence=evidence, low=low, high=high)
 
 
 def _about(verdict: Verdict, problem: Problem) -> Verdict:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
+from fairdsl.clock import doing
 from fairdsl.elaborate import Elaborated
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Rows
@@ -144,7 +145,8 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
 
 
 def _offer(procedure: Procedure, problem: Problem) -> Offer | Refusal:
-    return refusal_of_opaque(procedure.name, problem.model) or procedure.offer(problem)
+    with doing(f"`{procedure.name}` looked at `{problem.name}`"):
+        return refusal_of_opaque(procedure.name, problem.model) or procedure.offer(problem)
 
 
 def _nearest(refusals: Mapping[str, Refusal], problem: Problem) -> Unproved:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.clock import Deadline, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.pipeline import verify
 from fairdsl.plan.errors import unknown_choice
@@ -49,9 +50,10 @@ def repair_spec(
     if settings.recipe not in RECIPES:
         raise DiagnosticError(unknown_choice("recipe", settings.recipe, tuple(RECIPES)))
     check_folder(output)
-    spec, findings = front_end(path)
-    subject = subject_of(spec, path, property)
-    rows, digest = subject.rows(train)
+    with phase("reading the spec and the rows", Deadline.after(settings.timeout)):
+        spec, findings = front_end(path)
+        subject = subject_of(spec, path, property)
+        rows, digest = subject.rows(train)
     parts = _divided(train, subject, rows, settings.seed)
     factory = factory_of(estimator)
     with TemporaryDirectory(prefix="fairdsl-repair-") as scratch:

@@ -70,7 +70,7 @@ class Rounds:
         self._subject, self._factory, self._parts = subject, factory, parts
         self._settings, self._folder, self._observer = settings, folder, observer
         self._recipes = RECIPES[settings.recipe]
-        self._budget = Budget.of(settings.timeout, seed=settings.seed)
+        self._budget = Budget.of_command(settings.timeout, seed=settings.seed)
         self._tried: list[tuple[str, Path]] = []
         self._searched: dict[tuple[str, int], tuple[Floats, Floats]] = {}
         self.by_the_clock = False

@@ -15,6 +15,7 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.clock import until
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
@@ -23,7 +24,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics import Counted, Key, counts_of
 from fairdsl.models.as_deployed import as_deployed
 from fairdsl.models.black_box import BlackBoxEvaluator
-from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.verdict import Decider
@@ -82,7 +82,7 @@ def _in_parts(decider: Decide, points: ExactRows, deadline: float) -> Iterator[I
     for start in range(0, len(points), _CHUNK):
         found = None
         if monotonic() <= deadline:
-            with asked_until(deadline):
+            with until(deadline):
                 found = decider(points.at(slice(start, start + _CHUNK)))
         if found is None:
             raise TimeIsUpError

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from fairdsl.clock import is_out_of_time
 from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
@@ -339,7 +340,7 @@ class Report:
         """Errors in the spec first; an interrupt; then violated, refused, unknown, and otherwise success."""
         judgements = {item.judgement for item in self.properties}
         if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
-            return ExitCode.REFUSED
+            return ExitCode.UNKNOWN if is_out_of_time(self.diagnostics) else ExitCode.REFUSED
         if any(demand.interrupted for item in self.properties for demand in item.demands):
             return ExitCode.INTERRUPTED
         if Judgement.VIOLATED in judgements:

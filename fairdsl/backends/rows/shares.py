@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.backends.units import Units, units_of
+from fairdsl.clock import until
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairUnder, Quantity
-from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.predicates import mask
 from fairdsl.replay import deciders_of, replayed
@@ -152,7 +152,7 @@ def _judge(by: Mapping[Decider, Units], people: ExactRows, budget: Budget, obser
         if budget.exhausted:
             break
         found = None
-        with asked_until(budget.deadline):
+        with until(budget.deadline):
             found = {decider: units.judge(people.at(slice(start, start + _ROWS))) for decider, units in by.items()}
         if found is None:
             break

@@ -79,7 +79,7 @@ class Sampling:
         from fairdsl.backends.sampling.draw import Sample
         from fairdsl.backends.sampling.looks import looks, most_needed
         from fairdsl.backends.units import units_of
-        from fairdsl.models.black_box_pace import asked_until
+        from fairdsl.clock import until
 
         units, precision = units_of(problem), problem.precision
         if isinstance(units, Refusal) or precision is None:
@@ -88,7 +88,7 @@ class Sampling:
         most = most_needed(precision)
         for look in () if units.empty else looks(precision):
             while sample.size < look.size and not budget.exhausted:
-                with asked_until(budget.deadline):
+                with until(budget.deadline):
                     sample.grow(look.size - sample.size)
                 detail = f"{sample.size:,} units, {sample.unfair:,} of them unfair"
                 observer.progress("sampling", sample.size / most, detail)

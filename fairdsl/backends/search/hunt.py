@@ -23,9 +23,9 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.judge import Judge, Judged, Status
 from fairdsl.backends.search.seen import Keys, Seen
 from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
+from fairdsl.clock import until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
-from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.evaluate import Around
 from fairdsl.numerics.threads import one_blas_thread
 
@@ -58,7 +58,7 @@ def hunt(
     run = _Run(problem, pair, evaluator, budget, count, rows)
     ending = Ending.TIME  # in the middle of a slow function's batch
     try:
-        with one_blas_thread(), asked_until(budget.deadline):
+        with one_blas_thread(), until(budget.deadline):
             ending = run.until(strategy, observer)
     except KeyboardInterrupt:  # what was found by then is kept
         ending = Ending.INTERRUPTED

@@ -11,11 +11,11 @@ from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
+from fairdsl.clock import until
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import TRUE, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
-from fairdsl.models.black_box_pace import asked_until
 from fairdsl.numerics.narrow import count_points
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay import admissible, witness
@@ -65,7 +65,7 @@ class Search:
             raise ValueError("search was asked what it refuses")
         hunt = _Hunt(problem, pair, budget.seed)
         share = Budget.of(_seconds(problem, hunt.points, budget, alone=facts.alone), jobs=1, seed=budget.seed)
-        with one_blas_thread(), asked_until(share.deadline):  # what was found by then is kept
+        with one_blas_thread(), until(share.deadline):  # what was found by then is kept
             hunt.run(share, observer)
         facts.witnesses.extend(hunt.witnesses)
         facts.gaps.extend(hunt.gaps)

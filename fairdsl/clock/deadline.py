@@ -1,0 +1,247 @@
+"""Deadlines, the blocks that end by them, and looks at the clock.
+
+A command has one :class:`Deadline`, counted from its start. Whoever does work that may take long does it in a block
+``with until(deadline)``, and long loops inside call :func:`look`, however deep they are: where the time is up, ``look``
+raises, the innermost such block ends, quietly, and its :attr:`Scope.passed` says so. (The idea, and that nobody has to
+hand the deadline from function to function, are those of the cancel scopes of Trio.)
+
+Loops that nobody thought of do not look. So a block with ``grace`` is ended by an alarm as well, so many seconds after
+its deadline: a signal whose handler raises between two instructions of Python. That may be in the middle of an update,
+so blocks without ``grace``, which keep what they have, let it pass, and whoever gives ``grace`` uses nothing that was
+changed inside. The alarm needs the main thread of a system with POSIX signals, and stays away where somebody else uses
+the alarm clock; elsewhere only looks count. What runs outside of Python (a solver, onnxruntime) hears of neither, and
+belongs into a process that can be killed: :mod:`fairdsl.processes`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from types import FrameType, TracebackType
+
+__all__ = [
+    "GRACE",
+    "Deadline",
+    "OutOfTimeError",
+    "Scope",
+    "command_began",
+    "deadline_in_force",
+    "look",
+    "process_began",
+    "until",
+    "untimed",
+]
+
+#: Seconds after a deadline at which work that does not look at the clock is ended: those that do look get that long
+#: to put together what they have.
+GRACE = 0.3
+#: Seconds after which the alarm rings again, where something swallowed its exception or must not be cut now.
+_AGAIN, _SOON = 1.0, 0.02
+#: Seconds that starting Python may have taken; an older process is not one that was started for a command.
+_START = 5.0
+#: Where code lies that must not be cut: an import that ends half-way leaves a broken module behind.
+_IMPORTS = "<frozen importlib"
+
+_BEGAN: ContextVar[float | None] = ContextVar("when the command began", default=None)
+_UNTIL: ContextVar[float] = ContextVar("the deadline in force", default=inf)
+_LABEL: ContextVar[str] = ContextVar("what is going on", default="")
+
+
+class OutOfTimeError(BaseException):
+    """The deadline in force has passed. Like KeyboardInterrupt it is no ``Exception``: nobody handles it in passing.
+
+    ``during`` says what was going on, ``cut`` that it was the alarm that rang, wherever the program was.
+    """
+
+    def __init__(self, *, cut: bool = False) -> None:
+        super().__init__("the time is up")
+        self.during = _LABEL.get()
+        self.cut = cut
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Deadline:
+    """A moment of ``time.monotonic``."""
+
+    #: Seconds on that clock; ``inf`` for never.
+    at: float = inf
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """So many seconds after the command began, or from now where no command is under way; None: never."""
+        if seconds is None:
+            return cls()
+        began = _BEGAN.get()
+        return cls((time.monotonic() if began is None else began) + seconds)
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.at - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is up."""
+        return time.monotonic() >= self.at
+
+
+def process_began() -> float:
+    """When this process was started, on the clock of ``time.monotonic``; as near as the system tells."""
+    now = time.monotonic()
+    try:
+        fields = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return now
+    return now - age if 0 <= age < _START else now
+
+
+@contextmanager
+def command_began(moment: float) -> Iterator[None]:
+    """A block that is a command: deadlines inside count from its beginning, not from when they are first thought of."""
+    token = _BEGAN.set(moment)
+    try:
+        yield
+    finally:
+        _BEGAN.reset(token)
+
+
+def deadline_in_force() -> Deadline:
+    """The earliest deadline of the blocks that this is in."""
+    return Deadline(_UNTIL.get())
+
+
+def look() -> None:
+    """Look at the clock; raises OutOfTimeError, for the innermost :func:`until`, where the deadline in force passed."""
+    if time.monotonic() >= _UNTIL.get():
+        raise OutOfTimeError
+
+
+class Scope:
+    """A block that ends when its deadline passes, or that of a block around it; see :func:`until`."""
+
+    def __init__(self, deadline: float, grace: float | None) -> None:
+        #: Whether it was ended by the clock.
+        self.passed = False
+        #: What was going on inside when it was.
+        self.during = ""
+        self._deadline, self._grace = deadline, grace
+        self._token: Token[float] | None = None
+        self._rings: float | None = None
+
+    def __enter__(self) -> Scope:
+        own = min(self._deadline, _UNTIL.get())
+        self._token = _UNTIL.set(own)
+        if self._grace is not None and own < inf:
+            self._rings = _ALARM.push(own + self._grace)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if self._rings is not None:
+            _ALARM.pop(self._rings)
+        assert self._token is not None, "the block was entered"
+        _UNTIL.reset(self._token)
+        if isinstance(error, OutOfTimeError) and (self._grace is not None or not error.cut):
+            self.passed, self.during = True, error.during
+        return self.passed
+
+
+def until(deadline: Deadline | float, *, grace: float | None = None) -> Scope:
+    """A block that ends, quietly, where a :func:`look` inside finds ``deadline`` passed.
+
+    With ``grace`` it is ended so many seconds later even if nobody looks, where signals can do that: then nothing that
+    was changed inside may be used. After the block ``passed`` says whether it was ended.
+    """
+    return Scope(deadline.at if isinstance(deadline, Deadline) else deadline, grace)
+
+
+@contextmanager
+def untimed() -> Iterator[None]:
+    """A block that no deadline around it ends: work that is nobody's question and counts against no budget."""
+    token = _UNTIL.set(inf)
+    silent = _ALARM.push(inf)
+    try:
+        yield
+    finally:
+        if silent is not None:
+            _ALARM.pop(silent)
+        _UNTIL.reset(token)
+
+
+class _Alarm:
+    """The process's alarm clock, set to when the innermost block with a grace ends."""
+
+    def __init__(self) -> None:
+        self._rings: list[float] = []
+        self._before: object = None
+
+    def push(self, moment: float) -> float | None:
+        """Ring then, unless an outer block rings sooner; None where there is no alarm to be had."""
+        if not self._rings:
+            if not _can_ring():
+                return None
+            self._before = signal.signal(signal.SIGALRM, self._ring)
+        # Inside `untimed` the outer blocks do not count.
+        self._rings.append(moment)
+        self._set()
+        return moment
+
+    def pop(self, moment: float) -> None:
+        """The innermost block is over."""
+        self._rings.pop()
+        if self._rings:
+            self._set()
+        else:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)  # type: ignore[arg-type]  # it is what was there
+
+    def _set(self) -> None:
+        rings = self._rings[-1]
+        if rings == inf:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        else:
+            signal.setitimer(signal.ITIMER_REAL, max(1e-4, rings - time.monotonic()), _AGAIN)
+
+    def _ring(self, _: int, frame: FrameType | None) -> None:
+        """Raise in the main thread, where it is; a little later where that would break something."""
+        if not self._rings or time.monotonic() < self._rings[-1]:
+            return
+        if _must_not_be_cut(frame):
+            signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
+            return
+        raise OutOfTimeError(cut=True)
+
+
+_ALARM = _Alarm()
+
+
+def _can_ring() -> bool:
+    """Whether there is an alarm clock that nobody else has set."""
+    return (
+        hasattr(signal, "setitimer")
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+        and not signal.getitimer(signal.ITIMER_REAL)[0]
+    )
+
+
+def _must_not_be_cut(frame: FrameType | None) -> bool:
+    """Whether an import, or the end of a block itself, is under way."""
+    if frame is not None and frame.f_code.co_filename in (__file__, contextlib.__file__):
+        return True
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_IMPORTS):
+            return True
+        frame = frame.f_back
+    return False
