@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING, Any
 from fairdsl.api.files import (
     compile,  # noqa: A004 - the verb of the trade
     prune,
+    recover,
     solve,
-    solve_instance,
-    solve_script,
-    solve_stochastic,
 )
 from fairdsl.api.hunting import search
 from fairdsl.api.repairing import repair
-from fairdsl.api.reports import compare, recover
+from fairdsl.api.reports import compare
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 
 if TYPE_CHECKING:
@@ -53,9 +51,6 @@ __all__ = [
     "repair",
     "search",
     "solve",
-    "solve_instance",
-    "solve_script",
-    "solve_stochastic",
 ]
 
 

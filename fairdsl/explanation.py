@@ -298,7 +298,8 @@ def _refused(refusal: Diagnostic) -> Iterator[str]:
 
 def all_capabilities() -> tuple[Capability, ...]:
     """One row a backend, from the backends themselves."""
-    from fairdsl.plan.registry import formats_of, procedures
+    from fairdsl.backends.formats import formats_of
+    from fairdsl.plan.registry import procedures
 
     return tuple(
         Capability(

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.backends.solver_files import Asked
+from fairdsl.backends.encoding import Asked
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
 from fairdsl.ir.expr import TRUE, Compare, Linear, Member, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput

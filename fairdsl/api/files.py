@@ -12,14 +12,12 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
-    from fairdsl.compilation import Compiled
     from fairdsl.pruning.run import Pruned
-    from fairdsl.solving.instances import SolvedInstance
-    from fairdsl.solving.jobs import Solved
-    from fairdsl.solving.scripts import Answered
-    from fairdsl.solving.stochastic import SolvedStochastic
+    from fairdsl.report.model import Report
+    from fairdsl.solver_files.solve import SolvedFile
+    from fairdsl.solver_files.write import Compiled
 
-__all__ = ["compile", "prune", "solve", "solve_instance", "solve_script", "solve_stochastic"]
+__all__ = ["compile", "prune", "recover", "solve"]
 
 
 def compile(  # noqa: A001 - the verb of the trade, and of the command line
@@ -40,7 +38,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
 
     Args:
         spec: path of the ``.fair`` file.
-        to: ``smtlib``, ``vnnlib``, ``interval-job``, ``subset-sum``, ``sdimacs``, ``mcc`` or ``dimacs``.
+        to: the format's name; :func:`capabilities` lists them.
         directory: folder to write into.
         models: files that replace those of the spec, by model name.
         data: files that replace those of distributions, by name.
@@ -59,7 +57,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         SpecError: the spec or its files have mistakes, the folder cannot be written, or the time was up.
     """
     from fairdsl.clock import Deadline, phase
-    from fairdsl.compilation import Partitioning, compile_spec
+    from fairdsl.solver_files.write import Partitioning, compile_spec
 
     if (partition is not None and partition < 1) or (first is not None and (first < 1 or partition is None)):
         raise ValueError("`partition` and `first` are positive, and `first` counts partitions")
@@ -135,165 +133,124 @@ def prune(
 
 
 def solve(
-    job: AnyPath,
+    path: AnyPath,
     *,
+    timeout: float = 60.0,
+    output: AnyPath | None = None,
+    resume: bool = False,
     shard: int = 1,
     shards: int = 1,
-    resume: bool = False,
-    timeout: float = 60.0,
+    checkpoint: float = 5.0,
+    seed: int = 0,
     jobs: int | None = None,
     memory: int = 2 << 30,
     scheduler: str | None = None,
-    checkpoint: float = 5.0,
-    output: AnyPath | None = None,
+    ssat_solver: str | None = None,
     observer: Observer | None = None,
-) -> Solved:
-    """Refine an interval job that :func:`compile` wrote, or one shard of it, and write the result.
+) -> SolvedFile:
+    """Answer a solver file that :func:`compile` wrote, or one like it, with a solver of fairdsl's.
+
+    What a file's format has no use for is a mistake: only interval jobs, for example, are solved in shards.
 
     Args:
-        job: path of the job file.
+        path: the file; its format goes by its name.
+        timeout: seconds for the solver.
+        output: path of the answer. By default scripts and jobs have theirs beside them, and of others none is written.
+        resume: go on from an earlier answer; one that decides stands.
         shard: which of the ``shards`` parts, from 1.
-        shards: into how many parts the job is shared out.
-        resume: go on from the earlier result instead of beginning.
-        timeout: seconds to refine.
+        shards: into how many parts the file is shared out.
+        checkpoint: seconds between two versions of the answer's file.
+        seed: of the solver.
         jobs: processes to use; all cores by default.
         memory: bytes that all processes may use together.
         scheduler: address of a Dask cluster to run on.
-        checkpoint: seconds between two versions of the result file.
-        output: path of the result; beside the job by default.
+        ssat_solver: name or path of another solver of stochastic satisfiability than the embedded one.
         observer: hears of progress.
 
     Returns:
-        How far it got: the verdict, with everything outside the shard undecided.
+        What was ``found``, in the words of the format: a status, shares, a value; and the ``report`` that :func:`check`
+        would give on the demand of a file that states one.
 
     Raises:
-        SpecError: the file is no job, or an earlier result is missing or in the way.
+        SpecError: a file of no format, or a damaged one; an earlier answer that is missing or in the way.
     """
     import os
     from pathlib import Path
 
     from fairdsl.backends.contract import Budget, Silent
-    from fairdsl.solving.jobs import solve_job
+    from fairdsl.backends.encoding import Solving
+    from fairdsl.solver_files.solve import foreign_option, solve_file
 
-    if timeout <= 0 or checkpoint <= 0 or not 1 <= shard <= shards:
-        raise ValueError("`timeout` and `checkpoint` are positive, `shard` is a number from 1 to `shards`")
-    return solve_job(
-        Path(fspath(job)),
+    if timeout <= 0 or checkpoint <= 0 or not 1 <= shard <= shards or seed < 0:
+        raise ValueError(
+            "`timeout` and `checkpoint` are positive, `shard` is a number from 1 to `shards`, `seed` a number from 0"
+        )
+    place = Path(fspath(path))
+    given = {
+        "output": output is not None,
+        "resume": resume,
+        "shard": shards > 1,
+        "checkpoint": checkpoint != 5.0,
+        "seed": seed != 0,
+        "jobs": jobs is not None,
+        "memory": memory != 2 << 30,
+        "scheduler": scheduler is not None,
+        "ssat_solver": ssat_solver is not None,
+    }
+    foreign = foreign_option(place, [name for name, said in given.items() if said])
+    if foreign is not None:
+        raise ValueError(foreign)
+    how = Solving(
+        budget=Budget.of_command(
+            timeout, jobs=jobs or os.cpu_count() or 1, seed=seed, memory=memory, scheduler=scheduler
+        ),
+        output=None if output is None else Path(fspath(output)),
+        resume=resume,
         shard=shard,
         shards=shards,
-        resume=resume,
-        budget=Budget.of_command(timeout, jobs=jobs or os.cpu_count() or 1, memory=memory, scheduler=scheduler),
         checkpoint=checkpoint,
-        output=None if output is None else Path(fspath(output)),
-        observer=observer or Silent(),
+        ssat_solver=ssat_solver,
     )
+    return solve_file(place, how, observer or Silent())
 
 
-def solve_script(
-    script: AnyPath, *, timeout: float = 60.0, seed: int = 0, resume: bool = False, output: AnyPath | None = None
-) -> Answered:
-    """Answer an SMT-LIB script that :func:`compile` wrote with the embedded solver, and write the answer.
-
-    Args:
-        script: path of the ``.smt2`` file.
-        timeout: seconds for the solver.
-        seed: of the solver.
-        resume: keep an earlier answer that decides, and solve again where it does not.
-        output: path of the answer; ``NAME.smt2.answer`` beside the script by default.
-
-    Returns:
-        The solver's status, and where its answer is written.
-
-    Raises:
-        SpecError: an earlier answer is missing or in the way, or the answer cannot be written.
-    """
-    from pathlib import Path
-
-    from fairdsl.backends.contract import Budget
-    from fairdsl.solving.scripts import solve_script as answered
-
-    if timeout <= 0 or seed < 0:
-        raise ValueError("`timeout` is a positive number of seconds, `seed` a number from 0")
-    return answered(
-        Path(fspath(script)),
-        resume=resume,
-        budget=Budget.of_command(timeout, seed=seed),
-        output=None if output is None else Path(fspath(output)),
-    )
-
-
-def solve_instance(
-    instance: AnyPath,
-    *,
-    timeout: float = 60.0,
+def recover(
+    *paths: AnyPath,
+    answers: Sequence[AnyPath] = (),
+    spec: AnyPath | None = None,
+    models: Mapping[str, AnyPath] | None = None,
+    data: Mapping[str, AnyPath] | None = None,
     memory: int = 2 << 30,
-    output: AnyPath | None = None,
-    observer: Observer | None = None,
-) -> SolvedInstance:
-    """Answer a subset-sum instance that :func:`compile` wrote, or one written by hand.
+    timeout: float | None = None,
+) -> Report:
+    """The report on solver files from the answers to them, or on interval jobs from their results.
 
     Args:
-        instance: path of the ``.json`` file.
-        timeout: seconds for the engine.
-        memory: bytes that its tables may use.
-        output: path of the report as JSON; not written by default.
-        observer: hears of progress.
+        paths: the folder of solver files; or interval jobs and results, or folders with them.
+        answers: files with solvers' outputs, instead of those in the folder.
+        spec: the spec that the solver files were written from, where it is not where it was.
+        models: files that replaced the spec's when the solver files were written, by model name.
+        data: the same of distributions.
+        memory: bytes that joining results of interval jobs may use.
+        timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
-        The report that :func:`check` would give on this one demand, and the exact value.
+        The report that :func:`check` would give. A missing answer, or shard, counts as undecided.
 
     Raises:
-        SpecError: the file is no instance, was altered, or the report cannot be written.
+        SpecError: files that do not belong together, or the time was up.
     """
     from pathlib import Path
 
-    from fairdsl.backends.contract import Budget, Silent
-    from fairdsl.solving.instances import solve_instance as answered
+    from fairdsl.clock import Deadline, phase
+    from fairdsl.solver_files.recover import recover_files
 
-    if timeout <= 0:
-        raise ValueError("`timeout` is a positive number of seconds")
-    return answered(
-        Path(fspath(instance)),
-        budget=Budget.of_command(timeout, memory=memory),
-        output=None if output is None else Path(fspath(output)),
-        observer=observer or Silent(),
-    )
-
-
-def solve_stochastic(
-    instance: AnyPath,
-    *,
-    timeout: float = 60.0,
-    memory: int = 2 << 30,
-    ssat_solver: str | None = None,
-    observer: Observer | None = None,
-) -> SolvedStochastic:
-    """Answer an SDIMACS instance: the value of a prefix of choices and chances over clauses.
-
-    Args:
-        instance: path of the ``.sdimacs`` file.
-        timeout: seconds for the solver.
-        memory: bytes that the embedded solver may use.
-        ssat_solver: name or path of another solver than the embedded one.
-        observer: hears of progress.
-
-    Returns:
-        The exact value, or bounds and the reason where the budget ended first; and the outermost choice
-        that attains the value.
-
-    Raises:
-        SpecError: the file is no instance, or the solver is not there or does not answer such instances.
-    """
-    from pathlib import Path
-
-    from fairdsl.backends.contract import Budget, Silent
-    from fairdsl.solving.stochastic import solve_stochastic as answered
-
-    if timeout <= 0:
-        raise ValueError("`timeout` is a positive number of seconds")
-    return answered(
-        Path(fspath(instance)),
-        solver=ssat_solver,
-        budget=Budget.of_command(timeout, memory=memory),
-        observer=observer or Silent(),
-    )
+    with phase("reading the answers", Deadline.after(timeout)):
+        return recover_files(
+            [Path(fspath(path)) for path in paths],
+            answers=[Path(fspath(path)) for path in answers],
+            spec=None if spec is None else fspath(spec),
+            models=by_name(models),
+            data=by_name(data),
+            memory=memory,
+        )

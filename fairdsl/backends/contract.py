@@ -1,7 +1,7 @@
 """The contract of those who answer: what they offer, what they are given, and what they are asked.
 
 A *procedure* answers a problem; those who write files for others to answer keep the contract in
-:mod:`fairdsl.backends.solver_files`. A new backend is one folder, one line in ``plan/registry.py`` and its rows in the
+:mod:`fairdsl.backends.encoding`. A new backend is one folder, one line in ``plan/registry.py`` and its rows in the
 tests' bank.
 """
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["cannot_write", "nothing_to_resume", "result_exists", "unfitting"]
+__all__ = ["cannot_write", "not_of_its_kind", "nothing_to_recover", "nothing_to_resume", "result_exists", "unfitting"]
 
 _ANOTHER_FOLDER = "name a folder that can be written, with `-o DIR`"
 
@@ -46,3 +48,25 @@ def result_exists(path: str, option: str = "-o RESULT", *, answers: str | None =
 def unfitting(path: str, reason: str, why: str, instead: str) -> Diagnostic:
     """A result that belongs to something else than what is asked."""
     return Diagnostic(code="E0612", title=f"`{path}` does not fit", notes=(reason,), why=why, help=instead)
+
+
+def not_of_its_kind(path: str, wanted: str, found: str, instead: str) -> Diagnostic:
+    """A file of another kind than is ``wanted``, which is said with its article."""
+    return Diagnostic(
+        code="E0607",
+        title=f"`{path}` is not {wanted}",
+        notes=(found,),
+        help=instead,
+    )
+
+
+def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:
+    """No results, or results without their job."""
+    listing = ", ".join(f"`{path}`" for path in paths)
+    return Diagnostic(
+        code="E0613",
+        title=f"there is nothing to recover: {lacking}",
+        notes=(f"looked at {listing}",),
+        help="give the folder that `fairdsl compile` wrote, with its manifest and what answers its files, or results "
+        "of jobs themselves",
+    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
+from fairdsl.backends.formats import FORMATS
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import data_option, json_option, model_option, spec_argument, timeout_option
@@ -16,7 +17,7 @@ from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
 
 if TYPE_CHECKING:
-    from fairdsl.compilation import Compiled
+    from fairdsl.solver_files.write import Compiled
 
 __all__ = ["command"]
 
@@ -34,7 +35,7 @@ _SCHEMA = "fairdsl.compiled/1"
     "form",
     required=True,
     metavar="FORMAT",
-    help="smtlib, vnnlib, interval-job, subset-sum, sdimacs, mcc or dimacs.",
+    help=f"{', '.join(FORMATS)}.",
 )
 @click.option(
     "-o",

@@ -12,7 +12,7 @@ from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
 from fairdsl.ir.decimals import individuals, shown_value
-from fairdsl.report.numbers import Towards, above, below, shown
+from fairdsl.ir.numbers import Towards, above, below, shown
 from fairdsl.verdict import Among, Within
 
 if TYPE_CHECKING:

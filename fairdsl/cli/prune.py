@@ -87,7 +87,7 @@ def command(ctx: click.Context, /, spec: str, as_json: bool, models: Mapping[str
 
 
 def _as_json(pruned: Pruned) -> dict[str, Any]:
-    from fairdsl.report.numbers import above, below, nearest, ratio
+    from fairdsl.ir.numbers import above, below, nearest, ratio
 
     measured, sampled = pruned.accuracy, pruned.disagreement
     return {
@@ -147,14 +147,14 @@ def _row(name: str, text: str) -> str:
 
 
 def _rule(pruned: Pruned) -> str:
-    from fairdsl.report.numbers import shown
+    from fairdsl.ir.numbers import shown
 
     share = shown(pruned.tolerance, percent=True)
     return f"units active for at most {share} of {pruned.profiled:,} random individuals (seed {pruned.seed})"
 
 
 def _removed(pruned: Pruned) -> str:
-    from fairdsl.report.numbers import shown
+    from fairdsl.ir.numbers import shown
 
     if not pruned.removed:
         same = f"none of {pruned.units:,} hidden units: the file holds the same network"
@@ -175,7 +175,7 @@ def _silenced(pruned: Pruned) -> list[str]:
 
 
 def _accuracy(pruned: Pruned) -> list[str]:
-    from fairdsl.report.numbers import shown
+    from fairdsl.ir.numbers import shown
 
     measured = pruned.accuracy
     if measured is None:
@@ -186,7 +186,7 @@ def _accuracy(pruned: Pruned) -> list[str]:
 
 
 def _decisions(pruned: Pruned) -> str:
-    from fairdsl.report.numbers import Towards, shown
+    from fairdsl.ir.numbers import Towards, shown
 
     sampled = pruned.disagreement
     if sampled is None:

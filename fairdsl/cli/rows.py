@@ -7,7 +7,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.report.numbers import Towards, above, nearest, ratio, shown
+from fairdsl.ir.numbers import Towards, above, nearest, ratio, shown
 
 if TYPE_CHECKING:
     from fairdsl.metrics import NoRows, RowsNeeded

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from fairdsl.report.numbers import read_ratio
+from fairdsl.ir.numbers import read_ratio
 
 __all__ = ["Cursor", "MisfitError"]
 

@@ -19,8 +19,8 @@ from fairdsl.comparing.model import (
     PropertyChange,
     Side,
 )
+from fairdsl.ir.numbers import above, below, json_number, nearest, ratio
 from fairdsl.report.model import Cell, HashedFile, Interval
-from fairdsl.report.numbers import above, below, json_number, nearest, ratio
 from fairdsl.verdict import Judgement
 
 __all__ = ["SCHEMA", "comparison_to_json"]

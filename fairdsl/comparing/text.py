@@ -25,8 +25,8 @@ from fairdsl.comparing.model import (
     PropertyChange,
 )
 from fairdsl.diagnostics.style import Paint, Style, display_width
+from fairdsl.ir.numbers import Towards, shown
 from fairdsl.report.model import HashedFile, Interval
-from fairdsl.report.numbers import Towards, shown
 from fairdsl.report.text import detail
 from fairdsl.report.words import group_words, number
 from fairdsl.verdict import Judgement

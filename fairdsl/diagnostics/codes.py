@@ -152,7 +152,7 @@ _BACKENDS: dict[str, str] = {
     "E0604": "a backend, file format or property that there is not",
     "E0605": "a folder that cannot be written",
     "E0606": "a spec without properties",
-    "E0607": "a file that is no interval job or result",
+    "E0607": "a file that is not a solver file, interval job or result",
     "E0608": "a job or result of a newer fairdsl",
     "E0609": "a job or result that is damaged",
     "E0610": "no earlier result to resume",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.backends.contract import Partition
+from fairdsl.backends.formats import FORMATS
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.elaborate import Elaboration
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.plan import errors
-from fairdsl.plan.registry import BACKENDS, ENCODINGS
+from fairdsl.plan.registry import BACKENDS
 from fairdsl.semantics import CheckedSpec
 
 __all__ = ["check_backend", "check_format", "check_partition", "check_properties"]
@@ -23,8 +24,8 @@ def check_backend(name: str | None) -> None:
 
 def check_format(name: str) -> None:
     """DiagnosticError when there is no such file format."""
-    if name not in ENCODINGS:
-        raise DiagnosticError(errors.unknown_choice("file format", name, tuple(ENCODINGS)))
+    if name not in FORMATS:
+        raise DiagnosticError(errors.unknown_choice("file format", name, tuple(FORMATS)))
 
 
 def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:

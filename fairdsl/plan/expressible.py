@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdsl.backends.contract import Refusal
-from fairdsl.backends.solver_files import Encoding
+from fairdsl.backends.encoding import Encoding
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated
 from fairdsl.ir.problem import Problem

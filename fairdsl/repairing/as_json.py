@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.ir.numbers import above, below, json_number, nearest, ratio
 from fairdsl.repairing.measure import OnRows, Rate
 from fairdsl.repairing.result import Candidate, Repaired
 from fairdsl.repairing.wording import ROWS_CONFIDENCE, interval_of
 from fairdsl.report.model import DemandReport
-from fairdsl.report.numbers import above, below, json_number, nearest, ratio
 from fairdsl.resources import version
 
 __all__ = ["document"]

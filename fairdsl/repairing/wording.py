@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from fairdsl.ir.numbers import Towards, shown
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.repairing.measure import OnRows, Rate
 from fairdsl.repairing.result import Candidate, Ending, Repaired
 from fairdsl.repairing.rule import Choice
 from fairdsl.report.model import DemandReport
-from fairdsl.report.numbers import Towards, shown
 
 __all__ = ["CHOICES", "ENDINGS", "interval_of", "summary"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
-from fairdsl.report.numbers import ratio
+from fairdsl.ir.numbers import ratio
 
 __all__ = ["agreement_to_json", "binding_to_json"]
 

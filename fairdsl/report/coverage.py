@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fairdsl.report.numbers import Towards, shown
+from fairdsl.ir.numbers import Towards, shown
 from fairdsl.verdict import Coverage, Ended, Reason
 
 __all__ = ["partition_lines"]

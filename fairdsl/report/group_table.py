@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.diagnostics.style import display_width
+from fairdsl.ir.numbers import shown
 from fairdsl.report.model import DemandReport, GroupReport, GroupsReport, Interval
-from fairdsl.report.numbers import shown
 from fairdsl.report.words import between, cell, group_words, in_percent, number
 
 __all__ = ["group_lines", "group_table", "left_out"]

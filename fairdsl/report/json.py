@@ -14,6 +14,7 @@ from typing import Any
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.json import diagnostics_to_json
+from fairdsl.ir.numbers import above, below, json_number, nearest, ratio
 from fairdsl.ir.question import Threshold
 from fairdsl.ir.reading import Reading
 from fairdsl.report.binding_json import agreement_to_json, binding_to_json
@@ -33,7 +34,6 @@ from fairdsl.report.model import (
     ShareReport,
     WitnessReport,
 )
-from fairdsl.report.numbers import above, below, json_number, nearest, ratio
 from fairdsl.verdict import Basis, Coverage, Decider, Tally
 
 __all__ = ["SCHEMA", "report_to_json", "write"]

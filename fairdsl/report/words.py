@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.numbers import Towards, nearest, shown
 from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
 from fairdsl.report.model import (
@@ -20,7 +21,6 @@ from fairdsl.report.model import (
     RegionReport,
     ShareReport,
 )
-from fairdsl.report.numbers import Towards, nearest, shown
 from fairdsl.verdict import Arithmetic, Basis, Fidelity, Judgement, Reason, Word
 
 __all__ = [

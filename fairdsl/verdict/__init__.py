@@ -5,6 +5,7 @@ from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.rates import Part, Rate
+from fairdsl.verdict.undecided import worst
 from fairdsl.verdict.verdict import (
     Among,
     Coverage,
@@ -63,4 +64,5 @@ __all__ = [
     "is_vacuous",
     "judge",
     "share_value",
+    "worst",
 ]

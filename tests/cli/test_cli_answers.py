@@ -149,7 +149,7 @@ def test_reasons_are_counted_and_advise_nothing_that_recover_has_not(spec: Calla
 
 def test_the_manifest_is_nothing_to_solve(spec: Callable[..., Path]) -> None:
     path = spec(0)
-    for form, help_ in (("smtlib", "fair.smt2"), ("vnnlib", "give them to a solver of their format")):
+    for form, help_ in (("smtlib", "fair.smt2"), ("vnnlib", "fair.vnnlib")):
         folder = path.parent / form
         run("compile", path, "--to", form, "-o", folder)
         refused = run("solve", folder / "manifest.json")
@@ -226,7 +226,7 @@ def test_an_earlier_answer_is_kept(spec: Callable[..., Path]) -> None:
     assert "error[E0611]" in run("solve", script).stderr
     assert "an earlier run" in run("solve", script, "--resume").stdout
     script.with_name("fair.smt2.answer").write_text("timeout\n")
-    assert "unsat by z3" in run("solve", script, "--resume").stdout
+    assert "   unsat\n    solved by  z3" in run("solve", script, "--resume").stdout
     assert run("solve", script, "--shard", "1/2").exit_code == 2
 
 

@@ -24,8 +24,8 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
     """What ``fairdsl.solve`` is called with."""
     heard: dict[str, Any] = {}
 
-    def solve(job: str, **options: Any) -> None:
-        heard.update(job=job, **options)
+    def solve(path: str, **options: Any) -> None:
+        heard.update(path=path, **options)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(fairdsl, "solve", solve)
@@ -38,7 +38,7 @@ def test_defaults(asked: dict[str, Any]) -> None:
     assert run("solve", "a.job").exit_code == 130
     del asked["observer"]
     assert asked == {
-        "job": "a.job",
+        "path": "a.job",
         "shard": 1,
         "shards": 1,
         "resume": False,
@@ -46,6 +46,7 @@ def test_defaults(asked: dict[str, Any]) -> None:
         "jobs": None,
         "memory": 2 << 30,
         "scheduler": None,
+        "ssat_solver": None,
         "checkpoint": 5.0,
         "output": None,
     }
@@ -58,7 +59,7 @@ def test_options_reach_the_api(asked: dict[str, Any]) -> None:
     )  # fmt: skip
     del asked["observer"]
     assert asked == {
-        "job": "a.job",
+        "path": "a.job",
         "shard": 2,
         "shards": 8,
         "resume": True,
@@ -66,6 +67,7 @@ def test_options_reach_the_api(asked: dict[str, Any]) -> None:
         "jobs": 2,
         "memory": 500_000_000,
         "scheduler": "tcp://host:8786",
+        "ssat_solver": None,
         "checkpoint": 1.0,
         "output": "x.result",
     }

@@ -60,7 +60,7 @@ def test_instances_are_about_the_data_that_was_given() -> None:
         written = run("compile", "loans.fair", "--to", "subset-sum", "-o", name, "--data", f"people={name}.csv")
         assert written.exit_code == 2, written.output  # the pair question is none of sums
         (instance,) = Path(name).glob("parity*.json")
-        solved = fairdsl.solve_instance(instance)
+        solved = fairdsl.solve(instance)
         assert float(solved.report.properties[0].demands[0].value.exact) == value
         said = run("check", "loans.fair", "--property", "parity", "--data", f"people={name}.csv").stdout
         assert f"statistical parity {value:g}" in said
@@ -76,7 +76,7 @@ def test_answers_are_recovered_beside_other_data() -> None:
     data = ("--data", "people=poor.csv")
     assert run("compile", "loans.fair", "--to", "smtlib", "-o", "out", *data).exit_code == 0
     for script in Path("out").glob("*.smt2"):
-        fairdsl.solve_script(script)
+        fairdsl.solve(script)
     assert "E0530" in run("recover", "out").stderr
     recovered = run("recover", "out", *data)
     assert recovered.exit_code == 1, recovered.output

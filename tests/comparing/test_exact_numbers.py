@@ -15,8 +15,8 @@ from reports import as_json, demand, group, interval, report
 import fairdsl
 from fairdsl.comparing.model import Movement
 from fairdsl.comparing.read import report_of
+from fairdsl.ir.numbers import ratio, read_ratio
 from fairdsl.report.json import report_to_json
-from fairdsl.report.numbers import ratio, read_ratio
 from fairdsl.verdict import Judgement
 
 F = Fraction

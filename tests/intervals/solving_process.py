@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals import recover
+from fairdsl.backends.intervals import recover, solve
 from fairdsl.cli.app import main
-from fairdsl.solving import jobs
 from tests.intervals.bisection import SlowBisection
 
 if __name__ == "__main__":
-    jobs.Refinement = recover.Refinement = SlowBisection  # type: ignore[misc]
+    solve.Refinement = recover.Refinement = SlowBisection  # type: ignore[misc]
     main()

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import fairdsl
-from fairdsl.backends.intervals.container import pack, unpack, write_whole
+from fairdsl.backends.answer_files import write_whole
+from fairdsl.backends.intervals.container import pack, unpack
 from fairdsl.backends.intervals.encoding import IntervalJob
 from fairdsl.backends.intervals.job import JOB, SharedAttribute, pack_job, read_job
 from fairdsl.backends.intervals.lowering import lower
@@ -193,7 +194,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Monke
         raise OSError(28, "no space left")
 
     monkeypatch.setattr("os.fsync", fail)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(DiagnosticError, match="no space"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.result"]

@@ -40,7 +40,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, kind: type[Refinement]) -> None:
-    monkeypatch.setattr("fairdsl.solving.jobs.Refinement", kind)
+    monkeypatch.setattr("fairdsl.backends.intervals.solve.Refinement", kind)
     monkeypatch.setattr("fairdsl.backends.intervals.recover.Refinement", kind)
 
 
@@ -61,7 +61,7 @@ def job_file(folder: Path, task: Any, name: str = "p", quantity: Quantity = Quan
 
 
 def solve(path: Path, **options: Any) -> Any:
-    return fairdsl.solve(path, **{"jobs": 1, "timeout": 20.0} | options)
+    return fairdsl.solve(path, **{"jobs": 1, "timeout": 20.0} | options).found
 
 
 def shares(report: Report) -> Any:
@@ -79,7 +79,7 @@ def test_a_job_that_is_solved_is_exact(tmp_path: Path) -> None:
     solved = solve(path)
     unfair = Fraction(unfair_units(SMALL), SMALL.total)
     assert (solved.standing.certified, solved.standing.falsified) == (1 - unfair, unfair)
-    assert solved.result == tmp_path / "p.result"
+    assert solved.answer == tmp_path / "p.result"
     report = fairdsl.recover(tmp_path)
     assert shares(report).certified == 1 - unfair
     assert (report.path, report.sha256) == (ASKED.spec, ASKED.spec_sha256)
@@ -92,7 +92,7 @@ def test_shards_come_to_what_the_whole_comes_to(tmp_path: Path, shards: int) -> 
     path = job_file(tmp_path, task)
     for shard in range(1, shards + 1):
         solved = solve(path, shard=shard, shards=shards)
-        assert solved.result == result_name(path, shard, shards)
+        assert solved.answer == result_name(path, shard, shards)
         assert solved.standing.certified + solved.standing.falsified <= 1
     unfair = Fraction(unfair_units(task), task.total)
     found = shares(fairdsl.recover(*sorted(tmp_path.glob("*.result"))))
@@ -166,7 +166,7 @@ def test_shards_of_trees_that_differ_are_not_joined(tmp_path: Path) -> None:
     """As after a machine that rounds differently: the parts may overlap, and a share might count twice."""
     path = job_file(tmp_path, SMALL)
     first = solve(path, shard=1, shards=2)
-    second = read_result(solve(path, shard=2, shards=2).result)
+    second = read_result(solve(path, shard=2, shards=2).answer)
     elsewhere = dict(second.seed) | {"evaluated": np.array(1)}
     write_result(result_name(path, 2, 2), replace(second, seed=elsewhere), "0")
     with pytest.raises(DiagnosticError) as caught:
@@ -184,7 +184,7 @@ def test_nothing_to_recover(tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError) as caught:
         fairdsl.recover(tmp_path)
     assert code(caught) == "E0613"
-    result = solve(path).result
+    result = solve(path).answer
     path.rename(tmp_path / "elsewhere")
     assert shares(fairdsl.recover(result)).undecided == 0  # found beside the result, whatever its name
     (tmp_path / "elsewhere").unlink()

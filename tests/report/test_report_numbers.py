@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.numbers import Towards, above, below, ratio, shown
 from fairdsl.ir.question import metric_words
-from fairdsl.report.numbers import Towards, above, below, ratio, shown
 
 F = Fraction
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cvc5
 
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.recover import parse_answer
-from fairdsl.backends.solver_files import Answer
 
 
 def ask_cvc5(text: str, seconds: float = 20.0) -> Answer:

@@ -8,8 +8,8 @@ import time
 import pytest
 
 from fairdsl.backends.contract import Budget
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.engine import Job, Workers, answer_of_z3, read_answer, reason_of
-from fairdsl.backends.solver_files import Answer
 from fairdsl.verdict import Reason
 
 #: Nonlinear over the integers: z3 searches for a very long time.

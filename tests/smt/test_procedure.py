@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Refusal, Silent
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt import Smt, SmtLib
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.solvers.chain import Chained, Status
-from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByHighest, ByThreshold, ExactArray, Layer
 from fairdsl.ir.problem import Problem

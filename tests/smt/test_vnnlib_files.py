@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from vnnlib.compat import transform
 
 from fairdsl.backends.contract import Refusal
+from fairdsl.backends.encoding import Lowered
 from fairdsl.backends.smt import VnnLib
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.partition.grid import Grid, restricted
 from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, closed
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of
 from fairdsl.backends.smt.vnnlib.product import product_of
-from fairdsl.backends.solver_files import Lowered
 from fairdsl.ir.domain import Domain, Point
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import ExactArray, Layer

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given, settings
 
 from fairdsl.backends.contract import Refusal
+from fairdsl.backends.encoding import Answer, Lowered
 from fairdsl.backends.smt import VnnLib
 from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.vnnlib.nearby import pairs_near
-from fairdsl.backends.solver_files import Answer, Lowered
 from fairdsl.ir.expr import And, Relation
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Relaxation, ScoreGap

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.solver_files import Answer
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 
 F = Fraction

@@ -20,7 +20,7 @@ from test_ssat_small_populations import NOBODY, answered, labelled
 
 import fairdsl
 from fairdsl.backends.contract import Offer
-from fairdsl.backends.solver_files import Answer, Asked, Lowered
+from fairdsl.backends.encoding import Answer, Asked, Lowered
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.files import Dimacs, Mcc, Sdimacs
 from fairdsl.backends.ssat.files import encoding as encoding_module
@@ -29,7 +29,7 @@ from fairdsl.backends.ssat.files.quantities import asked_of
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.backends.ssat.sdimacs import read_sdimacs
 from fairdsl.ir.problem import Problem
-from fairdsl.report.manifest import read_manifest
+from fairdsl.solver_files.manifest import read_manifest
 from fairdsl.verdict import Reason, Refused, Value
 
 F = Fraction

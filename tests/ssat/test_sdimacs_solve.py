@@ -68,7 +68,7 @@ def test_variables_that_nothing_binds_are_noted(file: Path) -> None:
     assert "variables 2, 3 are bound by no line and are existential and outermost" in " ".join(
         run("solve", file).stdout.split()
     )
-    assert fairdsl.solve_stochastic(file).answer.choice is not None
+    assert fairdsl.solve(file).found.choice is not None
 
 
 def test_time_that_runs_out_leaves_bounds_and_exits_as_unknown(file: Path) -> None:
@@ -82,7 +82,7 @@ def test_time_that_runs_out_leaves_bounds_and_exits_as_unknown(file: Path) -> No
     assert written["exact"] is None
     assert written["choice"] is None
     assert 0 <= written["value"]["low"] < written["value"]["high"] <= 1
-    assert fairdsl.solve_stochastic(file, timeout=0.2).answer.reason is Reason.TIMEOUT
+    assert fairdsl.solve(file, timeout=0.2).found.reason is Reason.TIMEOUT
 
 
 def test_mistakes_exit_as_mistakes(file: Path) -> None:
@@ -97,15 +97,17 @@ def test_mistakes_exit_as_mistakes(file: Path) -> None:
 def test_options_of_other_files_are_refused(file: Path) -> None:
     assert run("solve", file, "--resume").exit_code == 2
     Path("a.job").write_bytes(b"")
-    assert "NAME.sdimacs" in run("solve", "a.job", "--ssat-solver", "pysdd").stderr
+    refused = " ".join(run("solve", "a.job", "--ssat-solver", "pysdd").stderr.split())
+    assert "--ssat-solver is about files of sdimacs" in refused
+    assert "`a.job` is a file of interval-job" in refused
 
 
 def test_the_api(file: Path) -> None:
-    solved = fairdsl.solve_stochastic(file, timeout=5)
-    assert solved.answer.low == solved.answer.high == Fraction(1)
-    assert solved.answer.choice == {1: False, 2: True}
+    solved = fairdsl.solve(file, timeout=5).found
+    assert solved.low == solved.high == Fraction(1)
+    assert solved.choice == {1: False, 2: True}
     assert solved.instance.names[1] == "sex"
     with pytest.raises(ValueError, match="timeout"):
-        fairdsl.solve_stochastic(file, timeout=0)
+        fairdsl.solve(file, timeout=0)
     with pytest.raises(fairdsl.SpecError, match=r"E0651|E0650"):
-        fairdsl.solve_stochastic(file, ssat_solver="nobody-wrote-this")
+        fairdsl.solve(file, ssat_solver="nobody-wrote-this")

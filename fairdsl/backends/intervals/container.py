@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.intervals import errors
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
 
-__all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack", "write_whole"]
+__all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -79,7 +79,7 @@ def unpack(kind: Kind, path: Path) -> Container:
     """The content of a file of that kind. DiagnosticError for any other, and for one that is not as it was."""
     content = path.read_bytes()
     if not content.startswith(_BEGINNING):
-        raise DiagnosticError(errors.not_of_its_kind(str(path), kind.words, "it is a file of another format"))
+        raise DiagnosticError(_not_of(kind, path, "it is a file of another format"))
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             header = _header(archive, kind, path)
@@ -104,40 +104,16 @@ def claims(path: Path) -> tuple[str, str]:
         return "", ""
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace the file in one step: whoever reads it, and whenever the machine stops, it is old or new."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """A rename is on the disk once its folder is."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
     """The header, once it is clear that the file is of the kind and of a version that is known."""
     if _HEADER not in archive.namelist():
-        raise DiagnosticError(errors.not_of_its_kind(str(path), kind.words, f"it is an archive without `{_HEADER}`"))
+        raise DiagnosticError(_not_of(kind, path, f"it is an archive without `{_HEADER}`"))
     header = json.loads(archive.read(_HEADER))
     schema = str(header.get("schema")) if isinstance(header, dict) else "nothing"
     name, _, version = kind.schema.partition("/")
     found, _, other = schema.partition("/")
     if found != name:
-        raise DiagnosticError(errors.not_of_its_kind(str(path), kind.words, f"its schema is `{schema}`"))
+        raise DiagnosticError(_not_of(kind, path, f"its schema is `{schema}`"))
     if other != version:
         raise DiagnosticError(errors.newer_version(str(path), schema, kind.schema))
     return dict(header)
@@ -155,3 +131,8 @@ def _arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[np.generic]]:
 def _sha256(header: Mapping[str, Any], arrays: Arrays) -> str:
     text = json.dumps(header, sort_keys=True, ensure_ascii=False)
     return sha256(f"{text}\n{digest(arrays)}".encode()).hexdigest()
+
+
+def _not_of(kind: Kind, path: Path, found: str) -> Diagnostic:
+    write = "write jobs with `fairdsl compile SPEC --to interval-job -o DIR` and solve them with `fairdsl solve`"
+    return not_of_its_kind(str(path), f"an {kind.words}", found, write)

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
-from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.contract import Observer, Offer, Refusal
+from fairdsl.backends.encoding import Answer, AnsweredDemand, Asked, Encoding, Lowered, Solving
 from fairdsl.backends.intervals.axes import Axis
+from fairdsl.backends.intervals.collect import collected
 from fairdsl.backends.intervals.job import SharedAttribute, pack_job
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.roles import roles_of
-from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
+from fairdsl.backends.intervals.solve import SolvedJob, solve_job
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = ["INTERVAL_JOB", "IntervalJob"]
-
-INTERVAL_JOB = Format(name="interval-job", extension="job", comment="")
+__all__ = ["IntervalJob"]
 
 
-class IntervalJob:
+class IntervalJob(Encoding):
     """Jobs for ``fairdsl solve``; their results become a verdict by ``fairdsl recover``."""
 
     name = "interval-job"
-    format = INTERVAL_JOB
-    meaning: Mapping[str, str] = MappingProxyType(
+    options = frozenset({"checkpoint", "jobs", "memory", "output", "resume", "scheduler", "shard"})
+    meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "solved by": "fairdsl solve FILE, or in shards: fairdsl solve FILE --shard 1/2 and --shard 2/2",
             "recovered by": "fairdsl recover FOLDER, with the file and its results in it",
@@ -51,8 +52,16 @@ class IntervalJob:
             vacuous=lowered.vacuous,
             attributes=[_shared(axis, problem.domain) for axis in lowered.axes],
         )
-        name = f"{problem.name}.{INTERVAL_JOB.extension}"
+        name = f"{problem.name}.{self.extension}"
         return Lowered(files={name: content}, settled_by=((name,),), described={name: {"role": "job"}})
+
+    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedJob:
+        """Refined as far as the budget goes, into ``NAME.result``."""
+        return solve_job(path, how, observer)
+
+    def results(self, paths: Sequence[Path], memory: int) -> tuple[AnsweredDemand, ...]:
+        """Results joined, by job."""
+        return collected(paths, memory)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict rests on where no result was joined."""

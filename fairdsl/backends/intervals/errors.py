@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fairdsl.backends.errors import unfitting
 from fairdsl.diagnostics import Diagnostic
 
 _EVIDENCE = "job and result files are evidence: what was altered or cut off would vouch for something else"
-
-
-_WRITE_JOBS = "write jobs with `fairdsl compile SPEC --to interval-job -o DIR` and solve them with `fairdsl solve`"
-
-
-def not_of_its_kind(path: str, wanted: str, found: str, instead: str = _WRITE_JOBS) -> Diagnostic:
-    """A file that is no job, or no result, or nothing to solve, at all."""
-    return Diagnostic(
-        code="E0607",
-        title=f"`{path}` is no {wanted}",
-        notes=(found,),
-        help=instead,
-    )
 
 
 def newer_version(path: str, schema: str, known: str) -> Diagnostic:
@@ -49,18 +34,6 @@ def unfitting_part(path: str, reason: str) -> Diagnostic:
     """A result that belongs to another job, shard, or way of sharing out."""
     why = "shares of different questions, or of parts that overlap, cannot be added up"
     return unfitting(path, reason, why, "give the results of one job, all made with the same `--shard .../n`")
-
-
-def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:
-    """No results, or results without their job."""
-    listing = ", ".join(f"`{path}`" for path in paths)
-    return Diagnostic(
-        code="E0613",
-        title=f"there is nothing to recover: {lacking}",
-        notes=(f"looked at {listing}",),
-        help="give the folder that `fairdsl compile` wrote, with its manifest and what answers its files, or results "
-        "of jobs themselves",
-    )
 
 
 def no_cluster(address: str, reason: str) -> Diagnostic:

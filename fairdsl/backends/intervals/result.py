@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.answer_files import write_whole
 from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.container import Kind, pack, unpack, write_whole
+from fairdsl.backends.intervals.container import Kind, pack, unpack
 from fairdsl.diagnostics import DiagnosticError
 
 __all__ = ["RESULT", "Result", "read_result", "result_name", "write_result"]

@@ -6,42 +6,58 @@ Nothing is folded, so that a second solver also checks what the procedure's boun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Self
 
-from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
+from fairdsl.backends.encoding import Answer, Asked, Encoding, Lowered, Solving
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.echo import echo, echoed
-from fairdsl.backends.smt.engine import SMTLIB
+from fairdsl.backends.smt.partition.parts import GridParts
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
 from fairdsl.backends.smt.script import part_in_words, whole_script
-from fairdsl.backends.solver_files import Answer, Asked, Lowered
+from fairdsl.backends.smt.solve import SolvedScript, solve_script
+from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Fidelity, Verdict
 
-__all__ = ["SmtLib"]
+__all__ = ["PairEncoding", "SmtLib"]
 
 
-class SmtLib:
+class PairEncoding(Encoding):
+    """What the formats have in common that ask about pairs: they are written partition by partition, too."""
+
+    options = frozenset({"output", "resume", "seed"})
+
+    def __init__(self, part: str = "") -> None:
+        self._part = part
+
+    def on_part(self, box: Mapping[str, str]) -> Self:
+        """Files that say that they are about a partition."""
+        return type(self)(part_in_words(box))
+
+    def parts(self, problem: Problem, size: int) -> GridParts:
+        """The partitions that `check` takes."""
+        return GridParts(problem, size)
+
+    def compares_nobody(self, problem: Problem, budget: Budget) -> bool:
+        """Whether z3 refutes that there is any pair to compare."""
+        return compares_nobody(problem, budget)
+
+
+class SmtLib(PairEncoding):
     """SMT-LIB 2.6 in the logic QF_LIRA."""
 
     name = "smtlib"
-    format = SMTLIB
-    meaning: Mapping[str, str] = MappingProxyType(
+    meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "holds": "every file is unsat",
             "violated": "some file is sat; its model is a pair, to be replayed on the original model",
         }
     )
-
-    def __init__(self, part: str = "") -> None:
-        self._part = part
-
-    def on_part(self, box: Mapping[str, str]) -> SmtLib:
-        """Scripts that say that they are about a partition."""
-        return SmtLib(part_in_words(box))
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Every question about pairs that has a yes or a no."""
@@ -49,12 +65,16 @@ class SmtLib:
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """One file, named after the property. All that leads back is in the problem itself."""
-        name, text = f"{problem.name}.{SMTLIB.extension}", whole_script(problem, self._part)
+        name, text = f"{problem.name}.{self.extension}", whole_script(problem, self._part)
         return Lowered(
             files={name: text.encode()},
             settled_by=((name,),),
             described={name: {"role": "question", "echo": echo(text)}},
         )
+
+    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedScript:
+        """By z3, into ``NAME.smt2.answer``."""
+        return solve_script(path, how)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""

@@ -20,12 +20,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.solver_files import Answer, Format
+from fairdsl.backends.encoding import Answer
 from fairdsl.verdict import Reason
 
-__all__ = ["OUT_OF_MEMORY", "SMTLIB", "Job", "Pool", "Workers", "answer_of_z3", "reason_of", "solver_name"]
-
-SMTLIB = Format(name="smtlib", extension="smt2", comment=";")
+__all__ = ["OUT_OF_MEMORY", "Job", "Pool", "Workers", "answer_of_z3", "reason_of", "solver_name"]
 
 #: `-P`: the worker's own folder is no place to import from.
 _COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("worker.py")))

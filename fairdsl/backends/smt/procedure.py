@@ -12,7 +12,7 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
-from fairdsl.backends.smt.recover import checked, is_violation, worst
+from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.backends.smt.vacuity import compares_nobody
@@ -20,7 +20,19 @@ from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.rounding import float_above, float_below
-from fairdsl.verdict import Arithmetic, Basis, Evidence, Fidelity, Holds, Reason, Unknown, Verdict, Violated, Word
+from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
+    Evidence,
+    Fidelity,
+    Holds,
+    Reason,
+    Unknown,
+    Verdict,
+    Violated,
+    Word,
+    worst,
+)
 
 __all__ = ["Smt", "refusal"]
 

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from fairdsl.backends.encoding import Answer, Lowered
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.engine import reason_of
 from fairdsl.backends.smt.individuals import Individuals
 from fairdsl.backends.smt.terms import symbol
-from fairdsl.backends.solver_files import Answer, Lowered
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import round_point, witness
-from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated, Witness
+from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated, Witness, worst
 
-__all__ = ["answer_text", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered", "worst"]
+__all__ = ["answer_text", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered"]
 
 _TOKEN = re.compile(r';[^\n]*|[()]|\|[^|]*\||"(?:[^"]|"")*"|[^\s();|"]+')
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
@@ -185,22 +185,6 @@ def _to(files: Sequence[str]) -> str:
     named = ", ".join(f"`{file}`" for file in files[:3])
     more = f" and {len(files) - 3} more" if len(files) > 3 else ""
     return f" to {named}{more}" if files else ": nobody is left to compare, so none is needed"
-
-
-def worst(undecided: Iterable[Unknown]) -> Unknown:
-    """The one whose reason tells most: what points at a fault comes before what more time would mend."""
-    return min(undecided, key=lambda verdict: _WORST.index(verdict.reason) if verdict.reason in _WORST else len(_WORST))
-
-
-_WORST = (
-    Reason.NUMERIC_GAP,
-    Reason.REPLAY_FAILED,
-    Reason.MALFORMED,
-    Reason.ENGINE_CRASHED,
-    Reason.MEMORY_OUT,
-    Reason.TIMEOUT,
-    Reason.INCOMPLETE,
-)
 
 
 def _one(problem: Problem, file: str, answer: Answer | None, pairs: Pairs, evidence: Evidence) -> Verdict | None:

@@ -6,9 +6,9 @@ import time
 from collections.abc import Hashable
 
 from fairdsl.backends.contract import Budget
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.engine import Job, Pool, Workers
 from fairdsl.backends.smt.script import admissible_script
-from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.problem import Problem
 
 __all__ = ["compares_nobody"]

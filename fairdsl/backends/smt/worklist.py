@@ -18,12 +18,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Facts, Observer
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import Case, cases, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
 from fairdsl.backends.smt.settle import Bounded, Bounder
-from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness

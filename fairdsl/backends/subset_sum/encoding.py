@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
-from fairdsl.backends.contract import Offer, Refusal
-from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
+from fairdsl.backends.contract import Observer, Offer, Refusal
+from fairdsl.backends.encoding import Answer, Asked, Encoding, Lowered, Solving
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance
 from fairdsl.backends.subset_sum.offer import offer
+from fairdsl.backends.subset_sum.solve import SolvedInstance, solve_instance
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
-__all__ = ["SUBSET_SUM", "SubsetSumInstance"]
-
-SUBSET_SUM = Format(name="subset-sum", extension="json", comment="")
+__all__ = ["SubsetSumInstance"]
 
 
-class SubsetSumInstance:
+class SubsetSumInstance(Encoding):
     """Instances for ``fairdsl solve``, or for any other solver that counts weighted subset sums."""
 
     name = "subset-sum"
-    format = SUBSET_SUM
-    meaning: Mapping[str, str] = MappingProxyType({"solved by": "fairdsl solve FILE, which prints the value's report"})
+    options = frozenset({"memory", "output"})
+    meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"solved by": "fairdsl solve FILE, which prints the value's report"}
+    )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What the engine answers, as far as its task is finite and exact."""
@@ -41,10 +43,14 @@ class SubsetSumInstance:
         instance = instance_of(problem, asked)
         if not isinstance(instance, Instance):
             raise ValueError("an instance was asked for of a problem that has none")
-        name = f"{problem.name}.{SUBSET_SUM.extension}"
+        name = f"{problem.name}.{self.extension}"
         return Lowered(
             files={name: pack_instance(instance)}, settled_by=((name,),), described={name: {"role": "instance"}}
         )
+
+    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedInstance:
+        """By the engine that `check` uses."""
+        return solve_instance(path, how, observer)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict rests on where nothing was solved."""

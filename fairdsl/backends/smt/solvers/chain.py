@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Facts, Silent
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import Atom, Case, cases, pair_of
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.recover import checked, is_violation
@@ -26,7 +27,6 @@ from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.settle import Bounded, Bounder
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
-from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import float_layers

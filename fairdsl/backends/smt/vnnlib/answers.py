@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.vnnlib.nearby import pairs_near
-from fairdsl.backends.solver_files import Answer
 from fairdsl.ir.domain import Attribute, Point, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet, narrow

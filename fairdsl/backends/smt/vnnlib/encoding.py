@@ -16,24 +16,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from hashlib import sha256
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.contract import Observer, Offer, Refusal
+from fairdsl.backends.encoding import Answer, Asked, Lowered, Solved, Solving
+from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.smt.cases import Case, cases
+from fairdsl.backends.smt.encoding import PairEncoding
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import recovered
-from fairdsl.backends.smt.script import part_in_words
 from fairdsl.backends.smt.vnnlib.answers import pairs_in
 from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of, pair_query
 from fairdsl.backends.smt.vnnlib.printed import parse_answer
 from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
-from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Point
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
@@ -41,31 +44,21 @@ from fairdsl.verdict import Evidence, Fidelity, Verdict
 
 __all__ = ["VnnLib"]
 
-VNNLIB = Format(name="vnnlib", extension="vnnlib", comment=";")
-
 #: More indicators than this would be more conditions than any reader of the format branches over.
 _MOST_INDICATORS = 512
 
 
-class VnnLib:
+class VnnLib(PairEncoding):
     """VNN-LIB 2.0 and 1.0 with ONNX networks."""
 
     name = "vnnlib"
-    format = VNNLIB
-    meaning: Mapping[str, str] = MappingProxyType(
+    meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "holds": "every file of one list of `settled_by` is unsat",
             "violated": "some file is sat and a pair of individuals at its point, or near it, breaks the demand when "
             "replayed on the original model",
         }
     )
-
-    def __init__(self, part: str = "") -> None:
-        self._part = part
-
-    def on_part(self, box: Mapping[str, str]) -> VnnLib:
-        """Files that say that they are about a partition."""
-        return VnnLib(part_in_words(box))
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Questions about pairs whose network is piecewise linear and can be stored."""
@@ -86,7 +79,7 @@ class VnnLib:
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """The files of a question; none of version 1.0 for cases that leave nobody."""
-        writing = _Writing(problem, self._part)
+        writing = _Writing(problem, self._part, self.extension)
         pair, split = writing.pair(), writing.cases()
         # Where nobody is left to compare, nothing needs an answer.
         settled_by = ((pair,), split) if pair is not None else ((),)
@@ -100,6 +93,11 @@ class VnnLib:
             fidelity=Fidelity.WIDENS,
             notes=("as reliable as that solver's own arithmetic, which in verifiers of networks is often rounded",),
         )
+
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
+        """No solver of ours reads it."""
+        what, instead = "no solver of fairdsl's reads VNN-LIB", "give them to a solver of their format"
+        raise DiagnosticError(not_of_its_kind(str(path), "file to solve", what, instead))
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """A line with the status, and behind `sat` the inputs."""
@@ -117,8 +115,8 @@ class VnnLib:
 class _Writing:
     """Collects the files of one question; a network that several files use is written once."""
 
-    def __init__(self, problem: Problem, part: str) -> None:
-        self._problem, self._part = problem, part
+    def __init__(self, problem: Problem, part: str, extension: str) -> None:
+        self._problem, self._part, self._extension = problem, part, extension
         self.files: dict[str, bytes] = {}
         self.described: dict[str, dict[str, Any]] = {}
 
@@ -139,7 +137,7 @@ class _Writing:
             for index in range(count + flags)
         ]
         network = self._network(chain, inputs)
-        name = f"{problem.name}.{VNNLIB.extension}"
+        name = f"{problem.name}.{self._extension}"
         self.files[name] = pair_text(problem, query, network, self._part).encode()
         self.described[name] = {"role": "pair", "version": "2.0", "network": network}
         return name
@@ -159,7 +157,7 @@ class _Writing:
             for index, column in enumerate(product.columns)
         ]
         network = self._network(product.chain, inputs)
-        name = f"{self._problem.name}.case{number}.{VNNLIB.extension}"
+        name = f"{self._problem.name}.case{number}.{self._extension}"
         self.files[name] = case_text(self._problem, case, product, network, self._part).encode()
         self.described[name] = {
             "role": "case",

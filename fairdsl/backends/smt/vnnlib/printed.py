@@ -30,7 +30,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from fairdsl.backends.solver_files import Answer
+from fairdsl.backends.encoding import Answer
 
 __all__ = ["parse_answer"]
 

@@ -25,7 +25,7 @@ from time import monotonic
 from typing import Any
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.solver_files import Answer
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
 from fairdsl.backends.ssat.files.quantities import digest_of, question_of, subjects_of
 from fairdsl.backends.ssat.formulas import Formulas

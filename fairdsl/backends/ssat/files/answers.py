@@ -34,7 +34,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from fairdsl.backends.solver_files import Answer
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.ssat.files.formats import ROUNDING
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.backends.ssat.sdimacs import number_of, unit_of

@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
-from fairdsl.backends.contract import Offer, Refusal
-from fairdsl.backends.solver_files import Answer, Asked, Format, Lowered
+from fairdsl.backends.contract import Observer, Offer, Refusal
+from fairdsl.backends.encoding import Answer, Asked, Encoding, Lowered, Solving
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of, question_of, subjects_of
+from fairdsl.backends.ssat.files.solve import SolvedValue, solve_value
 from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.law import Law
@@ -37,17 +39,16 @@ __all__ = ["Dimacs", "Mcc", "Sdimacs"]
 _FILES = 4096
 
 
-class _Files:
+class _Files(Encoding):
     """What the three have in common."""
 
-    name: str
-    format: Format
-    meaning: Mapping[str, str] = MappingProxyType(
+    meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "value": "each answer is a number; `quantities` says which, and `combined` how they become the metric",
             "unknown": "a file without an answer leaves its number between 0 and 1",
         }
     )
+    options = frozenset({"memory", "output", "ssat_solver"})
     _groups: str | None
     _write: Callable[..., Written]
     _read: Callable[[str, Mapping[str, Any]], Answer]
@@ -82,7 +83,7 @@ class _Files:
             asked=asked,
             population=population,
             form=self.name,
-            extension=self.format.extension,
+            extension=self.extension,
             write=type(self)._write,
         )
         for law, (subject, asking) in enumerate(zip(subjects, askings, strict=True)):
@@ -96,6 +97,10 @@ class _Files:
             quantities=tuple(found.quantities),
             combined=combined(question_of(problem), subjects, askings, names, population),
         )
+
+    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedValue:
+        """By the embedded solver, or the one that was named."""
+        return solve_value(path, how, observer)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""
@@ -121,7 +126,6 @@ class Sdimacs(_Files):
     """Instances of stochastic satisfiability; ``groups`` as `check` takes it."""
 
     name = "sdimacs"
-    format = Format(name="sdimacs", extension="sdimacs", comment="c")
     _write = staticmethod(as_sdimacs)
     _read = staticmethod(answer_of_value)
 
@@ -137,7 +141,6 @@ class Mcc(_Files):
     """Weighted model counts."""
 
     name = "mcc"
-    format = Format(name="mcc", extension="cnf", comment="c")
     _groups = "enumerate"
     _write = staticmethod(as_mcc)
     _read = staticmethod(answer_of_weight)
@@ -147,7 +150,6 @@ class Dimacs(_Files):
     """Model counts."""
 
     name = "dimacs"
-    format = Format(name="dimacs", extension="cnf", comment="c")
     _groups = "enumerate"
     _write = staticmethod(as_dimacs)
     _read = staticmethod(answer_of_count)

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import chain, count
 from typing import Any
 
-from fairdsl.backends.solver_files import Asked
+from fairdsl.backends.encoding import Asked
 from fairdsl.backends.ssat.files.quantities import Asking, Quantity
 from fairdsl.backends.ssat.questions import Cells
 from fairdsl.backends.ssat.sdimacs import digits_of

@@ -16,10 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.solver_files import Answer, Encoding
+from fairdsl.backends.encoding import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report import errors
-from fairdsl.report.manifest import ANSWER_ENDINGS, answer_names
+from fairdsl.solver_files import errors
+from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
 
 __all__ = ["answers_of"]
 

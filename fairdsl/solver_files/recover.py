@@ -19,56 +19,93 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.smt.partition.grid import Grid, restricted
-from fairdsl.backends.smt.recover import worst
-from fairdsl.backends.smt.vacuity import compares_nobody
-from fairdsl.backends.solver_files import Answer, Encoding, Lowered
+from fairdsl.backends.encoding import Answer, ByParts, Encoding, Lowered, Parts, Standalone, encoding_of
+from fairdsl.backends.errors import nothing_to_recover
+from fairdsl.backends.formats import FORMATS, format_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.expressible import expressible
-from fairdsl.plan.registry import encodings
-from fairdsl.recovering.answers import answers_of
 from fairdsl.replay import shortened
-from fairdsl.report import errors
 from fairdsl.report.gather import Gathering
 from fairdsl.report.hashes import hashed_models
-from fairdsl.report.manifest import MANIFEST, Manifest, Part, Question, box_in_words, read_manifest
 from fairdsl.report.model import HashedFile, Report
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated, Word
+from fairdsl.solver_files import errors
+from fairdsl.solver_files.answers import answers_of
+from fairdsl.solver_files.manifest import MANIFEST, Manifest, Part, Question, read_manifest
+from fairdsl.solver_files.report import report_of
+from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated, Word, worst
 
-__all__ = ["recover_answers", "solver_folder"]
+__all__ = ["recover_files"]
 
 
-def solver_folder(path: Path) -> bool:
-    """Whether the folder has a manifest of solver files, whose answers are words rather than results of jobs."""
+def recover_files(
+    paths: Sequence[Path],
+    *,
+    answers: Sequence[Path] = (),
+    spec: str | None = None,
+    models: Mapping[str, str],
+    data: Mapping[str, str],
+    memory: int,
+) -> Report:
+    """The report on solver files: on those of a folder, or on files that state their demands, wherever they lie.
+
+    ``answers`` are files with answers (by default those in the folder), ``spec`` is the spec's path where it is
+    not the manifest's, ``models`` and ``data`` are files that replaced the spec's. Raises DiagnosticError
+    where manifest, spec, models, files and answers do not belong together, ValueError for options of a folder where
+    files are given.
+    """
+    folder = paths[0] if len(paths) == 1 and paths[0].is_dir() else None
+    if folder is not None and _by_manifest(folder):
+        return _recover_answers(folder, answers=answers, spec=spec, models=models, data=data)
+    if answers or spec is not None or models or data:
+        if folder is not None:
+            raise DiagnosticError(nothing_to_recover([str(folder)], "the folder has no manifest of solver files"))
+        raise ValueError("`answers`, `spec`, `models` and `data` belong to one folder of solver files")
+    return report_of(_standalone(paths).results(paths, memory))
+
+
+def _by_manifest(folder: Path) -> bool:
+    """Whether only the folder's manifest says what its files ask."""
     try:
-        content = json.loads((path / MANIFEST).read_bytes())
+        content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError):
-        return (path / MANIFEST).is_file() and not any(path.glob("*.job"))
-    return not isinstance(content, dict) or content.get("format") != "interval-job"
+        content = None
+    form = content.get("format") if isinstance(content, dict) else None
+    if form in FORMATS:
+        return not isinstance(encoding_of(form), Standalone)
+    files = (path for path in folder.iterdir() if path.name != MANIFEST)
+    return (folder / MANIFEST).is_file() and not any(_states_its_demand(path) for path in files)
 
 
-def recover_answers(
+def _states_its_demand(file: Path) -> bool:
+    form = format_of(file) if file.is_file() else None
+    return form is not None and isinstance(encoding_of(form), Standalone)
+
+
+def _standalone(paths: Sequence[Path]) -> Standalone:
+    """The encoding whose files these are, or the first of those whose files state their demands."""
+    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    named = [form for file in files if file.is_file() and (form := format_of(file)) is not None]
+    encodings = (encoding_of(form) for form in dict.fromkeys([*named, *FORMATS]))
+    return next(encoding for encoding in encodings if isinstance(encoding, Standalone))
+
+
+def _recover_answers(
     folder: Path,
     *,
     answers: Sequence[Path],
     spec: str | None,
     models: Mapping[str, str],
-    data: Mapping[str, str] | None = None,
+    data: Mapping[str, str],
 ) -> Report:
-    """The report on the solver files in a folder, from the answers to them.
-
-    ``answers`` are files with answers (by default those in the folder), ``spec`` is the spec's path where it is
-    not the manifest's, ``models`` and ``data`` are files that replaced the spec's. Raises DiagnosticError where
-    manifest, spec, models, files and answers do not belong together.
-    """
+    """The report on the solver files in a folder, from the answers to them; spec and models are read again."""
     manifest = read_manifest(folder / MANIFEST)
-    encoding = encodings().get(manifest.format)
-    if encoding is None:
+    if manifest.format not in FORMATS:
         what = f"it is about files of the format `{manifest.format}`, which this fairdsl does not write"
         raise DiagnosticError(errors.unreadable_manifest(str(folder / MANIFEST), what))
+    encoding = encoding_of(manifest.format)
     _unchanged_files(folder, manifest)
     path = _spec_path(folder, manifest) if spec is None else spec
     checked, warnings = front_end(path)
@@ -159,8 +196,8 @@ class _Recovering:
         if question is None:
             return Unknown(reason=Reason.INCOMPLETE, detail="no solver file asks this", evidence=evidence)
         verdict = self._joined(problem, question, evidence) if question.cut else self._part(problem, question.parts[0])
-        if isinstance(verdict, Holds):
-            vacuous = compares_nobody(problem, Budget.of(_SECONDS_FOR_ANYBODY))
+        if isinstance(verdict, Holds) and isinstance(self.encoding, ByParts):
+            vacuous = self.encoding.compares_nobody(problem, Budget.of(_SECONDS_FOR_ANYBODY))
             return Holds(evidence=replace(verdict.evidence, vacuous=vacuous))
         return shortened(verdict, problem, _SECONDS_FOR_PAIRS)
 
@@ -180,15 +217,18 @@ class _Recovering:
     def _joined(self, problem: Problem, question: Question, evidence: Evidence) -> Verdict:
         """The verdict on all partitions: their tallies are in the evidence."""
         assert question.cut is not None
-        grid = Grid.of(problem, question.cut.size)
+        if not isinstance(self.encoding, ByParts):
+            what = f"files of the format `{self.manifest.format}` are not cut into partitions"
+            raise DiagnosticError(errors.unreadable_manifest(MANIFEST, what))
+        grid = self.encoding.parts(problem, question.cut.size)
         verdicts: dict[int, Verdict] = {}
         for part in question.parts:
             index = part.partition
-            if index is None or not 0 <= index < grid.count or part.box != box_in_words(problem.domain, grid, index):
+            if index is None or not 0 <= index < grid.count or part.box != grid.words(index):
                 what = f"this fairdsl cuts `{question.property}` into other partitions"
                 raise DiagnosticError(errors.outdated(MANIFEST, what, _AGAIN))
             # A pair beside the point that a solver found says something about this part only if it lies in it.
-            verdicts[index] = self._part(restricted(problem, grid.box(index)), part)
+            verdicts[index] = self._part(grid.problem(index), part)
         evidence = replace(evidence, coverage=_coverage(grid, question.cut.size, verdicts))
         violations = [verdict for verdict in verdicts.values() if isinstance(verdict, Violated)]
         if violations:
@@ -202,7 +242,7 @@ class _Recovering:
         return Holds(evidence=evidence)
 
 
-def _coverage(grid: Grid, size: int, verdicts: Mapping[int, Verdict]) -> Coverage:
+def _coverage(grid: Parts, size: int, verdicts: Mapping[int, Verdict]) -> Coverage:
     """How many partitions came to what, which share of all units lies in them, and why some are unknown."""
 
     def tally(kind: type[Verdict]) -> Tally:

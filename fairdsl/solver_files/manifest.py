@@ -12,16 +12,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fairdsl.backends.smt.partition.words import values_in_words
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.domain import Domain
-from fairdsl.report import errors
 from fairdsl.report.model import HashedFile
-
-if TYPE_CHECKING:
-    from fairdsl.backends.smt.partition.grid import Grid
+from fairdsl.solver_files import errors
 
 __all__ = [
     "ANSWER_ENDINGS",
@@ -31,7 +26,6 @@ __all__ = [
     "Part",
     "Question",
     "answer_names",
-    "box_in_words",
     "files_named",
     "read_manifest",
     "written",
@@ -120,12 +114,6 @@ def written(manifest: Manifest) -> bytes:
         "refused": list(manifest.refused),
     }
     return (json.dumps(content | {"sha256": _digest(content)}, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def box_in_words(domain: Domain, grid: Grid, index: int) -> dict[str, str]:
-    """A partition's values of the attributes that are cut, as the spec writes them."""
-    box = grid.box(index)
-    return {domain.attributes[cut].name: values_in_words(domain.attributes[cut], box[cut]) for cut in grid.cut}
 
 
 def files_named(path: Path) -> tuple[str, ...] | None:

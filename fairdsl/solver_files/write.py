@@ -8,29 +8,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fairdsl.backends.smt.partition.grid import Grid, restricted
-from fairdsl.backends.solver_files import Asked, ByParts, Encoding, Grouping
-from fairdsl.compilation.folder import Folder
+from fairdsl.backends.encoding import Asked, ByParts, Encoding, Grouping, encoding_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_format, check_properties
 from fairdsl.plan.expressible import expressible
-from fairdsl.plan.registry import encodings
 from fairdsl.report.hashes import hashed_models
-from fairdsl.report.manifest import (
-    MANIFEST,
-    Cut,
-    Manifest,
-    Part,
-    Question,
-    box_in_words,
-    written,
-)
 from fairdsl.report.model import HashedFile
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedSpec, front_end
+from fairdsl.solver_files.folder import Folder
+from fairdsl.solver_files.manifest import MANIFEST, Cut, Manifest, Part, Question, written
 
 __all__ = ["Compiled", "Partitioning", "compile_spec"]
 
@@ -83,7 +73,7 @@ def compile_spec(
     have none, and for ``groups`` where there is no such choice.
     """
     check_format(form)
-    encoding = encodings()[form]
+    encoding = encoding_of(form)
     if groups is not None:
         if not isinstance(encoding, Grouping):
             why = "it asks about groups in one way, or not at all: leave out `--groups`"
@@ -144,13 +134,13 @@ def _parts(
         part = Part(settled_by=lowered.settled_by, quantities=lowered.quantities, combined=lowered.combined)
         return (part,), None
     assert isinstance(encoding, ByParts), "others are refused"
-    grid = Grid.of(problem, partitioning.size)
+    grid = encoding.parts(problem, partitioning.size)
     if partitioning.first is None and grid.count > _MOST_PARTITIONS:
         raise DiagnosticError(errors.too_many_partitions(problem.name, grid.count, _MOST_PARTITIONS))
     parts = []
     for index in itertools.islice(grid.order(partitioning.seed), partitioning.first):
-        inside = replace(restricted(problem, grid.box(index)), name=f"{problem.name}.p{index:07d}")
-        box = box_in_words(problem.domain, grid, index)
+        inside = replace(grid.problem(index), name=f"{problem.name}.p{index:07d}")
+        box = grid.words(index)
         lowered = encoding.on_part(box).lower(inside, asked)
         folder.add(lowered)
         parts.append(

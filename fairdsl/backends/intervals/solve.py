@@ -9,13 +9,14 @@ moment goes on from the last one.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.errors import nothing_to_resume, result_exists
+from fairdsl.backends.answer_files import check_earlier
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.encoding import Ended, Solved, Solving
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.clock import Checkpoints, Ending
 from fairdsl.backends.intervals.cluster import check_cluster
@@ -27,60 +28,98 @@ from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
 from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.numbers import Towards, above, below, ratio, shown
 from fairdsl.resources import version
-from fairdsl.verdict import Holds, Shares, Unknown, Word
+from fairdsl.verdict import Holds, Reason, Shares, Unknown, Word
 
-__all__ = ["Solved", "solve_job"]
+__all__ = ["SolvedJob", "solve_job"]
+
+#: What became of the run, by its ending.
+_ENDINGS = {
+    Ending.FINISHED: "nothing is left to refine",
+    Ending.DEADLINE: "the time is up; `--resume` goes on",
+    Ending.NODES: "the boxes asked for are evaluated",
+    Ending.INTERRUPTED: "interrupted; `--resume` goes on",
+    Ending.STOPPED: "the processes went away; `--resume` goes on",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solved:
-    """What became of a job, or of a shard: then everything outside the shard counts as undecided.
-
-    ``standing`` are the shares, also where the demand asks whether everybody is treated alike.
-    """
+class SolvedJob(Solved):
+    """What became of a job, or of a shard: then everything outside the shard counts as undecided."""
 
     job: Job
-    result: Path
+    #: Which of how many shards it is, from 1.
     shard: int
     shards: int
+    #: Why the run ended.
     ending: Ending
+    #: Boxes that were evaluated, in earlier runs too.
     nodes: int
-    seconds: float
+    #: The shares, also where the demand asks whether everybody is treated alike.
     standing: Shares
     verdict: Holds | Unknown | Shares
 
+    @property
+    def ended(self) -> Ended:
+        """Whatever is left undecided, a result is written."""
+        return Ended.INTERRUPTED if self.ending is Ending.INTERRUPTED else Ended.ANSWERED
 
-def solve_job(
-    path: Path,
-    *,
-    shard: int,
-    shards: int,
-    resume: bool,
-    budget: Budget,
-    checkpoint: float,
-    output: Path | None,
-    observer: Observer,
-) -> Solved:
-    """Refine part ``shard`` of ``shards`` until the budget ends; save every ``checkpoint`` seconds.
+    @property
+    def heading(self) -> tuple[str, str, str]:
+        """The property, the demand, and which shard it is."""
+        of = f"shard {self.shard} of {self.shards}" if self.shards > 1 else ""
+        return self.job.asked.property, " ".join(self.job.asked.demand.split()), of
+
+    @property
+    def lines(self) -> Sequence[tuple[str, str | Reason]]:
+        """The shares, the effort, and where they are written."""
+        standing, elsewhere = self.standing, "what the other shards decide counts as undecided here"
+        return (
+            ("certified", shown(standing.certified, percent=True, towards=Towards.DOWN)),
+            ("falsified", shown(standing.falsified, percent=True, towards=Towards.DOWN)),
+            ("undecided", shown(standing.undecided, percent=True, towards=Towards.UP)),
+            *((("note", elsewhere),) if self.shards > 1 else ()),
+            ("refined", f"{self.nodes:,} boxes in {self.seconds:.1f} s; {_ENDINGS[self.ending]}"),
+            ("result", str(self.answer)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as data."""
+        shares = {name: getattr(self.standing, name) for name in ("certified", "falsified", "undecided")}
+        return {
+            "job": self.job.sha256,
+            "property": self.job.asked.property,
+            "demand": self.job.asked.demand,
+            "shard": [self.shard, self.shards],
+            "result": str(self.answer),
+            "ending": self.ending.value,
+            "nodes": self.nodes,
+            "seconds": round(self.seconds, 3),
+            **{name: (above if name == "undecided" else below)(share) for name, share in shares.items()},
+            "exact": {name: ratio(share) for name, share in shares.items()},
+        }
+
+
+def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
+    """Refine the part ``how.shard`` until the budget ends; save it at every checkpoint.
 
     Raises DiagnosticError for a file that is no job, for ``resume`` without an earlier result, and for an
     earlier result without ``resume``.
     """
-    job = read_job(path)
-    target = output if output is not None else result_name(path, shard, shards)
+    job, budget = read_job(path), how.budget
+    target = how.output or result_name(path, how.shard, how.shards)
+    # Better known before anything is compiled or written.
+    check_earlier(target, resume=how.resume)
     if budget.scheduler is not None:
-        # Better known before anything is written.
         check_cluster(budget.scheduler)
     budget = budget.extended(compile_kernels(observer))
     observer.progress(job.asked.property, None, job.asked.demand)
     began = time.monotonic()
-    if resume:
-        start = _earlier(job, target, shard, shards)
+    if how.resume:
+        start = _earlier(job, target, how.shard, how.shards)
     else:
-        if target.exists():
-            raise DiagnosticError(result_exists(str(target)))
-        start = _first(job, shard, shards, budget.memory)
+        start = _first(job, how.shard, how.shards, budget.memory)
         write_result(target, start, version())
     refinement = Refinement.resume(job.task, start.state, memory=budget.memory)
     latest = start
@@ -92,13 +131,14 @@ def solve_job(
 
     ending = Ending.FINISHED
     if not start.finished:
-        ending = refine_within(refinement, budget, observer, Checkpoints(save, checkpoint))
-    joined = join_results(job, {shard: Found(target, latest)}, budget.memory, Word.OWN)
-    return Solved(
+        ending = refine_within(refinement, budget, observer, Checkpoints(save, how.checkpoint))
+    joined = join_results(job, {how.shard: Found(target, latest)}, budget.memory, Word.OWN)
+    return SolvedJob(
+        file=path,
+        answer=target,
         job=job,
-        result=target,
-        shard=shard,
-        shards=shards,
+        shard=how.shard,
+        shards=how.shards,
         ending=ending,
         nodes=latest.nodes,
         seconds=latest.seconds,
@@ -135,8 +175,6 @@ def _first(job: Job, shard: int, shards: int, memory: int) -> Result:
 
 def _earlier(job: Job, path: Path, shard: int, shards: int) -> Result:
     """The result to go on from; DiagnosticError where it is not one of this shard."""
-    if not path.exists():
-        raise DiagnosticError(nothing_to_resume(str(path)))
     result = read_result(path)
     if result.job != job.sha256:
         raise DiagnosticError(errors.unfitting_part(str(path), "it is a result of another job"))

@@ -1,6 +1,6 @@
-"""The results of interval jobs become the report that ``check`` would give.
+"""The results of interval jobs, wherever they lie, become verdicts on the jobs' demands.
 
-results, by job --usable--> the best of each shard --join_results--> verdicts --demand_report--> report
+results, by job --usable--> the best of each shard --join_results--> verdicts
 """
 
 from __future__ import annotations
@@ -8,27 +8,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fairdsl.backends.encoding import AnsweredDemand
+from fairdsl.backends.errors import nothing_to_recover
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.container import claims
 from fairdsl.backends.intervals.job import JOB, Job, read_job
 from fairdsl.backends.intervals.recover import Found, join_results, usable
 from fairdsl.backends.intervals.result import read_result
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import TRUE
-from fairdsl.report.build import demand_report
-from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
-from fairdsl.resources import version
 from fairdsl.verdict import Word
 
-__all__ = ["recover_results"]
-
-#: Results name no individuals, so their report needs no domain to name them in.
-_NOBODY = Domain(name="", attributes=(), where=TRUE)
+__all__ = ["collected"]
 
 
-def recover_results(paths: Sequence[Path], memory: int) -> Report:
-    """The report on the jobs and results in these files and folders.
+def collected(paths: Sequence[Path], memory: int) -> tuple[AnsweredDemand, ...]:
+    """The demands of the jobs in these files and folders, with what their results come to.
 
     A job lies beside its results unless it is given. Raises DiagnosticError where there is nothing to
     recover, or where results do not belong together.
@@ -36,20 +30,18 @@ def recover_results(paths: Sequence[Path], memory: int) -> Report:
     jobs, found = _sorted(paths)
     given = [str(path) for path in paths]
     if not found:
-        raise DiagnosticError(errors.nothing_to_recover(given, "no results"))
+        raise DiagnosticError(nothing_to_recover(given, "no results"))
     for one in found:
         if one.result.job not in jobs:
             job = _beside(one)
             if job is None:
-                raise DiagnosticError(errors.nothing_to_recover(given, f"the job of `{one.path}` is not there"))
+                raise DiagnosticError(nothing_to_recover(given, f"the job of `{one.path}` is not there"))
             jobs[one.result.job] = job
     opened = {sha256: read_job(path) for sha256, path in jobs.items()}
     _of_one_spec(opened, jobs)
-    demands = {
-        sha256: _demand(job, [one for one in found if one.result.job == sha256], memory)
-        for sha256, job in opened.items()
-    }
-    return _report(opened, demands)
+    return tuple(
+        _answered(job, [one for one in found if one.result.job == sha256], memory) for sha256, job in opened.items()
+    )
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
@@ -90,42 +82,10 @@ def _of_one_spec(jobs: Mapping[str, Job], paths: Mapping[str, Path]) -> None:
             raise DiagnosticError(errors.unfitting_part(str(paths[sha256]), reason))
 
 
-def _demand(job: Job, found: Sequence[Found], memory: int) -> DemandReport:
-    return demand_report(
-        text=job.asked.demand,
-        metric=job.asked.metric,
+def _answered(job: Job, found: Sequence[Found], memory: int) -> AnsweredDemand:
+    return AnsweredDemand(
+        asked=job.asked,
         quantity=job.quantity,
-        threshold=job.asked.threshold,
         verdict=join_results(job, usable(job, found), memory, Word.FILES).verdict,
-        domain=_NOBODY,
-        outcomes=(),
         seconds=sum(one.result.seconds for one in found),
-    )
-
-
-def _report(jobs: Mapping[str, Job], demands: Mapping[str, DemandReport]) -> Report:
-    """One report, its properties in the order of the files."""
-    by_property: dict[str, list[str]] = {}
-    for sha256, job in jobs.items():
-        by_property.setdefault(job.asked.property, []).append(sha256)
-    asked = {name: jobs[members[0]].asked for name, members in by_property.items()}
-    first = next(iter(asked.values()))
-    models = {
-        one.model: HashedFile(name=one.model, path=one.model_path, sha256=one.model_sha256) for one in asked.values()
-    }
-    return Report(
-        version=version(),
-        path=first.spec,
-        sha256=first.spec_sha256,
-        title=first.title,
-        models=tuple(models.values()),
-        properties=tuple(
-            PropertyReport(
-                name=name,
-                sentence=one.sentence,
-                clauses=one.clauses,
-                demands=tuple(demands[sha256] for sha256 in by_property[name]),
-            )
-            for name, one in asked.items()
-        ),
     )

@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from fairdsl.backends.encoding import Lowered
 from fairdsl.backends.errors import cannot_write, result_exists
-from fairdsl.backends.solver_files import Lowered
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report.manifest import MANIFEST, answer_names, read_manifest
+from fairdsl.solver_files.manifest import MANIFEST, answer_names, read_manifest
 
 __all__ = ["Folder"]
 

@@ -1,0 +1,272 @@
+"""The contract of those who write solver files: what a file asks, how it is solved, what answers to it mean.
+
+An *encoding* writes a problem as files (``lower``), answers such a file with a solver of ours (``solve``), reads what
+any solver printed for it (``answer``), and turns answers into a verdict (``recover``). It offers and refuses as
+procedures do (:mod:`fairdsl.backends.contract`). A format is registered by one line in :mod:`fairdsl.backends.formats`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
+from fairdsl.backends.formats import FORMATS
+from fairdsl.ir.population import Network
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.verdict import Evidence, Reason, Verdict
+
+__all__ = [
+    "Answer",
+    "AnsweredDemand",
+    "Asked",
+    "ByParts",
+    "Encoding",
+    "Ended",
+    "Grouping",
+    "Lowered",
+    "Parts",
+    "Solved",
+    "Solving",
+    "Standalone",
+    "encoding_of",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A demand in the spec's words, for files whose answers become a report without the spec.
+
+    ``demand`` is the line as written, ``metric`` what it is about; ``model_path`` and ``model_sha256`` are
+    None for a model written in the spec. Of a file written by hand the ``spec`` is the file itself, and has no
+    ``spec_sha256`` and no ``model``: both are empty.
+    """
+
+    spec: str
+    spec_sha256: str
+    title: str | None
+    model: str
+    model_path: str | None
+    model_sha256: str | None
+    property: str
+    sentence: str
+    clauses: tuple[str, ...]
+    formula: str
+    demand: str
+    metric: str
+    threshold: Threshold | None
+    required: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredDemand:
+    """A demand that a file states itself, and its verdict: all that a report on it needs."""
+
+    asked: Asked
+    quantity: Quantity
+    verdict: Verdict
+    #: Seconds that it took.
+    seconds: float
+    #: The columns that groups are made of; None where no groups are asked about.
+    population: Network | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowered:
+    """A problem in a target language: the files' content by name, and what leads the answers home.
+
+    ``settled_by``: alternatives; answers to every file of one of them, `unsat` where answers are words, settle the
+    problem. ``described`` is what the manifest says about a file beside its hash, as JSON has it. Where answers are
+    numbers, ``quantities`` says what each of them is, and ``combined`` what they make together.
+    """
+
+    files: Mapping[str, bytes]
+    settled_by: tuple[tuple[str, ...], ...] = ()
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    quantities: tuple[Mapping[str, Any], ...] = ()
+    combined: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A solver's answer to one file: status ``sat | unsat | value | unknown | malformed | crashed``, its model.
+
+    Of a ``value``, ``bounds`` are two numbers that it lies between, as wide as the solver's arithmetic and its print
+    leave it.
+    """
+
+    status: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    detail: str = ""
+    bounds: tuple[Fraction, Fraction] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solving:
+    """How a solver file is to be solved. An encoding reads the budget and what it names in ``options``."""
+
+    #: Time, memory, processes, seed.
+    budget: Budget
+    #: Where the answer is written; None for the usual place, which for some formats is none.
+    output: Path | None = None
+    #: Whether to go on from an earlier answer.
+    resume: bool = False
+    #: Which of ``shards`` parts to solve, from 1.
+    shard: int = 1
+    #: Into how many parts the file is shared out.
+    shards: int = 1
+    #: Seconds between two versions of the answer's file.
+    checkpoint: float = 5.0
+    #: The name or path of another solver than the embedded one.
+    ssat_solver: str | None = None
+
+
+class Ended(Enum):
+    """How solving ended: with an answer, with one that leaves something open, or because somebody interrupted it."""
+
+    ANSWERED = "answered"
+    OPEN = "open"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solved(ABC):
+    """What became of a solver file; the classes of the formats say what their answers are."""
+
+    #: The solver file.
+    file: Path
+    #: The file with the answer; None where none was written.
+    answer: Path | None
+    #: Seconds that it took.
+    seconds: float
+
+    @property
+    @abstractmethod
+    def heading(self) -> tuple[str, str, str]:
+        """What was solved, what came out, and a remark (or nothing)."""
+
+    @property
+    @abstractmethod
+    def lines(self) -> Sequence[tuple[str, str | Reason]]:
+        """What else there is to say: a word for it, and what is said."""
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """The same as data."""
+
+    @property
+    def ended(self) -> Ended:
+        """How it ended."""
+        return Ended.ANSWERED
+
+    @property
+    def demand(self) -> AnsweredDemand | None:
+        """The demand that the file states, with the verdict on it; None of a file that is a part of a demand."""
+        return None
+
+
+class Encoding(ABC):
+    """Writes a problem as solver files, solves them, and reads answers back. Writing is pure and deterministic."""
+
+    #: The format's name, as ``--to`` takes it.
+    name: ClassVar[str]
+    #: What the manifest says about answers: verdict -> what it takes.
+    meaning: ClassVar[Mapping[str, str]]
+    #: The fields of :class:`Solving`, and of its budget, that ``solve`` reads beside the time.
+    options: ClassVar[frozenset[str]]
+
+    @property
+    def extension(self) -> str:
+        """What the format's files are called behind the dot."""
+        return FORMATS[self.name].extension
+
+    @abstractmethod
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Whether it can express such problems."""
+
+    @abstractmethod
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
+        """The files; ``asked`` is for those that say what they are about."""
+
+    @abstractmethod
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
+        """Answer one file with a solver of ours. DiagnosticError for a file that is none of this format, or damaged."""
+
+    @abstractmethod
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
+        """What a solver printed for a file, of which the manifest says ``about``; a total function."""
+
+    @abstractmethod
+    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
+        """The verdict that the answers, one a file, come to; `sat` only after a replay."""
+
+    @abstractmethod
+    def evidence(self, problem: Problem) -> Evidence:
+        """What a verdict from answers rests on, and what the files ask compared with the question."""
+
+
+def encoding_of(name: str) -> Encoding:
+    """The encoding of a format, by its name; its backend is imported now. KeyError for a name that there is not."""
+    module, _, kind = FORMATS[name].encoding.partition(":")
+    encoding: Encoding = getattr(import_module(module), kind)()
+    return encoding
+
+
+class Parts(Protocol):
+    """The partitions of a problem, by number from 0."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    def order(self, seed: int) -> Iterator[int]:
+        """All of them, in an order that the seed alone determines."""
+
+    def volume(self, index: int) -> Fraction:
+        """A partition's share of all units."""
+
+    def problem(self, index: int) -> Problem:
+        """The problem on that partition."""
+
+    def words(self, index: int) -> dict[str, str]:
+        """Its values of the attributes that are cut, as the spec writes them."""
+
+
+@runtime_checkable
+class ByParts(Protocol):
+    """An encoding that writes a question partition by partition, too."""
+
+    def parts(self, problem: Problem, size: int) -> Parts:
+        """The problem with each attribute cut into chunks of at most ``size`` values."""
+
+    def on_part(self, box: Mapping[str, str]) -> Encoding:
+        """The same encoding, whose files say that they are about this partition: its values, by attribute."""
+
+    def compares_nobody(self, problem: Problem, budget: Budget) -> bool:
+        """Whether there is no pair to compare at all, so that what holds says nothing."""
+
+
+@runtime_checkable
+class Grouping(Protocol):
+    """An encoding that asks about groups, one by one (`enumerate`) or for the extreme ones (`learn`)."""
+
+    def grouping(self, groups: str) -> Encoding:
+        """The same encoding, which does so."""
+
+
+@runtime_checkable
+class Standalone(Protocol):
+    """An encoding whose files state their demands, so that answers become a report without spec and manifest."""
+
+    def results(self, paths: Sequence[Path], memory: int) -> Sequence[AnsweredDemand]:
+        """What the files and answers in these places come to, all of one spec.
+
+        DiagnosticError where they do not fit together.
+        """

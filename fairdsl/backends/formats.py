@@ -1,0 +1,59 @@
+"""The formats of solver files: one line each. Commands, `fairdsl capabilities` and the tests read this table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["FORMATS", "Format", "format_of", "formats_of"]
+
+#: How much of a file is read to tell formats with one extension apart.
+_BEGINNING = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of solver files, known without importing what writes it."""
+
+    #: What its files are called behind the dot.
+    extension: str
+    #: The module of its encoding, and the class in it.
+    encoding: str
+    #: The pattern of a line near the beginning of its files, by which they are known where their names do not tell.
+    line: str | None = None
+
+
+#: By the name that ``--to`` takes.
+FORMATS: dict[str, Format] = {
+    "smtlib": Format("smt2", "fairdsl.backends.smt:SmtLib"),
+    "vnnlib": Format("vnnlib", "fairdsl.backends.smt:VnnLib"),
+    "interval-job": Format("job", "fairdsl.backends.intervals:IntervalJob", r'\s*"schema": "fairdsl\.interval-job/'),
+    "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance"),
+    "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs"),
+    "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", r"c t p?wmc\b"),
+    "dimacs": Format("cnf", "fairdsl.backends.ssat.files:Dimacs"),
+}
+
+
+def format_of(path: Path) -> str | None:
+    """The format that a file's name, and where needed its beginning, say that it has; None where they say none."""
+    named = [name for name, form in FORMATS.items() if path.suffix == f".{form.extension}"]
+    if len(named) != 1:
+        with path.open("rb") as file:
+            beginning = file.read(_BEGINNING).decode("utf-8", errors="replace")
+        marked = [name for name in named or FORMATS if _has_line(beginning, FORMATS[name].line)]
+        named = marked or [name for name in named if FORMATS[name].line is None]
+    return next(iter(named), None)
+
+
+def _has_line(text: str, pattern: str | None) -> bool:
+    return pattern is not None and re.search(f"^{pattern}", text, re.MULTILINE) is not None
+
+
+def formats_of(backend: str) -> tuple[str, ...]:
+    """The formats that a backend's package writes."""
+    package = f"fairdsl.backends.{backend}"
+    return tuple(
+        name for name, form in FORMATS.items() if re.match(rf"{re.escape(package)}[.:]", form.encoding) is not None
+    )

@@ -1,0 +1,67 @@
+"""Demands that solver files state themselves, with the verdicts on them, as the report that ``check`` would give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.backends.encoding import AnsweredDemand
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import TRUE
+from fairdsl.report.build import demand_report
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.resources import version
+from fairdsl.verdict import Value
+
+__all__ = ["report_of"]
+
+
+def report_of(answered: Sequence[AnsweredDemand]) -> Report:
+    """One report on demands of one spec, its properties in the order of the demands."""
+    asked = {one.asked.property: one.asked for one in reversed(answered)}
+    first = answered[0].asked
+    models = {
+        one.asked.model: HashedFile(name=one.asked.model, path=one.asked.model_path, sha256=one.asked.model_sha256)
+        for one in answered
+        if one.asked.model
+    }
+    data = {
+        one.population.name: HashedFile(name=one.population.name, path=sample.path, sha256=sample.sha256)
+        for one in answered
+        if one.population is not None and (sample := one.population.sample) is not None
+    }
+    return Report(
+        version=version(),
+        path=first.spec,
+        sha256=first.spec_sha256 or None,
+        title=first.title,
+        models=tuple(models.values()),
+        data=tuple(data.values()),
+        properties=tuple(
+            PropertyReport(
+                name=name,
+                sentence=asked[name].sentence,
+                clauses=asked[name].clauses,
+                demands=tuple(_demand(one) for one in answered if one.asked.property == name),
+            )
+            for name in dict.fromkeys(one.asked.property for one in answered)
+        ),
+        diagnostics=tuple(
+            warning for one in answered if isinstance(one.verdict, Value) for warning in one.verdict.warnings
+        ),
+    )
+
+
+def _demand(one: AnsweredDemand) -> DemandReport:
+    """Files name no individuals, so no domain is needed to name them in."""
+    columns = () if one.population is None else one.population.columns
+    return demand_report(
+        text=one.asked.demand,
+        metric=one.asked.metric,
+        quantity=one.quantity,
+        threshold=one.asked.threshold,
+        verdict=one.verdict,
+        domain=Domain(name="", attributes=columns, where=TRUE),
+        outcomes=(),
+        seconds=one.seconds,
+        population=one.population,
+    )

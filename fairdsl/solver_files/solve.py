@@ -1,0 +1,105 @@
+"""One solver file, answered by a solver of ours: its encoding does it, what it states becomes a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairdsl.backends.answer_files import write_whole
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.encoding import Ended, Solved, Solving, encoding_of
+from fairdsl.backends.errors import not_of_its_kind
+from fairdsl.backends.formats import FORMATS, format_of
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.report.json import report_to_json
+from fairdsl.report.model import ExitCode, Report
+from fairdsl.resources import version
+from fairdsl.solver_files.manifest import files_named
+from fairdsl.solver_files.report import report_of
+
+__all__ = ["SCHEMA", "SolvedFile", "foreign_option", "solve_file"]
+
+#: The schema of what is said of a file that states no demand.
+SCHEMA = "fairdsl.solved/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolvedFile:
+    """What ``solve`` came to."""
+
+    #: The file's format, as ``--to`` takes it.
+    form: str
+    #: What its solver found: numbers, words, and where they are written.
+    found: Solved
+    #: The report on the demand that the file states; None of a file that is a part of a demand.
+    report: Report | None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the shell is told: what a report says, else whether something is open or was interrupted."""
+        if self.report is not None:
+            return self.report.exit_code
+        match self.found.ended:
+            case Ended.ANSWERED:
+                return ExitCode.HOLDS
+            case Ended.OPEN:
+                return ExitCode.UNKNOWN
+            case Ended.INTERRUPTED:
+                return ExitCode.INTERRUPTED
+
+    def to_json(self) -> dict[str, Any]:
+        """The report, or a document ``fairdsl.solved/1``, which is an answer that ``recover`` reads."""
+        if self.report is not None:
+            return report_to_json(self.report)
+        return {"schema": SCHEMA, "fairdsl": version(), **self.found.to_json(), "diagnostics": []}
+
+
+def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
+    """Answer a solver file; the answer is written where its format keeps answers, or where ``how`` says.
+
+    Raises DiagnosticError for a file of no format (E0607), for one that is damaged, for an earlier answer in the way.
+    """
+    form = _form(path)
+    found = encoding_of(form).solve(path, how, observer)
+    demand = found.demand
+    solved = SolvedFile(form=form, found=found, report=None if demand is None else report_of([demand]))
+    if how.output is not None and found.answer is None:
+        text = json.dumps(solved.to_json(), indent=2, ensure_ascii=False) + "\n"
+        write_whole(how.output, text.encode())
+        solved = replace(solved, found=replace(found, answer=how.output))
+    return solved
+
+
+def foreign_option(path: Path, given: Collection[str]) -> str | None:
+    """The first of these options of :class:`Solving` that files like this one have no use for, in a sentence."""
+    form = _form(path)
+    foreign = sorted(set(given) - encoding_of(form).options)
+    if not foreign:
+        return None
+    name = foreign[0]
+    users = [other for other in FORMATS if name in encoding_of(other).options]
+    return f"{name.replace('_', '-')} is about files of {_listed(users)}; `{path}` is a file of {form}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _form(path: Path) -> str:
+    """The file's format; DiagnosticError for a manifest, and for a file that no format knows."""
+    named = files_named(path) if path.suffix == ".json" else None
+    if named is not None:
+        ours = next((file for name in named if format_of(file := path.with_name(name)) is not None), None)
+        instead = "give the files that it names, one by one" + ("" if ours is None else f": `fairdsl solve {ours}`")
+        what = "it is the manifest of a folder of solver files, and says what each of them asks"
+        raise DiagnosticError(not_of_its_kind(str(path), "a file to solve", what, instead))
+    form = format_of(path)
+    if form is None:
+        endings = ", ".join(dict.fromkeys(f".{form.extension}" for form in FORMATS.values()))
+        write = f"solver files end with {endings}: write some with `fairdsl compile SPEC --to FORMAT -o DIR`"
+        what = "its name ends as that of no format of solver files"
+        raise DiagnosticError(not_of_its_kind(str(path), "a file to solve", what, write))
+    return form
