@@ -18,6 +18,7 @@ from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent,
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Not, Predicate, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem
@@ -148,7 +149,9 @@ def _problem(
         name="policy",
         domain=Domain(name="Drawn", attributes=law.columns, where=TRUE),
         model=model,
-        question=GroupMetric(metric="disparate_impact", across=tuple(range(protected)), population="drawn"),
+        question=GroupMetric(
+            metric=metric_named("disparate_impact"), across=tuple(range(protected)), population="drawn"
+        ),
         quantity=Quantity.METRIC,
         population=law,
     )

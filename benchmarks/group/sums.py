@@ -17,6 +17,7 @@ import numpy as np
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.feature import AttributeInput
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem
@@ -118,7 +119,7 @@ def problem_of(drawn: Sum) -> Problem:
         name="sum",
         domain=Domain(name="Drawn", attributes=attributes, where=TRUE),
         model=model,
-        question=GroupMetric(metric="statistical_parity", across=(0,), population="drawn"),
+        question=GroupMetric(metric=metric_named("statistical_parity"), across=(0,), population="drawn"),
         quantity=Quantity.METRIC,
         population=network,
     )

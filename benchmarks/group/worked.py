@@ -58,7 +58,7 @@ def answers_of(spec: Path, *metrics: str, seconds: float = 600.0) -> list[Value]
         value = Ssat().answer(demand.problem, Facts(), Budget.of(seconds), Silent())
         if not isinstance(value, Value):
             raise ValueError(f"no rates: {value}")
-        found[demand.problem.question.metric] = value
+        found[demand.problem.question.metric.name] = value
     return [found[metric] for metric in metrics]
 
 

@@ -257,33 +257,39 @@ def _print_page(text: str) -> None:
 
 def _metric(topic: str, as_json: bool) -> None:
     """What a metric is, its other names, and what a property must say for it to mean something."""
-    from fairdsl.semantics.metrics import ALIASES, METRICS
+    from fairdsl.ir.metric import Metric
+    from fairdsl.ir.metric_registry import known_metrics, registered
+    from fairdsl.metrics.described import needs_of, other_names
 
-    name = ALIASES.get(topic, topic)
-    if name not in METRICS:
-        close = nearest(topic, [*CODES, *METRICS, *ALIASES])
+    metric = registered(topic)
+    if metric is None:
+        close = nearest(topic, [*CODES, *known_metrics()])
         hint = f"; did you mean `{close}`?" if close else ""
         raise click.UsageError(f"`{topic}` is neither a file nor an error code nor a metric{hint}")
-    metric = METRICS[name]
-    aliases = [alias for alias, meant in ALIASES.items() if meant == name]
-    needs = [
-        words
-        for needed, words in (
-            (metric.about_pairs, "compare a, b : DOMAIN and differ in ATTRIBUTES"),
-            (not metric.about_pairs, "across ATTRIBUTES and under DISTRIBUTION"),
-            (metric.needs_label and not metric.needs_deserving, "a label in the spec"),
-            (metric.needs_deserving, "a label in the spec with the value that is `deserving`"),
-            (metric.needs_privileged, "privileged GROUP"),
-            (metric.needs_path, "allow PATH, baseline GROUP and a written graph"),
-        )
-        if needed
-    ]
+    beside = registered(topic, privileged=True)
+    meaning = metric.in_words() if isinstance(metric, Metric) else metric.meaning
+    definition = metric.definition if isinstance(metric, Metric) else None
+    other = beside if isinstance(beside, Metric) and beside != metric else None
+    needs, aliases = needs_of(metric), other_names(metric)
     if as_json:
-        names = {"name": name, "aliases": aliases}
-        write_json({"schema": "fairdsl.metric/1", **names, "meaning": metric.meaning, "needs": needs})
+        written: dict[str, object] = {
+            "schema": "fairdsl.metric/1",
+            "name": metric.name,
+            "aliases": list(aliases),
+            "meaning": meaning,
+            "definition": definition,
+            "needs": list(needs),
+        }
+        if other is not None:
+            written["privileged"] = {"name": other.name, "meaning": other.in_words(), "definition": other.definition}
+        write_json(written)
         return
-    click.echo(output_style().paint(name, Paint.BOLD))
-    _print_block("is", [metric.meaning])
-    _print_block("needs", needs)
+    click.echo(output_style().paint(metric.name, Paint.BOLD))
+    _print_block("is", [meaning])
+    if definition is not None:
+        _print_block("defined", [definition])
+    _print_block("needs", list(needs))
     if aliases:
         _print_block("also", [", ".join(aliases)])
+    if other is not None:
+        _print_block("beside", [f"`privileged GROUP`: {other.in_words()}, {other.definition}"])

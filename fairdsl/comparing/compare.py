@@ -21,6 +21,8 @@ from fairdsl.comparing.model import (
     Side,
 )
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import registered
 from fairdsl.report.model import (
     Cell,
     DemandReport,
@@ -38,23 +40,6 @@ __all__ = ["compared"]
 
 #: Groups that are named as the most or the least favoured.
 _NAMED = 3
-#: The metric whose value is no number but the span of all rates.
-_SPREAD = "acceptance_rate"
-
-#: What numbers are at best. Rates by themselves, and influences, are neither better nor worse.
-_IDEALS = {
-    "fair_share": Fraction(1),
-    "disparate_impact": Fraction(1),
-    "discrimination_rate": Fraction(0),
-    "statistical_parity": Fraction(0),
-    "equalized_odds": Fraction(0),
-    "equal_opportunity": Fraction(0),
-    "predictive_parity": Fraction(0),
-    "path_specific_gap": Fraction(0),
-    "statistical_parity_difference": Fraction(0),
-    "average_odds_difference": Fraction(0),
-}
-
 #: A demand among those of its property: its words, and how many lines with the same words stand before it.
 _Place = tuple[str, int]
 
@@ -125,6 +110,7 @@ def _demand(before: DemandReport | None, after: DemandReport | None) -> DemandCh
     assert one is not None
     old, new = _groups(before), _groups(after)
     parts = _parts(old.parts, new.parts)
+    about = registered(one.metric)
     value = Change(None if before is None else before.value, None if after is None else after.value)
     return DemandChange(
         text=one.text,
@@ -133,12 +119,12 @@ def _demand(before: DemandReport | None, after: DemandReport | None) -> DemandCh
         after=None if after is None else after.judgement,
         value=None if value == _NO_NUMBER else value,
         sampling=_sampling(old.sampling, new.sampling),
-        spread=bool(parts) or one.metric == _SPREAD,
+        spread=bool(parts) or (isinstance(about, Metric) and about.is_span),
         groups=_rates(old.groups, new.groups),
         parts=parts,
         favoured=() if before is None or after is None else _favoured(old.groups, new.groups),
         percent=in_percent(one),
-        ideal=_IDEALS.get(one.metric),
+        ideal=None if about is None else about.ideal,
         confidences=(_confidence(before), _confidence(after)),
     )
 

@@ -10,6 +10,7 @@ from enum import Enum
 from fractions import Fraction
 
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
+from fairdsl.ir.metric import Metric
 from fairdsl.source import Span
 
 __all__ = [
@@ -141,8 +142,8 @@ class GroupMetric:
 
     Columns are those of the population: the domain's attributes, and behind them the label. Groups are the
     assignments of ``across``. ``given`` conditions the law; for each value of the columns ``given_each`` the
-    metric is taken by itself, and the worst decides. ``deserving`` is the label's value that equal
-    opportunity and predictive parity are about, ``privileged`` and ``baseline`` are values of ``across``,
+    metric is taken by itself, and the worst decides. ``deserving`` is the label's value that the rates of some
+    metrics are about, ``privileged`` and ``baseline`` are values of ``across``,
     of bins the least value (below the first edge of an unbounded attribute, some value).
     ``allowed`` are the edges out of protected columns that influence may take, ``None`` for the model as
     an end. With ``influence`` it is the metric's value less its value where these columns are drawn
@@ -150,7 +151,7 @@ class GroupMetric:
     ``details`` holds the clauses in force in the spec's words.
     """
 
-    metric: str
+    metric: Metric
     across: tuple[int, ...]
     population: str | None
     given: Predicate = TRUE

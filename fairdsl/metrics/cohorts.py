@@ -1,19 +1,13 @@
 """Cohorts: the conditional probabilities that a metric compares, from joint probabilities.
 
 A *cohort* is a group under a condition: all of a group, those of a group with one value of the label, or those of
-a group that the model favours. Its *rate* is Pr[hit | cohort], by conditioning (docs/semantics.md, section 4):
+a group whom the model decides about in one way. Its *rate* is Pr[hit | cohort], by conditioning (docs/semantics.md,
+section 4). Both are read off the metric's :class:`~fairdsl.ir.metric.Rate`: which of the four cells of decision and
+label are hits, and which are misses.
 
-=================== =============================== =================================
-metric              cohort                          hit
-=================== =============================== =================================
-rates, parity, ...  group a                         favourable
-equalized odds, ... group a and label y             favourable
-predictive parity   group a and favourable          the label's deserving value
-=================== =============================== =================================
-
-A rate is ``hits / (hits + misses)``, or ``hits / all``, whichever the engine knows. With hits in [h, H] and all
-in [d, D] it lies in [h / D, min(1, H / d)]; with misses in [m, M] in [h / (h + M), H / (H + m)], since it rises with
-hits and falls with misses.
+A rate is ``hits / all`` where the law alone says who is in the cohort, and ``hits / (hits + misses)`` where the model
+does. With hits in [h, H] and all in [d, D] it lies in [h / D, min(1, H / d)]; with misses in [m, M] in
+[h / (h + M), H / (H + m)], since it rises with hits and falls with misses.
 """
 
 from __future__ import annotations
@@ -23,18 +17,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from fairdsl.ir.metric import Each, Event, Rate
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.intervals import Defined
-from fairdsl.metrics.joint import LABELLED, NOTHING, Bounds, Counted, Joint, Key, cells_of, columns_of, key_at, key_of
+from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Joint, Key, cells_of, columns_of, key_at, key_of
+from fairdsl.metrics.rate_cells import RateCells
 
-__all__ = ["Assignment", "Cohort", "Hits", "cohorts_of", "pooled"]
+__all__ = ["Assignment", "Case", "Cohort", "Hits", "cohorts_of", "pooled"]
 
 #: Values of columns, by the columns' positions.
 Assignment = tuple[tuple[int, Fraction], ...]
 
+#: What the rates of a comparison are conditioned on: the label's value, and the decision (True: the favourable one).
+Case = tuple[Assignment, bool | None]
+
+_Ends = tuple[Fraction, Fraction]
 _NOBODY = Counted(rows=0, least=0, most=0)
-_ALL_LABELS = frozenset({"equalized_odds", "average_odds_difference"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,23 +56,31 @@ class Hits:
 class Cohort:
     """A group under a condition, and what is known of its rate.
 
-    ``stratum`` are the values of ``given_each``, ``label`` the label's value that it is restricted to. ``hits`` and
-    ``misses`` (or ``whole``) are joint probabilities, ``of_group`` is that of the group in its stratum, ``rows`` the
-    rows of data in the group and ``counted`` those in the cohort (None: there are no data).
+    ``stratum`` are the values of ``given_each``, ``label`` the label's value that it is restricted to (none, too, where
+    that is any other than one of many), ``decision`` the decision where the metric is taken for both. ``hits`` and
+    ``whole``, or ``misses`` where the model decides who is in the cohort, are joint probabilities, ``of_group`` is
+    that of the group in its stratum, ``rows`` the rows of data in the group and ``counted`` those in the cohort (None:
+    there are no data).
     """
 
     group: Assignment
     stratum: Assignment
     label: Assignment
-    hits: tuple[Fraction, Fraction]
-    whole: tuple[Fraction, Fraction] | None
-    misses: tuple[Fraction, Fraction]
-    of_group: tuple[Fraction, Fraction]
+    decision: bool | None
+    hits: _Ends
+    whole: _Ends | None
+    misses: _Ends
+    of_group: _Ends
     rows: int | None = None
     counted: Hits | None = None
 
+    @property
+    def case(self) -> Case:
+        """What it is compared under with other groups."""
+        return self.label, self.decision
+
     @cached_property
-    def mass(self) -> tuple[Fraction, Fraction]:
+    def mass(self) -> _Ends:
         """The probability of the cohort itself: of what its rate is a part of."""
         low, high = self.whole or (self.hits[0] + self.misses[0], self.hits[1] + self.misses[1])
         return low, min(Fraction(1), high)
@@ -97,36 +104,77 @@ class Cohort:
         return Bounds(low=low / self.whole[1], high=min(Fraction(1), high / self.whole[0]))
 
 
-def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> list[Cohort]:
-    """All cohorts of a metric: stratum by stratum, in each by the label's values, then by groups."""
-    columns = columns_of(question, population)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Condition:
+    """One of the conditions of a rate: the label's value that counts as deserving, and what hits and misses are.
+
+    ``whole`` is None where the model decides who meets the condition.
+    """
+
+    value: Fraction | None
+    label: Assignment
+    decision: bool | None
+    hits: RateCells
+    misses: RateCells
+    whole: RateCells | None
+
+    @classmethod
+    def of(
+        cls, rate: Rate, value: Fraction | None, given: Event | None, label: Assignment, decision: bool | None = None
+    ) -> _Condition:
+        """The rate under an event that is given."""
+        among = RateCells.of(given)
+        hits = RateCells.of(given, rate.event)
+        return cls(
+            value=value,
+            label=label,
+            decision=decision,
+            hits=hits,
+            misses=among.less(hits),
+            whole=None if rate.among_decided else among,
+        )
+
+
+def _conditions(question: GroupMetric, population: Population) -> list[_Condition]:
+    """All conditions of the metric's rate, one by one."""
+    rate, name = question.metric.rate, question.metric.name
+    if not rate.reads_label:
+        return [_Condition.of(rate, None, rate.given if isinstance(rate.given, Event) else None, ())]
     label = label_column(population)
-    labelled = question.metric in LABELLED
-    conditions: list[Fraction | None] = [None]
-    if labelled:
-        conditions = [*_labels(question, population, label)]
-    reader = _Reader(question=question, joint=joint, columns=columns)
-    return [
-        reader.cohort(group, stratum, value, everybody)
-        for stratum in _assignments(question.given_each, population)
-        for value in conditions
-        for group in _assignments(question.across, population)
-        if _agree(group, stratum)
-        for everybody in [_keys(columns, group, stratum, label if labelled else None, population)]
-    ]
-
-
-def _labels(question: GroupMetric, population: Population, label: int | None) -> list[Fraction]:
-    """The values of the label that the metric conditions on."""
     if label is None or label in question.across + question.given_each:
-        raise ValueError(f"{question.metric} needs a label that defines no groups")
+        raise ValueError(f"{name} needs a label that defines no groups")
     values = [key_of(cell) for cell in cells_of(population, label)]
-    if question.metric in _ALL_LABELS:
-        return values
+    if rate.given is Each.LABEL:
+        return [_Condition.of(rate, value, Event.DESERVING, ((label, value),)) for value in values]
     deserving = None if question.deserving is None else key_at(population, label, question.deserving)
     if deserving is None:
-        raise ValueError(f"{question.metric} is about a value of the label, and the question names none of them")
-    return [deserving]
+        raise ValueError(f"{name} is about a value of the label, and the question names none of them")
+    match rate.given:
+        case Each.DECISION:
+            both = ((Event.FAVOURABLE, True), (Event.UNFAVOURABLE, False))
+            return [_Condition.of(rate, deserving, given, (), decision) for given, decision in both]
+        case Event.DESERVING:
+            return [_Condition.of(rate, deserving, Event.DESERVING, ((label, deserving),))]
+        case Event.UNDESERVING:
+            others = [value for value in values if value != deserving]
+            return [_Condition.of(rate, deserving, rate.given, ((label, others[0]),) if len(others) == 1 else ())]
+        case given:
+            return [_Condition.of(rate, deserving, given, ())]
+
+
+def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> list[Cohort]:
+    """All cohorts of a metric: stratum by stratum, in each case by case, then by groups."""
+    columns = columns_of(question, population)
+    label = label_column(population) if question.metric.rate.reads_label else None
+    reader = _Reader(joint=joint)
+    return [
+        reader.cohort(group, stratum, condition, everybody)
+        for stratum in _assignments(question.given_each, population)
+        for condition in _conditions(question, population)
+        for group in _assignments(question.across, population)
+        if _agree(group, stratum)
+        for everybody in [_keys(columns, group, stratum, label, population)]
+    ]
 
 
 def _assignments(columns: tuple[int, ...], population: Population) -> Iterator[Assignment]:
@@ -160,53 +208,82 @@ def _keys(
 class _Reader:
     """Reads cohorts off a joint."""
 
-    question: GroupMetric
     joint: Joint
-    columns: tuple[int, ...]
 
     def cohort(
-        self, group: Assignment, stratum: Assignment, value: Fraction | None, everybody: Mapping[Fraction | None, Key]
+        self,
+        group: Assignment,
+        stratum: Assignment,
+        condition: _Condition,
+        everybody: Mapping[Fraction | None, Key],
     ) -> Cohort:
-        """The cohort at a value of the label; ``everybody`` are the keys of the whole group, by that value."""
-        own, others = everybody[value], [key for other, key in everybody.items() if other != value]
-        totals, favourable = self.joint.total, self.joint.favourable
-        predictive = self.question.metric == "predictive_parity"
-        whole = totals.get(own, NOTHING)
+        """The cohort under a condition; ``everybody`` are the keys of the whole group, by the label's value."""
+        own, others = everybody[condition.value], [key for other, key in everybody.items() if other != condition.value]
+        whole = None if condition.whole is None else self._probability(condition.whole, own, others)
         return Cohort(
             group=group,
             stratum=stratum,
-            label=() if value is None or predictive else ((self.columns[-1], value),),
-            hits=_sum(favourable, [own]),
-            whole=None if predictive else (whole.low, whole.high),
-            misses=_sum(favourable, others) if predictive else (Fraction(0), Fraction(0)),
-            of_group=_sum(totals, everybody.values()),
+            label=condition.label,
+            decision=condition.decision,
+            hits=self._probability(condition.hits, own, others),
+            whole=whole,
+            misses=self._probability(condition.misses, own, others) if whole is None else (Fraction(0), Fraction(0)),
+            of_group=_sum([_ends(self.joint.total, key) for key in everybody.values()]),
             rows=self._rows(everybody.values()),
-            counted=self._counted(own, others, predictive),
+            counted=self._counted(condition, own, others),
         )
+
+    def _probability(self, part: RateCells, own: Key, others: list[Key]) -> _Ends:
+        keys = [(part.at, own), *((part.others, key) for key in others)]
+        return _sum([self._of_key(decisions, key) for decisions, key in keys if decisions])
+
+    def _of_key(self, decisions: frozenset[bool], key: Key) -> _Ends:
+        """Pr[one of the decisions, key]."""
+        if decisions == {True}:
+            return _ends(self.joint.favourable, key)
+        low, high = _ends(self.joint.total, key)
+        if True in decisions:
+            return low, high
+        least, most = _ends(self.joint.favourable, key)
+        return max(Fraction(0), low - most), high - least
 
     def _rows(self, keys: Iterable[Key]) -> int | None:
         counts = self.joint.counts
         return sum(counts.get(key, _NOBODY).rows for key in keys) if counts else None
 
-    def _counted(self, own: Key, others: list[Key], predictive: bool) -> Hits | None:
-        counts = self.joint.counts
-        if not counts:
+    def _counted(self, condition: _Condition, own: Key, others: list[Key]) -> Hits | None:
+        if not self.joint.counts:
             return None
-        mine = counts.get(own, _NOBODY)
-        if not predictive:
-            misses = (mine.rows - mine.most, mine.rows - mine.least)
-            return Hits(rows=mine.rows, hits=(mine.least, mine.most), misses=misses)
-        rest = [counts.get(key, _NOBODY) for key in others]
-        least, most = sum(count.least for count in rest), sum(count.most for count in rest)
-        return Hits(rows=mine.least + least, hits=(mine.least, mine.most), misses=(least, most))
+        (fewest, most), (least, greatest) = (
+            self._rows_of(part, own, others) for part in (condition.hits, condition.misses)
+        )
+        certain = fewest + least if condition.whole is None else self._rows_of(condition.whole, own, others)[0]
+        return Hits(rows=certain, hits=(fewest, most), misses=(least, greatest))
+
+    def _rows_of(self, part: RateCells, own: Key, others: list[Key]) -> tuple[int, int]:
+        """The fewest and the most rows of such decisions."""
+        fewest = most = 0
+        for decisions, key in [(part.at, own), *((part.others, key) for key in others)]:
+            counted = self.joint.counts.get(key, _NOBODY)
+            if decisions == {True}:
+                fewest, most = fewest + counted.least, most + counted.most
+            elif True in decisions:
+                fewest, most = fewest + counted.rows, most + counted.rows
+            elif decisions:
+                fewest, most = fewest + counted.rows - counted.most, most + counted.rows - counted.least
+        return fewest, most
 
 
-def _sum(of: Mapping[Key, Bounds], keys: Iterable[Key]) -> tuple[Fraction, Fraction]:
-    """The probability of any of several keys; it is at most 1, whatever the upper bounds add up to."""
-    found = [of.get(key, NOTHING) for key in keys]
+def _ends(of: Mapping[Key, Bounds], key: Key) -> _Ends:
+    found = of.get(key, NOTHING)
+    return found.low, found.high
+
+
+def _sum(found: list[_Ends]) -> _Ends:
+    """The probability of any of several things; it is at most 1, whatever the upper bounds add up to."""
     if len(found) == 1:
-        return found[0].low, found[0].high
-    low, high = _added([(each.low, each.high) for each in found])
+        return found[0]
+    low, high = _added(found)
     return low, min(Fraction(1), high)
 
 
@@ -219,6 +296,7 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
         group=(),
         stratum=first.stratum,
         label=first.label,
+        decision=first.decision,
         hits=_added([cohort.hits for cohort in cohorts]),
         whole=_added(wholes) if wholes else None,
         misses=_added([cohort.misses for cohort in cohorts]),
@@ -228,5 +306,5 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
     )
 
 
-def _added(pairs: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
+def _added(pairs: list[_Ends]) -> _Ends:
     return sum((low for low, _ in pairs), Fraction(0)), sum((high for _, high in pairs), Fraction(0))

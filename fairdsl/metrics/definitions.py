@@ -6,11 +6,13 @@ of the label are compared with each other only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import assert_never
 
+from fairdsl.ir.metric import Comparison, Fold
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.cohorts import Assignment, Cohort, pooled
+from fairdsl.metrics.cohorts import Assignment, Case, Cohort, pooled
 from fairdsl.metrics.intervals import (
     Defined,
     Range,
@@ -30,12 +32,10 @@ from fairdsl.metrics.joint import Bounds
 
 __all__ = [
     "Rated",
-    "by_label",
+    "by_case",
     "comparable",
-    "compares_two",
     "favoured",
     "number_of",
-    "signed",
     "with_pools",
     "worst_of",
 ]
@@ -47,63 +47,69 @@ Rated = tuple[Cohort, Bounds]
 _NONE = Range(low=Fraction(0), high=None, defined=Defined.NO)
 
 
-def signed(question: GroupMetric) -> bool:
-    """Whether it is one of AIF360's metrics, which compare everybody else with the privileged group."""
-    return question.privileged is not None and question.metric in _SIGNED
+def _compared_all(comparison: Comparison, rates: Sequence[Bounds]) -> Range:
+    """One number of the rates of all groups."""
+    match comparison:
+        case Comparison.GAP:
+            return gap(rates)
+        case Comparison.RATIO:
+            return ratio(rates)
+        case Comparison.EVERY:
+            return extremes(rates)
+        case Comparison.MOST:
+            return Range(low=max(rate.low for rate in rates), high=max(rate.high for rate in rates))
+        case Comparison.LEAST:
+            return Range(low=min(rate.low for rate in rates), high=min(rate.high for rate in rates))
+        case Comparison.DIFFERENCE | Comparison.QUOTIENT:
+            raise ValueError("a signed metric compares two rates")
+    assert_never(comparison)
 
 
-_SIGNED: Mapping[str, Callable[[Bounds, Bounds], Range]] = {
-    "disparate_impact": quotient,
-    "statistical_parity_difference": difference,
-    "average_odds_difference": difference,
-}
+def _compared_two(comparison: Comparison, others: Bounds, privileged: Bounds) -> Range:
+    """Everybody else against the privileged group."""
+    match comparison:
+        case Comparison.DIFFERENCE:
+            return difference(others, privileged)
+        case Comparison.QUOTIENT:
+            return quotient(others, privileged)
+        case Comparison.GAP | Comparison.RATIO | Comparison.EVERY | Comparison.MOST | Comparison.LEAST:
+            raise ValueError("a metric without a privileged group compares all rates")
+    assert_never(comparison)
 
 
-def _most(rates: Sequence[Bounds]) -> Range:
-    """The greatest rate."""
-    return Range(low=max(rate.low for rate in rates), high=max(rate.high for rate in rates))
+def _folded(fold: Fold, numbers: Sequence[Range]) -> Range:
+    """One number out of several."""
+    match fold:
+        case Fold.SINGLE:
+            [number] = numbers
+            return number
+        case Fold.GREATEST:
+            return greatest(numbers)
+        case Fold.SMALLEST:
+            return smallest(numbers)
+        case Fold.MEAN:
+            return mean(numbers)
+        case Fold.SPAN:
+            return hull(numbers)
+    assert_never(fold)
 
 
-def _least(rates: Sequence[Bounds]) -> Range:
-    """The least rate."""
-    return Range(low=min(rate.low for rate in rates), high=min(rate.high for rate in rates))
-
-
-_COMPARES: Mapping[str, Callable[[Sequence[Bounds]], Range]] = {
-    "statistical_parity": gap,
-    "disparate_impact": ratio,
-    "equalized_odds": gap,
-    "equal_opportunity": gap,
-    "predictive_parity": gap,
-    "path_specific_gap": gap,
-    "acceptance_rate": extremes,
-    "most_favoured": _most,
-    "least_favoured": _least,
-}
-_ALONE = frozenset({"acceptance_rate", "most_favoured", "least_favoured"})
-
-
-def compares_two(question: GroupMetric) -> bool:
-    """Whether the metric needs two groups to mean anything."""
-    return question.metric not in _ALONE
-
-
-def by_label(rated: Sequence[Rated]) -> list[list[Rated]]:
-    """The cohorts of one stratum by the label's value."""
-    found: dict[Assignment, list[Rated]] = {}
+def by_case(rated: Sequence[Rated]) -> list[list[Rated]]:
+    """The cohorts of one stratum by what their rates are conditioned on: the label's value, or the decision."""
+    found: dict[Case, list[Rated]] = {}
     for cohort, rate in rated:
-        found.setdefault(cohort.label, []).append((cohort, rate))
+        found.setdefault(cohort.case, []).append((cohort, rate))
     return list(found.values())
 
 
 def with_pools(question: GroupMetric, cohorts: Sequence[Cohort]) -> list[Cohort]:
-    """Of AIF360's metrics, everybody outside the privileged group as one cohort more a stratum and label."""
-    if not signed(question):
+    """Of AIF360's metrics, everybody outside the privileged group as one cohort more a stratum and case."""
+    if not question.metric.signed:
         return []
-    others: dict[tuple[Assignment, Assignment], list[Cohort]] = {}
+    others: dict[tuple[Assignment, Case], list[Cohort]] = {}
     for cohort in cohorts:
         if not _is_privileged(question, cohort):
-            others.setdefault((cohort.stratum, cohort.label), []).append(cohort)
+            others.setdefault((cohort.stratum, cohort.case), []).append(cohort)
     return [pooled(found) for found in others.values()]
 
 
@@ -113,14 +119,14 @@ def _is_privileged(question: GroupMetric, cohort: Cohort) -> bool:
 
 def comparable(question: GroupMetric, rated: Sequence[Rated]) -> bool:
     """Whether enough groups are left in a stratum; ``rated`` as for :func:`number_of`."""
-    if signed(question):
-        sides = [{bool(cohort.group) for cohort, _ in part} for part in by_label(_compared(question, rated))]
+    if question.metric.signed:
+        sides = [{bool(cohort.group) for cohort, _ in part} for part in by_case(_compared(question, rated))]
         return bool(sides) and all(len(both) == 2 for both in sides)
-    return any(len(part) >= _needed(question) for part in by_label(rated))
+    return any(len(part) >= _needed(question) for part in by_case(rated))
 
 
 def _needed(question: GroupMetric) -> int:
-    return 2 if compares_two(question) else 1
+    return 2 if question.metric.compares else 1
 
 
 def number_of(question: GroupMetric, rated: Sequence[Rated]) -> Range:
@@ -131,11 +137,12 @@ def number_of(question: GroupMetric, rated: Sequence[Rated]) -> Range:
     """
     if not comparable(question, rated):
         return _NONE
-    if signed(question):
+    if question.metric.signed:
         return _signed(question, rated)
-    compare = _COMPARES[question.metric]
-    parts = [part for part in by_label(rated) if len(part) >= _needed(question)]
-    return _doubted(greatest([compare([rate for _, rate in part]) for part in parts]), rated)
+    metric = question.metric
+    parts = [part for part in by_case(rated) if len(part) >= _needed(question)]
+    numbers = [_compared_all(metric.comparison, [rate for _, rate in part]) for part in parts]
+    return _doubted(_folded(metric.folded, numbers), rated)
 
 
 def _compared(question: GroupMetric, rated: Sequence[Rated]) -> list[Rated]:
@@ -144,13 +151,13 @@ def _compared(question: GroupMetric, rated: Sequence[Rated]) -> list[Rated]:
 
 
 def _signed(question: GroupMetric, rated: Sequence[Rated]) -> Range:
-    """Everybody else against the privileged group, at each value of the label; of several, the mean."""
-    compare = _SIGNED[question.metric]
+    """Everybody else against the privileged group, in each case."""
+    metric, compared = question.metric, _compared(question, rated)
     found = []
-    for part in by_label(_compared(question, rated)):
+    for part in by_case(compared):
         rates = {bool(cohort.group): rate for cohort, rate in part}
-        found.append(compare(rates[False], rates[True]))
-    return _doubted(mean(found), _compared(question, rated))
+        found.append(_compared_two(metric.comparison, others=rates[False], privileged=rates[True]))
+    return _doubted(_folded(metric.folded, found), compared)
 
 
 def _doubted(number: Range, rated: Sequence[Rated]) -> Range:
@@ -165,11 +172,7 @@ def worst_of(question: GroupMetric, numbers: Sequence[Range]) -> Range:
 
     Of signed numbers and rates, what is worst depends on the threshold, which each of them has to meet.
     """
-    if not numbers:
-        return _NONE
-    if signed(question) or not compares_two(question):
-        return hull(numbers)
-    return smallest(numbers) if question.metric == "disparate_impact" else greatest(numbers)
+    return _folded(question.metric.strata, numbers) if numbers else _NONE
 
 
 def favoured(rates: Sequence[tuple[int, Bounds]]) -> tuple[tuple[int, ...], tuple[int, ...]]:

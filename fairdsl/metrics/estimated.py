@@ -21,7 +21,6 @@ from fairdsl.numerics.cells import place_of
 __all__ = ["estimated"]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
-_PATHS = "path_specific_gap"
 
 
 def estimated(
@@ -38,7 +37,7 @@ def estimated(
     if tables is None:
         return None
     about = _About(question=question, network=population, tables=tables, miss=1 - confidence)
-    found = about.along_paths(cohorts) if question.metric == _PATHS else about.within_groups(cohorts)
+    found = about.along_paths(cohorts) if question.metric.rate.along_paths else about.within_groups(cohorts)
     return None if None in found else tuple(bounds for bounds in found if bounds is not None)
 
 

@@ -8,9 +8,9 @@ from math import ceil
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.metric import Event, Rate
 from fairdsl.ir.population import Population, Rows
 from fairdsl.metrics.cohorts import Cohort
-from fairdsl.metrics.definitions import signed
 from fairdsl.metrics.errors import contradicted, empty_groups, few_rows
 from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined
@@ -31,16 +31,16 @@ def refusal_of(reading: Reading, population: Population) -> Diagnostic | None:
     question = reading.question
     if question.excluding is not None and question.excluding.rows is not None and population.sample is None:
         raise ValueError(f"{population.name} rests on no rows, so none can be counted")
-    without = [cohort for cohort in reading.kept if _nobody(cohort, question.metric)]
+    without = [cohort for cohort in reading.kept if _nobody(cohort, question.metric.rate)]
     if not without:
         return None
     names = tuple(dict.fromkeys(_words(cohort, population) for cohort in without))
     return empty_groups(names, len(reading.cohorts), population.name, question.span)
 
 
-def _nobody(cohort: Cohort, metric: str) -> bool:
-    """Whether nobody is in the group. That nobody of a group is favoured is no mistake of the question."""
-    return cohort.of_group[1] == 0 or (cohort.defined is Defined.NO and metric != "predictive_parity")
+def _nobody(cohort: Cohort, rate: Rate) -> bool:
+    """Whether nobody is in the group. That the model favours nobody of a group is no mistake of the question."""
+    return cohort.of_group[1] == 0 or (cohort.defined is Defined.NO and not rate.among_decided)
 
 
 def warnings_of(reading: Reading, population: Population) -> tuple[Diagnostic, ...]:
@@ -72,7 +72,7 @@ def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnost
     another law than that of the rows.
     """
     question = reading.question
-    if population.sample is None or isinstance(population, Rows) or question.metric == "path_specific_gap":
+    if population.sample is None or isinstance(population, Rows) or question.metric.rate.along_paths:
         return
     found: list[str] = []
     for cohort in reading.kept:
@@ -107,17 +107,28 @@ def _undefined(reading: Reading, population: Population) -> Iterator[str]:
 def _why_undefined(reading: Reading, stratum: Stratum) -> str:
     cohorts = [cohort for cohort in reading.kept if cohort.stratum == stratum.at]
     if not stratum.comparable:
-        what = "the privileged group or everybody else is" if signed(reading.question) else "too many groups are"
+        what = "the privileged group or everybody else is" if reading.question.metric.signed else "too many groups are"
         return f"{what} left out, so there is nothing to compare"
     if any(cohort.defined is Defined.NO for cohort in cohorts):
-        return "nobody of some group is favoured, so of its favoured there is no rate"
+        return _why_no_rate(reading.question.metric.rate)
     if any(cohort.defined is not Defined.YES for cohort in cohorts):
         return "it is not certain that every group has a rate: the probability that one rests on may be 0"
-    if stratum.number.defined is Defined.NO and signed(reading.question):
-        return "nobody of the privileged group is favoured, and a quotient by zero is no number"
+    if stratum.number.defined is Defined.NO and reading.question.metric.signed:
+        return "the rate of the privileged group is 0, and a quotient by zero is not a number"
     if stratum.number.defined is Defined.NO:
-        return "nobody of any group is favoured, and a ratio of zeros is no number"
-    return "it is not certain that anybody is favoured, and a ratio of zeros is no number"
+        return "the rate of every group is 0, and a ratio of zeros is not a number"
+    return "it is not certain that any rate is above 0, and a ratio of zeros is not a number"
+
+
+def _why_no_rate(rate: Rate) -> str:
+    """Of a rate among those about whom the model decides in one way."""
+    match rate.given:
+        case Event.FAVOURABLE:
+            return "nobody of some group is favoured, so of its favoured there is no rate"
+        case Event.UNFAVOURABLE:
+            return "everybody of some group is favoured, so of its others there is no rate"
+        case _:
+            return "the model decides alike about everybody of some group, so there is no rate of the other decision"
 
 
 def _meaning(reading: Reading, population: Population) -> Iterator[str]:
@@ -125,9 +136,9 @@ def _meaning(reading: Reading, population: Population) -> Iterator[str]:
     if question.given_each:
         names = " and ".join(population.columns[column].name for column in question.given_each)
         yield f"taken for each value of {names} by itself; the worst decides"
-    if signed(question):
+    if question.metric.signed:
         yield "everybody outside the privileged group counts as one group"
-    if question.metric == "path_specific_gap":
+    if question.metric.rate.along_paths:
         yield "the graph is taken as the true one: nothing that it leaves out influences two of its nodes"
 
 
@@ -163,4 +174,7 @@ def _by_tables(reading: Reading, population: Population, confidence: Fraction) -
 
 
 def _words(cohort: Cohort, population: Population) -> str:
-    return group_words(cohort.group + cohort.stratum + cohort.label, population)
+    words = group_words(cohort.group + cohort.stratum + cohort.label, population)
+    return (
+        words if cohort.decision is None else f"{words}, {'favourable' if cohort.decision else 'unfavourable'} decision"
+    )

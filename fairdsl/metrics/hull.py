@@ -12,7 +12,7 @@ from fairdsl.verdict import ByDecider, Decider, DifferingRow, Part, Rate, Reason
 __all__ = ["hull_of", "of_all_deciders"]
 
 _Ends = tuple[Fraction, Fraction]
-_Group = tuple[Assignment, Assignment]
+_Group = tuple[Assignment, Assignment, bool | None]
 
 _NOTHING_KNOWN = (Fraction(0), Fraction(1))
 
@@ -46,7 +46,7 @@ def _numbers(value: Value) -> tuple[object, ...]:
 
 def _of_group(rate: Rate, values: Mapping[Decider, Value]) -> tuple[ByDecider, ...]:
     """The group's rate by everybody who has one."""
-    same = {by: _by_group(value.rates).get((rate.group, rate.given)) for by, value in values.items()}
+    same = {by: _by_group(value.rates).get(_key(rate)) for by, value in values.items()}
     return tuple(ByDecider(by=by, low=own.low, high=own.high) for by, own in same.items() if own is not None)
 
 
@@ -60,7 +60,7 @@ def hull_of(values: Iterable[Value]) -> Value:
 
 def _hull(one: Value, other: Value) -> Value:
     rates = _rates(one, other)
-    places = {(rate.group, rate.given): place for place, rate in enumerate(rates)}
+    places = {_key(rate): place for place, rate in enumerate(rates)}
     marked = [
         tuple(sorted({places[_key(value.rates[n])] for value in (one, other) for n in getattr(value, mark)}))
         for mark in ("most", "least")
@@ -85,7 +85,7 @@ def _hull(one: Value, other: Value) -> Value:
 
 
 def _key(rate: Rate) -> _Group:
-    return rate.group, rate.given
+    return rate.group, rate.given, rate.decision
 
 
 def _by_group(rates: Sequence[Rate]) -> dict[_Group, Rate]:

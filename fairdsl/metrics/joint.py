@@ -21,7 +21,6 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.numerics.cells import Cut, cells_between, place_of, points
 
 __all__ = [
-    "LABELLED",
     "NOTHING",
     "Bounds",
     "Counted",
@@ -36,9 +35,6 @@ __all__ = [
 
 #: One value for every column of :func:`columns_of`.
 Key = tuple[Fraction, ...]
-
-#: The metrics that are about the label; their keys have its value at the end.
-LABELLED = frozenset({"equalized_odds", "equal_opportunity", "predictive_parity", "average_odds_difference"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +103,7 @@ def columns_of(question: GroupMetric, population: Population) -> tuple[int, ...]
     """The columns of the keys, in order: ``across``, ``given_each``, and the label where the metric reads it."""
     columns = question.across + tuple(column for column in question.given_each if column not in question.across)
     label = label_column(population)
-    if question.metric not in LABELLED or label is None or label in columns:
+    if not question.metric.rate.reads_label or label is None or label in columns:
         return columns
     return (*columns, label)
 

@@ -14,6 +14,7 @@ from enum import Enum
 from fractions import Fraction
 from math import ceil
 
+from fairdsl.ir.metric import Comparison, Metric
 from fairdsl.ir.population import Network, Population
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.cohorts import Cohort, cohorts_of
@@ -26,9 +27,6 @@ from fairdsl.metrics.words import group_words
 from fairdsl.verdict import Value
 
 __all__ = ["AtHand", "NoRows", "RowsNeeded", "needed", "rows_to_decide"]
-
-#: Metrics that are the difference of two rates.
-_GAPS = frozenset({"statistical_parity", "equalized_odds", "equal_opportunity", "predictive_parity"})
 
 
 class NoRows(Enum):
@@ -83,7 +81,7 @@ def needed(
         return NoRows.NOBODY
     rates = len(cohorts) + len(pools)
     rows = rows_needed(error, confidence=confidence, rates=rates)
-    at_hand = None if question.metric == "predictive_parity" else _at_hand(cohorts, population, confidence, rates)
+    at_hand = None if question.metric.rate.among_decided else _at_hand(cohorts, population, confidence, rates)
     return RowsNeeded(
         error=error,
         confidence=confidence,
@@ -95,19 +93,19 @@ def needed(
     )
 
 
-def rows_to_decide(value: Value, metric: str, threshold: Threshold) -> int | None:
+def rows_to_decide(value: Value, metric: Metric, threshold: Threshold) -> int | None:
     """About how many rows each cohort needs for a threshold to be decided, if the rates stay as they are.
 
     A gap g of two rates is certain to lie on its side of t once both are within abs(g - t) / 2, and a ratio
     of a and b once they are within abs(a - t b) / (1 + t). None for any other number, and one on the threshold itself.
     """
-    if value.confidence is None or value.parts or value.low != value.high or not value.rates:
+    if value.confidence is None or value.parts or value.low != value.high or not value.rates or metric.rate.along_paths:
         return None
     limit = threshold.limit
     most, least = max(rate.high for rate in value.rates), min(rate.low for rate in value.rates)
-    if metric in _GAPS:
+    if metric.comparison is Comparison.GAP:
         error = abs(value.low - limit) / 2
-    elif metric == "disparate_impact" and most and limit > 0 and least / most == value.low:
+    elif metric.comparison is Comparison.RATIO and most and limit > 0 and least / most == value.low:
         error = abs(least - limit * most) / (1 + limit)
     else:
         return None

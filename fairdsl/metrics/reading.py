@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.cohorts import Assignment, Cohort, cohorts_of
+from fairdsl.metrics.cohorts import Assignment, Case, Cohort, cohorts_of
 from fairdsl.metrics.definitions import comparable, favoured, number_of, with_pools, worst_of
 from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined, Range
@@ -17,8 +17,8 @@ from fairdsl.metrics.sampling import sampled_rate
 
 __all__ = ["Listed", "Reading", "Stratum", "read", "rests_on_tables"]
 
-#: Which cohort: its group, stratum and label.
-Listed = tuple[Assignment, Assignment, Assignment]
+#: Which cohort: its group, stratum and case.
+Listed = tuple[Assignment, Assignment, Case]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,16 +65,16 @@ class Reading:
     def extremes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The places in ``kept`` of those that may be favoured most, and least, where they are compared.
 
-        A high share of deserving among the favoured is no favour, so predictive parity has neither.
+        Only shares of favourable decisions are a favour; of other rates there is neither.
         """
         most: list[int] = []
         least: list[int] = []
-        if self.question.metric == "predictive_parity":
+        if not self.question.metric.rate.is_favour:
             return (), ()
         for at in dict.fromkeys(cohort.stratum for cohort in self.kept):
             inside = [(place, cohort) for place, cohort in enumerate(self.kept) if cohort.stratum == at]
-            for label in dict.fromkeys(cohort.label for _, cohort in inside):
-                compared = [(place, cohort.rate) for place, cohort in inside if cohort.label == label]
+            for case in dict.fromkeys(cohort.case for _, cohort in inside):
+                compared = [(place, cohort.rate) for place, cohort in inside if cohort.case == case]
                 highest, lowest = favoured(compared)
                 most.extend(highest)
                 least.extend(lowest)
@@ -83,7 +83,7 @@ class Reading:
 
 def _left_out(question: GroupMetric, cohort: Cohort, beside: Collection[Listed]) -> bool:
     """Whether the question wants a cohort listed instead of counted."""
-    if (cohort.group, cohort.stratum, cohort.label) in beside:
+    if (cohort.group, cohort.stratum, cohort.case) in beside:
         return True
     if question.excluding is None:
         return False
@@ -156,7 +156,7 @@ def _widened(
 
 def rests_on_tables(question: GroupMetric) -> bool:
     """Whether the rows show no frequency of what is asked, so that sampling error is known by the law's tables only."""
-    return question.metric == "path_specific_gap" or bool(question.influence)
+    return question.metric.rate.along_paths or bool(question.influence)
 
 
 def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Bounds:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.cohorts import Assignment
@@ -81,7 +82,7 @@ def _value_of(
         rates=_rates(reading),
         most=most,
         least=least,
-        excluded=tuple(cohort.group + cohort.stratum + cohort.label for cohort in reading.excluded),
+        excluded=tuple(dict.fromkeys(cohort.group + cohort.stratum + cohort.label for cohort in reading.excluded)),
         sampling=whole.sampling,
         confidence=question.confidence,
         parts=parts,
@@ -123,7 +124,7 @@ def decided(
     if threshold is not None and question.confidence is None:
         return False
     numbers = [(rate.low, rate.high) for rate in value.rates]
-    if question.metric != "acceptance_rate":  # there the value is the span of all rates, which is no error
+    if not question.metric.is_span:  # there the value is the span of all rates, which is no error
         numbers.append((value.low, value.high))
     return value.defined and all(high - low <= precise for low, high in numbers)
 
@@ -136,9 +137,9 @@ def most_favoured_groups(
 ) -> tuple[tuple[Fraction, ...], ...]:
     """The groups that may be favoured most under a joint: what the baseline ``most_favoured`` may stand for.
 
-    ``joint`` is of the law itself and its keys those of an ``acceptance_rate`` of the question.
+    ``joint`` is of the law itself and its keys those of the acceptance rates of the question.
     """
-    plain = replace(question, metric="acceptance_rate", allowed=frozenset(), baseline=None)
+    plain = replace(question, metric=ACCEPTANCE_RATE, allowed=frozenset(), baseline=None)
     counted = joint if joint.counts else replace(joint, counts=rows_of(plain, population))
     reading = read(plain, counted, population)
     most, _ = reading.extremes
@@ -159,7 +160,7 @@ def _influence(reading: Reading, without: Joint | None, population: Population) 
     if without is None:
         raise ValueError("influence is a difference, and the joint without it is missing")
     question = reading.question
-    listed = {(cohort.group, cohort.stratum, cohort.label) for cohort in reading.excluded}
+    listed = {(cohort.group, cohort.stratum, cohort.case) for cohort in reading.excluded}
     other = read(replace(question, excluding=None), without, population, beside=listed)
     sampled = None
     if reading.sampled is not None and other.sampled is not None:
@@ -186,7 +187,7 @@ def _part(at: Assignment, number: Range, sampled: Range | None) -> Part:
 
 def _parts(reading: Reading) -> tuple[Part, ...]:
     """The numbers that each have to meet a threshold: the rates of all groups, or a metric for each value given."""
-    if reading.question.metric == "acceptance_rate":
+    if reading.question.metric.is_span:
         return tuple(
             _part(
                 cohort.group + cohort.stratum,
@@ -204,13 +205,14 @@ def _rates(reading: Reading) -> tuple[Rate, ...]:
     rates: list[Rate] = []
     for place, cohort in enumerate(reading.kept):
         # Rows say how often somebody was favoured, and nothing of what would be along some paths only.
-        counted = None if reading.question.metric == "path_specific_gap" else cohort.counted
+        counted = None if reading.question.metric.rate.along_paths else cohort.counted
         seen = None if counted is None else frequency(counted)
         wide = None if reading.wide is None else reading.wide[place]
         rates.append(
             Rate(
                 group=cohort.group,
                 given=cohort.stratum + cohort.label,
+                decision=cohort.decision,
                 low=cohort.rate.low,
                 high=cohort.rate.high,
                 mass=cohort.mass,

@@ -7,6 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.population import Population
 from fairdsl.metrics import judged, range_words, rows_to_decide
 from fairdsl.report.cells import cell_of
@@ -55,7 +57,7 @@ class _Names:
 def _group(rate: Rate, names: _Names, *, most: bool, least: bool) -> GroupReport:
     return GroupReport(
         group=names.of(rate.group),
-        given=names.of(rate.given),
+        given=names.of(rate.given) | _decision(rate),
         rate=Interval(rate.low, rate.high),
         mass=Interval(*rate.mass),
         rows=rate.rows,
@@ -65,6 +67,11 @@ def _group(rate: Rate, names: _Names, *, most: bool, least: bool) -> GroupReport
         least=least,
         by_decider=by_decider(rate.by_decider),
     )
+
+
+def _decision(rate: Rate) -> dict[str, Cell]:
+    """The decision that is given; its name has a space, which no attribute's has."""
+    return {} if rate.decision is None else {"model decision": "favourable" if rate.decision else "unfavourable"}
 
 
 def _is_rate(part: Part, value: Value) -> bool:
@@ -125,7 +132,8 @@ def _detail(demand: DemandReport, value: Value) -> str:
         if value.sampling is None:
             return "there is no interval for the sampling error, which the demand asks for"
         if _left_by_sampling(demand, value):
-            rows = rows_to_decide(value, demand.metric, threshold)
+            metric = registered(demand.metric)
+            rows = rows_to_decide(value, metric, threshold) if isinstance(metric, Metric) else None
             many = "" if rows is None else f", about {rows:,} behind each rate if the rates stay as they are"
             return f"the rows leave room on both sides of the threshold; more of them may decide it{many}"
     if value.reason is Reason.NUMERIC_GAP:

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
+from fairdsl.ir.metric import Comparison, Metric
+from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.numbers import Towards, nearest, shown
 from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
@@ -46,12 +48,8 @@ __all__ = [
     "share",
 ]
 
-#: Metrics that are shares of a whole, shown in percent.
-_SHARES = frozenset({"fair_share", "discrimination_rate", "acceptance_rate", "most_favoured", "least_favoured"})
 #: Groups that a line names at most.
 _NAMED = 3
-#: Metrics that are about the groups themselves.
-_OF_GROUPS = frozenset({"acceptance_rate", "most_favoured", "least_favoured"})
 
 #: Figures of scores, and of the ends of regions.
 _FIGURES = 6
@@ -102,8 +100,9 @@ def outcome(demand: DemandReport) -> str:
     known = number(demand.value, in_percent(demand), None if limit is None else limit.limit)
     if demand.arithmetic is Arithmetic.ESTIMATE and demand.estimate is not None:
         known = f"estimated {known}, with {shown(demand.estimate.confidence, percent=True)} confidence"
-    if demand.groups is not None and demand.metric in _OF_GROUPS:
-        known = _of_groups(demand.metric, demand.value, demand.groups)
+    about = registered(demand.metric)
+    if demand.groups is not None and isinstance(about, Metric) and not about.compares:
+        known = _of_groups(about, demand.value, demand.groups)
     if limit is None:
         return f"{metric} {known}"
     exact = demand.value.exact
@@ -121,15 +120,17 @@ def outcome(demand: DemandReport) -> str:
 
 def in_percent(demand: DemandReport) -> bool:
     """Whether its numbers are written in percent: shares are, and whatever is required in percent."""
-    limit = demand.threshold
-    return demand.metric in _SHARES or (limit is not None and limit.text.endswith("%"))
+    limit, about = demand.threshold, registered(demand.metric)
+    return (about is not None and about.is_rate) or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(metric: str, value: Interval, groups: GroupsReport) -> str:
+def _of_groups(metric: Metric, value: Interval, groups: GroupsReport) -> str:
     """The spread of the rates, or who has the highest or lowest."""
-    if metric == "acceptance_rate":
+    if not metric.names_groups:
         return number(value, True) if value.exact is not None else f"from {between(value)}"
-    found = [group.group for group in groups.groups if (group.most if metric == "most_favoured" else group.least)]
+    found = [
+        group.group for group in groups.groups if (group.most if metric.comparison is Comparison.MOST else group.least)
+    ]
     names = [group_words(group) for group in found[:_NAMED]]
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
     return f"{' or '.join([*names, *more])} ({number(value, True)})"

@@ -8,33 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.expr import TRUE
+from fairdsl.ir.metric import Each, Event
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold, metric_words
 from fairdsl.semantics.influences import in_words
-from fairdsl.semantics.metrics import METRICS
 from fairdsl.semantics.wording import predicate_text
 
 __all__ = ["GroupWords"]
-
-#: What is compared, where ``p`` are the rates: without and with a privileged group.
-_VALUES = {
-    "statistical_parity": "max p - min p",
-    "disparate_impact": "min p / max p",
-    "equalized_odds": "max over y of (max p(., y) - min p(., y))",
-    "equal_opportunity": "max p - min p",
-    "predictive_parity": "max p - min p",
-    "path_specific_gap": "max p - min p",
-    "most_favoured": "argmax p",
-    "least_favoured": "argmin p",
-}
-_SIGNED = {
-    "disparate_impact": "p(others) / p({group})",
-    "statistical_parity_difference": "p(others) - p({group})",
-    "average_odds_difference": "mean over y of (p(others, y) - p({group}, y))",
-}
-_BY_LABEL = frozenset({"equalized_odds", "average_odds_difference"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +39,7 @@ class GroupWords:
             *(f"{clause} {text}" for clause, text in question.details),
         ]
         if averaged := self._averaged(question):
-            law = "by their law" if question.metric == "path_specific_gap" else "by their law given the group"
+            law = "by their law" if question.metric.rate.along_paths else "by their law given the group"
             lines.append(f"averaged {law}: {', '.join(averaged)}")
         if self.columns.where != TRUE:
             lines.append(f"all exist: {predicate_text(self.columns.where, self.columns)}")
@@ -74,7 +57,7 @@ class GroupWords:
     def sentence(self, question: GroupMetric, threshold: Threshold | None) -> str:
         """The question as one English sentence."""
         groups = ", ".join(f"`{name}`" for name in self._names(question.across))
-        name = metric_words(question.metric)
+        name = metric_words(question.metric.name)
         parts = [
             f"The {name} of `{self.model}` ({self._meaning(question)}) across the groups of {groups} "
             f"under `{question.population}`",
@@ -93,15 +76,11 @@ class GroupWords:
         return "".join(parts) + f"{bound}."
 
     def _meaning(self, question: GroupMetric) -> str:
-        if question.metric == "path_specific_gap":
+        if question.metric.rate.along_paths:
             edges, baseline = self._allowed(question), self._baseline(question)
             carry = "carries" if len(question.allowed) == 1 else "carry"
             return f"gap of acceptance that is left where {edges} {carry} the influence of {baseline} for everybody"
-        if question.metric == "disparate_impact" and question.privileged is not None:
-            return f"acceptance rate of everybody else over that of {self._detail(question, 'privileged')}"
-        meaning = METRICS[question.metric].meaning
-        if question.privileged is not None:
-            meaning += f", against {self._detail(question, 'privileged')}"
+        meaning = question.metric.in_words(self._privileged(question))
         if question.deserving is None:
             return meaning
         return f"{meaning}, where {self._deserving(question)} is deserving"
@@ -128,17 +107,14 @@ class GroupWords:
         if question.influence:
             names = in_words(question.influence, self.columns)
             lines += [f"Q - Q'{bound}", f"Q  = {value}", f"Q' = Q with {names} uniform and independent of all else"]
-        elif question.metric == "acceptance_rate":
+        elif question.metric.is_span:
             lines.append(f"p(g){bound} for each g")
         else:
             lines.append(f"{value}{bound}")
         return "\n".join([*lines, self._rate(question)])
 
     def _value(self, question: GroupMetric) -> str:
-        if question.privileged is not None:
-            value = _SIGNED[question.metric].format(group=self._detail(question, "privileged"))
-        else:
-            value = _VALUES.get(question.metric, "p(g)")
+        value = question.metric.formula(self._privileged(question))
         if question.given_each:
             names = ", ".join(self._names(question.given_each))
             return f"worst over {names} of ({value})"
@@ -147,24 +123,47 @@ class GroupWords:
     def _rate(self, question: GroupMetric) -> str:
         names = self._names(question.across)
         groups = f"{names[0]} = g" if len(names) == 1 else f"({', '.join(names)}) = g"
-        event, conditions = f"{self.model} = {self.favourable}", [groups]
-        if question.metric == "path_specific_gap":
+        rate, conditions = question.metric.rate, [groups]
+        event = self._event(rate.event, question)
+        if rate.along_paths:
             edges, baseline = self._allowed(question), self._baseline(question)
             reads = f"every law reads {groups}, but along {edges} it reads {baseline}"
             given = [predicate_text(question.given, self.columns)] if question.given != TRUE else []
             return f"p(g) = Pr[{' | '.join([event, *given])}] under {question.population}, where {reads}"
-        if question.metric == "predictive_parity":
-            event, conditions = self._deserving(question), [event, groups]
-        elif question.deserving is not None:
-            conditions.append(self._deserving(question))
+        letter = "p(g)"
+        match rate.given:
+            case Each.LABEL:
+                letter = "p(g, y)"
+                own = f"{self.columns.attributes[-1].name} = y"
+            case Each.DECISION:
+                letter = "p(g, d)"
+                own = f"({self._event(Event.FAVOURABLE, question)}) = d"
+            case Event():
+                own = self._event(rate.given, question)
+            case None:
+                own = ""
         if question.given != TRUE:
             conditions.append(predicate_text(question.given, self.columns))
         conditions += [f"{name} = e" if len(question.given_each) == 1 else name for name in self._each(question)]
-        letter = "p(g)"
-        if question.metric in _BY_LABEL:
-            letter = "p(g, y)"
-            conditions.append(f"{self.columns.attributes[-1].name} = y")
+        conditions += [own] * bool(own)
         return f"{letter} = Pr[{event} | {', '.join(conditions)}] under {question.population}"
+
+    def _event(self, event: Event, question: GroupMetric) -> str:
+        """As a condition on the decision and the label."""
+        match event:
+            case Event.FAVOURABLE:
+                return f"{self.model} = {self.favourable}"
+            case Event.UNFAVOURABLE:
+                return f"{self.model} != {self.favourable}"
+            case Event.DESERVING:
+                return self._deserving(question)
+            case Event.UNDESERVING:
+                return self._deserving(question, "!=")
+            case Event.CORRECT:
+                return f"({self.model} = {self.favourable}) = ({self._deserving(question)})"
+            case Event.WRONG:
+                return f"({self.model} = {self.favourable}) != ({self._deserving(question)})"
+        assert_never(event)
 
     def _each(self, question: GroupMetric) -> list[str]:
         return self._names(question.given_each)
@@ -174,10 +173,13 @@ class GroupWords:
     def _names(self, indices: Sequence[int]) -> list[str]:
         return [self.columns.attributes[index].name for index in indices]
 
-    def _deserving(self, question: GroupMetric) -> str:
+    def _deserving(self, question: GroupMetric, relation: str = "=") -> str:
         label = self.columns.attributes[-1]
         assert question.deserving is not None
-        return f"{label.name} = {label.show(question.deserving)}"
+        return f"{label.name} {relation} {label.show(question.deserving)}"
+
+    def _privileged(self, question: GroupMetric) -> str | None:
+        return None if question.privileged is None else self._detail(question, "privileged")
 
     def _detail(self, question: GroupMetric, clause: str) -> str:
         return dict(question.details)[clause]

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import METRICS, ShareMetric, known_metrics, registered
 from fairdsl.ir.question import GroupMetric, Quantity, Threshold
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
@@ -19,7 +21,6 @@ from fairdsl.semantics.coined import check_coined
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.group_clauses import GroupClauses, Groups
 from fairdsl.semantics.influences import check_influence, influence_on
-from fairdsl.semantics.metrics import ALIASES, METRICS, Metric, known_metrics
 from fairdsl.semantics.needs import Needs, has_clause
 from fairdsl.semantics.paths import Edges
 from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
@@ -110,7 +111,7 @@ class GroupBuilder:
         metric = self._metric(name, groups)
         if metric is None:
             return []
-        if metric.is_group:
+        if metric.names_groups:
             self.reporter.report(
                 errors.metric_needs(name.text, span, "no threshold: it is a group", f"write `measure {name.text}`")
             )
@@ -139,15 +140,15 @@ class GroupBuilder:
             text=asked.text(name if influence else None),
             metric=name,
             question=GroupMetric(
-                metric=metric.name,
+                metric=metric,
                 across=groups.across,
                 population=groups.population.name if groups.population else None,
                 given=groups.given,
                 given_each=groups.given_each,
-                deserving=label.deserving if label and metric.needs_deserving else None,
-                privileged=groups.privileged if metric.takes_privileged else None,
-                baseline=groups.baseline if metric.needs_path else None,
-                allowed=groups.allowed if metric.needs_path else frozenset(),
+                deserving=label.deserving if label and metric.rate.about_deserving else None,
+                privileged=groups.privileged if metric.signed else None,
+                baseline=groups.baseline if metric.rate.along_paths else None,
+                allowed=groups.allowed if metric.rate.along_paths else frozenset(),
                 excluding=groups.excluding,
                 influence=influence,
                 confidence=asked.confidence,
@@ -174,11 +175,11 @@ class GroupBuilder:
 
     def _metric(self, name: tree.Name, groups: Groups) -> Metric | None:
         """The metric of that name, if everything that defines it is there."""
-        metric = METRICS.get(ALIASES.get(name.text, name.text))
+        metric = registered(name.text, privileged=has_clause(self.node, tree.PrivilegedClause))
         if metric is None:
             self.reporter.report(errors.unknown_metric(name.text, name.span, known_metrics()))
             return None
-        if metric.about_pairs:
+        if isinstance(metric, ShareMetric):
             self.reporter.report(
                 errors.clause_out_of_place(
                     name.text,
@@ -190,7 +191,7 @@ class GroupBuilder:
             return None
         self._read.append(metric)
         label = groups.columns.attributes[-1] if groups.population and groups.population.label else None
-        check_coined(name.text, name.span, self.node, label, self.reporter)
+        check_coined(metric, name, self.node, label, self.reporter)
         Needs(self.node, self.model, groups, self.graphs, self.reporter).check(metric, name.span)
         return metric
 
@@ -200,11 +201,11 @@ class GroupBuilder:
         """A clause that none of the metrics reads would look as if it were in force."""
         if self.reporter.has_errors:
             return
-        if not any(metric.takes_privileged for metric in self._read):
-            readers = [metric.name for metric in METRICS.values() if metric.takes_privileged]
+        if not any(metric.signed for metric in self._read):
+            readers = [metric.name for metric in METRICS if metric.signed]
             self._unread(tree.PrivilegedClause, readers)
-        if not any(metric.needs_path for metric in self._read):
-            readers = [metric.name for metric in METRICS.values() if metric.needs_path]
+        if not any(metric.rate.along_paths for metric in self._read):
+            readers = [metric.name for metric in METRICS if metric.rate.along_paths]
             self._unread(tree.AllowClause, readers)
             self._unread(tree.BaselineClause, readers)
 

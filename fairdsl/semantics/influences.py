@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.metric import Metric
 from fairdsl.semantics import errors
-from fairdsl.semantics.metrics import Metric
 from fairdsl.semantics.scope import attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -38,7 +38,7 @@ def check_influence(
         why = "an influence is a difference of two numbers"
         reporter.report(errors.clause_out_of_place("influence", influence.span, why, f"measure `{metric.name}` alone"))
         return ()
-    if metric.needs_path:
+    if metric.rate.along_paths:
         why = "allowed paths already say which part of an influence counts"
         help_text = "write `influence of ... on statistical_parity`, or measure the gap alone"
         reporter.report(errors.clause_out_of_place("influence", influence.span, why, help_text))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import variables
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import nearest
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, LabelDeclaration
 from fairdsl.semantics.group_clauses import Groups
-from fairdsl.semantics.metrics import Metric
 from fairdsl.semantics.paths import Edges, check_causal
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -37,17 +38,16 @@ class Needs:
         """Report whatever the metric, named at ``span``, lacks."""
         self._favourable()
         population = self.groups.population
-        if metric.needs_label and population is not None:
+        if metric.rate.reads_label and population is not None:
             self._label(metric, span, population)
-        if metric.needs_privileged and not has_clause(self.node, tree.PrivilegedClause):
-            nearest = "statistical_parity" if not metric.needs_label else "equalized_odds"
+        if metric.signed and not has_clause(self.node, tree.PrivilegedClause):
             self._lacks(
                 metric,
                 span,
                 "a privileged group: it is signed",
-                f"write `privileged GROUP`, or use `{nearest}`, which needs none",
+                f"write `privileged GROUP`, or use `{nearest(metric).name}`, which needs none",
             )
-        if metric.needs_path:
+        if metric.rate.along_paths:
             self._paths(metric, span, population)
 
     def _lacks(self, metric: Metric, span: Span, what: str, help_text: str) -> None:
@@ -76,9 +76,11 @@ class Needs:
             help_text = f"declare `{label.name}` as a boolean, a category or whole numbers"
             self._lacks(metric, span, "a label with values that can be counted", help_text)
         elif metric.needs_two_labels and attribute.size != 2:
-            help_text = f"`{label.name}` has {attribute.size} values; `equalized_odds` takes the worst of any number"
+            help_text = (
+                f"`{label.name}` has {attribute.size} values; `{nearest(metric).name}` takes the worst of any number"
+            )
             self._lacks(metric, span, "a label with two values", help_text)
-        elif metric.needs_deserving and label.deserving is None:
+        elif metric.rate.about_deserving and label.deserving is None:
             help_text = f"write the value behind the label, as in `label {label.name} : boolean deserving yes`"
             self._lacks(metric, span, "to know who deserves the favourable outcome", help_text)
         self._not_given(metric, label)

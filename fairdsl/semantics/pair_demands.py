@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import Relation
+from fairdsl.ir.metric_registry import SHARES, known_metrics, registered
 from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.confidence import called
-from fairdsl.semantics.metrics import ALIASES, METRICS, known_metrics
 from fairdsl.semantics.populations import population_named
 from fairdsl.semantics.precision import precision_of
 from fairdsl.semantics.thresholds import metric_comparison
@@ -20,8 +20,6 @@ from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["PairDemands"]
-
-_PAIR_QUANTITIES = {"fair_share": Quantity.FAIR_SHARE, "discrimination_rate": Quantity.DISCRIMINATION_RATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class PairDemands:
                 return None
             confidence = clause.confidence
             under, beyond = self._under_rows(confidence), self._beyond()
-            quantity = _PAIR_QUANTITIES[name.text]
+            quantity = SHARES[name.text].quantity
             return Demand(
                 text=_line(clause.span),
                 metric=name.text,
@@ -143,7 +141,7 @@ class PairDemands:
             question=question,
             beyond=() if under else beyond,
             under=under,
-            quantity=_PAIR_QUANTITIES[item.metric.text],
+            quantity=SHARES[item.metric.text].quantity,
             threshold=None,
             precision=None if item.within is None else precision_of(item.within, item.confidence, self.reporter),
             required=False,
@@ -151,9 +149,9 @@ class PairDemands:
         )
 
     def _is_pair_metric(self, name: tree.Name, span: Span) -> bool:
-        if name.text in _PAIR_QUANTITIES:
+        if name.text in SHARES:
             return True
-        if name.text in METRICS or name.text in ALIASES:
+        if registered(name.text) is not None:
             self.reporter.report(
                 errors.clause_out_of_place(
                     name.text,
@@ -221,9 +219,9 @@ def _asks_for_share(clause: tree.Clause) -> bool:
     match clause:
         case tree.RequireClause(demand=demand):
             found = metric_comparison(demand, Reporter())
-            return found is not None and found[0].text in _PAIR_QUANTITIES
+            return found is not None and found[0].text in SHARES
         case tree.MeasureClause(items=items):
-            return any(isinstance(item.metric, tree.Name) and item.metric.text in _PAIR_QUANTITIES for item in items)
+            return any(isinstance(item.metric, tree.Name) and item.metric.text in SHARES for item in items)
         case _:
             return False
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import Relation
+from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.question import Threshold
 from fairdsl.semantics import errors
-from fairdsl.semantics.metrics import ALIASES, METRICS
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
@@ -40,8 +40,8 @@ def metric_threshold(
     metric: str, relation: str, number: tree.Number, reporter: Reporter, *, signed: bool = False
 ) -> Threshold:
     """The threshold; one that a metric between 0 and 1 always or never meets is reported."""
-    known = METRICS.get(ALIASES.get(metric, metric))
-    if known is not None and known.is_share and not (signed and known.takes_privileged):
+    known = registered(metric, privileged=signed)
+    if known is not None and known.is_share:
         check_share(metric, relation, number, reporter)
     return Threshold(relation=Relation(relation), limit=number.value, text=number.text)
 

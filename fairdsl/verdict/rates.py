@@ -12,10 +12,11 @@ __all__ = ["Part", "Rate"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """The probability of the favourable outcome in one group, known to lie in [low, high].
+    """The probability of what a metric counts in one group (its event), known to lie in [low, high].
 
     ``group`` are the values of the columns that define it, by their positions; ``given`` those of further
     conditions that the metric is taken for one by one (a label's value, an attribute of ``given``).
+    ``decision`` is the model's decision that is given, favourable or not, where the metric is taken for both.
     ``mass`` is the probability of what the rate is of, group and further conditions together (a lower and an
     upper bound), ``rows`` how many rows of data it rests on (None: on none) and ``empirical`` the frequency in
     those rows (two bounds where the model leaves decisions open). ``sampling`` is the interval that also covers
@@ -27,6 +28,7 @@ class Rate:
     high: Fraction
     mass: tuple[Fraction, Fraction]
     given: tuple[tuple[int, Fraction], ...] = ()
+    decision: bool | None = None
     rows: int | None = None
     empirical: tuple[Fraction, Fraction] | None = None
     sampling: tuple[Fraction, Fraction] | None = None

@@ -16,6 +16,7 @@ from fairdsl.backends.masses.refine import Refinement
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
@@ -116,7 +117,7 @@ def test_offers_and_refusals() -> None:
     factors = (normal.factors[0], factor(1, {(): Normal(mean=F(0), sd=F(1))}))
     refused = {
         "normal law": asked(replace(normal, factors=factors), relu(2, [1, 1], out=[1]), 0),
-        "paths": replace(plain, question=replace(plain.question, metric="path_specific_gap")),
+        "paths": replace(plain, question=replace(plain.question, metric=metric_named("path_specific_gap"))),
         "no population": replace(plain, population=None),
         "no favourable": replace(plain, model=replace(plain.model, favourable=None)),
     }

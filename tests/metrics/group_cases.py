@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics import Bounds, Counted, Joint, Key
@@ -37,9 +38,10 @@ def people(values: list[list[float]] | None = None) -> Rows:
 
 def about(metric: str, **clauses: object) -> GroupMetric:
     settled: dict[str, object] = {"across": (0,), "population": "cohort", **clauses}
-    if metric in ("equal_opportunity", "predictive_parity"):
+    found = metric_named(metric, privileged="privileged" in clauses)
+    if found.rate.about_deserving:
         settled.setdefault("deserving", F(1))
-    return GroupMetric(metric=metric, **settled)  # type: ignore[arg-type]
+    return GroupMetric(metric=found, **settled)  # type: ignore[arg-type]
 
 
 def joint(

@@ -102,6 +102,7 @@ AIF360: dict[str, Definition] = {
     "statistical_parity_difference": lambda rows: rate(sides(rows)[0]) - rate(sides(rows)[1]),
     "disparate_impact": lambda rows: rate(sides(rows)[0]) / rate(sides(rows)[1]),
     "average_odds_difference": average_odds,
+    "equal_opportunity_difference": lambda rows: rate(sides(rows)[0], 1) - rate(sides(rows)[1], 1),
 }
 
 
@@ -176,11 +177,7 @@ def agrees_with_aif360(metrics: Any, rows: Sequence[Row]) -> None:
 
 REFUSED = {
     "a ratio whatever is privileged": ("boolean deserving yes", "demographic_parity_ratio", "`disparate_impact`"),
-    "a gap there, a signed difference here": (
-        "boolean deserving yes",
-        "equal_opportunity_difference",
-        "`equal_opportunity`",
-    ),
+    "a ratio by another name": ("boolean deserving yes", "selection_rate_ratio", "`disparate_impact`"),
     "three values": ("category { no, late, yes } deserving yes", "equalized_odds_difference", "`equalized_odds`"),
 }
 

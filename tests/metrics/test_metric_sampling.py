@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.expr import Relation, holds
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.question import Excluding, Threshold
 from fairdsl.metrics import Counted, Joint, decided, judged, rows_needed, rows_to_decide, value_of
@@ -272,7 +273,7 @@ def test_rows_that_would_decide_a_threshold(metric: str, relation: Relation, lim
 
     few = with_each(40)
     assert judged(few, threshold) is Judgement.UNKNOWN
-    rows = rows_to_decide(few, metric, threshold)
+    rows = rows_to_decide(few, metric_named(metric), threshold)
     assert rows is not None
     assert judged(with_each(rows + 1), threshold) is not Judgement.UNKNOWN
     assert half_width(rows, confidence=LEVEL, rates=3) > half_width(2 * rows, confidence=LEVEL, rates=3)
@@ -282,10 +283,13 @@ def test_what_no_rows_decide() -> None:
     value = value_of(about("statistical_parity", confidence=LEVEL), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(value, Value)
     on_it = Threshold(relation=Relation.LE, limit=F(1, 10), text="0.1")
-    assert rows_to_decide(value, "statistical_parity", on_it) is None
-    assert rows_to_decide(value, "acceptance_rate", on_it) is None
+    assert rows_to_decide(value, metric_named("statistical_parity"), on_it) is None
+    assert rows_to_decide(value, metric_named("acceptance_rate"), on_it) is None
     plain = value_of(about("statistical_parity"), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(plain, Value)
     assert (
-        rows_to_decide(plain, "statistical_parity", Threshold(relation=Relation.LE, limit=F(1, 5), text="0.2")) is None
+        rows_to_decide(
+            plain, metric_named("statistical_parity"), Threshold(relation=Relation.LE, limit=F(1, 5), text="0.2")
+        )
+        is None
     )

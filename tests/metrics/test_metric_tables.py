@@ -314,6 +314,7 @@ def test_nothing_is_known_where_the_rows_choose_the_baseline() -> None:
         group=((0, F(0)),),
         stratum=(),
         label=(),
+        decision=None,
         hits=(F(1, 2), F(1, 2)),
         whole=whole,
         misses=(F(0), F(0)),

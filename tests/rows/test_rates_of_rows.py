@@ -18,6 +18,7 @@ from fairdsl.backends.rows import OverRows
 from fairdsl.ir.domain import Attribute, Domain, Integer
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Compare, Linear, Member, Relation, Variable
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.problem import Problem
@@ -42,6 +43,7 @@ def about_rows(
     rows: Rows, model: Model, *across: int, metric: str = "statistical_parity", **clauses: object
 ) -> Problem:
     attributes = rows.columns[:-1] if rows.has_label else rows.columns
+    found = metric_named(metric, privileged="privileged" in clauses)
     return Problem(
         name="p",
         domain=Domain(
@@ -50,7 +52,7 @@ def about_rows(
             where=Member(variable=Variable(0), values=frozenset({ZERO, ONE})),
         ),
         model=model,
-        question=GroupMetric(metric=metric, across=across, population="rows", **clauses),  # type: ignore[arg-type]
+        question=GroupMetric(metric=found, across=across, population="rows", **clauses),  # type: ignore[arg-type]
         quantity=Quantity.METRIC,
         population=rows,
     )

@@ -228,7 +228,7 @@ def test_an_influence_is_one_question_a_set(tmp_path: Path) -> None:
 """
     demands = found(clauses, tmp_path).demands
     assert [demand.question.influence for demand in demands] == [(AGE,), (GRADE, DEPARTMENT), (CITIZEN,), (RACE,)]
-    assert [demand.question.metric for demand in demands] == ["disparate_impact"] * 2 + ["statistical_parity"] * 2
+    assert [demand.question.metric.name for demand in demands] == ["disparate_impact"] * 2 + ["statistical_parity"] * 2
     assert [demand.text for demand in demands] == [
         "measure influence of age on disparate_impact",
         "measure influence of (grade, department) on disparate_impact",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from marked_specs import PEOPLE, assert_found_as_marked, checked, each, findings, groups, only_property
 
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.question import GroupMetric, Quantity
 
 RECIDIVISM = """\
@@ -94,7 +95,8 @@ def test_an_audit_of_groups_is_understood_in_full(tmp_path: Path) -> None:
         ("least_favoured", False),
     ]
     required = four_fifths.demands[0]
-    assert required.question == GroupMetric(metric="disparate_impact", across=(0, 1), population="cohort")
+    metric = metric_named("disparate_impact")
+    assert required.question == GroupMetric(metric=metric, across=(0, 1), population="cohort")
     assert required.quantity is Quantity.METRIC
     assert required.threshold.limit == Fraction(4, 5)
     assert equal_errors.demands[0].question.across == (0,)

@@ -19,6 +19,7 @@ from fairdsl.ir.domain import Attribute, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Predicate
 from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Sample
 from fairdsl.ir.problem import Problem
@@ -105,7 +106,7 @@ def test_offers_and_refusals() -> None:
         "hidden units": replace(plain, model=hidden),
         "numbers of `r`": asked(range_, linear([1, 1], 1), 0),
         "normal law": asked(normal, rule(builders.linear({1: 1}, ">", F(1, 2))), 0),
-        "paths": replace(plain, question=replace(plain.question, metric="path_specific_gap")),
+        "paths": replace(plain, question=replace(plain.question, metric=metric_named("path_specific_gap"))),
         "no population": replace(plain, population=None),
         "no favourable": replace(plain, model=replace(plain.model, favourable=None)),
     }

@@ -13,6 +13,7 @@ from fairdsl.backends.subset_sum.subject import Subject, subject_of
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, Input
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network, Row
 from fairdsl.ir.problem import Problem
@@ -81,8 +82,9 @@ def asked(
     law: Network, model: Model, *across: int, where: Predicate = TRUE, metric: str = "", **clauses: object
 ) -> Problem:
     attributes = law.columns[:-1] if law.has_label else law.columns
+    found = metric_named(metric or "statistical_parity", privileged="privileged" in clauses)
     question = GroupMetric(
-        metric=metric or "statistical_parity",
+        metric=found,
         across=across,
         population=law.name,
         **clauses,  # type: ignore[arg-type]

@@ -35,7 +35,7 @@ class Enumerate:
     name = "enumerate"
     about = Capability(
         questions=("pairs: same decision, score gap; any, all, relax, target, when, where",),
-        quantities=("holds", "fair_share", "discrimination_rate"),
+        quantities=(Quantity.HOLDS.value, Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value),
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
     )
 

@@ -44,7 +44,7 @@ class Intervals:
     name = "intervals"
     about = Capability(
         questions=("pairs: same decision; any, all, relax, target, where",),
-        quantities=("fair_share", "discrimination_rate", "holds"),
+        quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
         models=(
             "networks (ReLU, sigmoid, tanh) and linear models over any number of individuals, bounded reals too;"
             " rules, and leaves of trees, that are conditions on one finite attribute each",

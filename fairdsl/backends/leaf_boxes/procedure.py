@@ -28,7 +28,7 @@ class LeafBoxes:
     name = "leaf_boxes"
     about = Capability(
         questions=("pairs: same decision; any, all, target, where",),
-        quantities=("fair_share", "discrimination_rate", "holds"),
+        quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
         models=(
             "a tree or list of rules, and several with at most 2^64 combinations of leaves (2^24 for proofs); tests on"
             " one attribute each, over any number of individuals, bounded reals too",

@@ -7,7 +7,7 @@ from fairdsl.backends.rows.rates import metric_over_rows, offer_of_metric
 from fairdsl.backends.rows.shares import offer_of_share, share_over_rows
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, PairUnder
+from fairdsl.ir.question import GroupMetric, PairUnder, Quantity
 from fairdsl.replay import TimeIsUpError
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
@@ -23,7 +23,12 @@ class OverRows:
             "under the rows of a table: pairs (same decision; any, all, relax, target, where)",
             "metrics of groups (across, given, label, excluding, privileged, influence)",
         ),
-        quantities=("holds", "fair_share", "discrimination_rate", "every metric of groups but path_specific_gap"),
+        quantities=(
+            Quantity.HOLDS.value,
+            Quantity.FAIR_SHARE.value,
+            Quantity.DISCRIMINATION_RATE.value,
+            "every metric of groups but path_specific_gap",
+        ),
         models=("every model that can be evaluated or run",),
     )
 

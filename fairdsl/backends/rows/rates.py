@@ -36,7 +36,7 @@ def offer_of_metric(problem: Problem, question: GroupMetric, rows: Rows) -> Offe
     """What will be done, or why not; only groups and copies that cannot be listed are refused, and no model."""
     if problem.model.favourable is None:
         return Refusal(why="the model has no favourable outcome", span=problem.model.span)
-    if question.metric == "path_specific_gap":
+    if question.metric.rate.along_paths:
         return Refusal(why="paths of influence need a graph, and rows have none", span=question.span)
     for column in columns_of(question, rows):
         attribute = rows.columns[column]

@@ -8,7 +8,7 @@ from itertools import product
 from fairdsl.backends.ssat.law import Law
 from fairdsl.ir.population import label_column
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import LABELLED, Counted, Key, key_of
+from fairdsl.metrics.joint import Counted, Key, key_of
 
 __all__ = ["Cells", "Excluded"]
 
@@ -22,7 +22,7 @@ class Excluded:
     def __init__(self, question: GroupMetric, law: Law, counts: Mapping[Key, Counted]) -> None:
         network, keys = law.subject.network, law.subject.keys
         # Rows are counted by group and stratum, whatever their label is.
-        labelled = question.metric in LABELLED and keys[-1] == label_column(network)
+        labelled = question.metric.rate.reads_label and keys[-1] == label_column(network)
         self.keys = keys[:-1] if labelled else keys
         self._cells = [[key_of(cell) for cell in network.cells[key]] for key in self.keys]
         self._least = 0 if question.excluding is None or not counts else question.excluding.rows or 0

@@ -38,7 +38,7 @@ def offer(problem: Problem) -> Offer | Refusal:
         return Refusal(why="the question names no population", span=question.span)
     if not isinstance(population, Network):
         return Refusal(why="the population is rows of a table, which are counted", span=question.span)
-    if question.metric == "path_specific_gap":
+    if question.metric.rate.along_paths:
         return Refusal(why="it does not treat paths of influence", span=question.span)
     why = unsupported(model)
     if why is not None:

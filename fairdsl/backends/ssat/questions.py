@@ -26,6 +26,7 @@ from fairdsl.backends.ssat.excluded import Cells, Excluded
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
+from fairdsl.ir.metric import Comparison, Event, Metric
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_at, key_of
@@ -33,7 +34,6 @@ from fairdsl.metrics.value import decided, value_of
 from fairdsl.verdict import Evidence, Reason, Value
 
 __all__ = [
-    "EXTREMES",
     "Cells",
     "Extremes",
     "Inquiry",
@@ -47,10 +47,6 @@ __all__ = [
 
 #: More groups than these are not asked one by one, unless it is asked for.
 _ONE_BY_ONE = 256
-
-#: The metrics whose number only the extreme groups of a stratum decide. Who is favoured most, alone or beside others,
-#: takes the rates of all.
-EXTREMES = frozenset({"statistical_parity", "disparate_impact", "equalized_odds", "equal_opportunity"})
 
 
 class Solver(Protocol):
@@ -71,13 +67,25 @@ def groups_of(question: GroupMetric, law: Law) -> int:
 
 def learnable(question: GroupMetric, law: Law) -> str | None:
     """Why the extreme groups do not say enough; None where they do."""
-    if question.metric not in EXTREMES:
-        return f"`{question.metric}` is about every group"
-    if question.privileged is not None:
+    if question.metric.signed:
         return "groups are compared with a privileged one"
+    if not _of_extremes(question.metric, law):
+        return f"`{question.metric.name}` is about every group"
     if law.asked:
         return "a condition is not part of the law, so that rates are quotients"
     return None
+
+
+def _of_extremes(metric: Metric, law: Law) -> bool:
+    """Whether only the extreme groups of a stratum decide the number. Who is favoured most takes the rates of all.
+
+    A rate has to be that of one key: a share of decisions, where the label has no values that are taken together.
+    """
+    if metric.comparison not in (Comparison.GAP, Comparison.RATIO) or not metric.rate.of_decisions:
+        return False
+    network = law.subject.network
+    label = label_column(network)
+    return metric.rate.given is not Event.UNDESERVING or (label is not None and len(network.cells[label]) == 2)
 
 
 def learns(question: GroupMetric, law: Law, groups: str | None) -> bool:
@@ -221,10 +229,11 @@ class Inquiry:
     def _rated(self, cells: Cells) -> bool:
         """Whether the metric looks at the rate of this key: some are about one value of the label only."""
         question, network = self.question, self.law.subject.network
-        if question.metric != "equal_opportunity" or question.deserving is None:
+        given, label = question.metric.rate.given, label_column(network)
+        if given not in (Event.DESERVING, Event.UNDESERVING) or question.deserving is None or label is None:
             return True
-        label = label_column(network)
-        return label is None or self.key(cells)[-1] == key_at(network, label, question.deserving)
+        deserving = self.key(cells)[-1] == key_at(network, label, question.deserving)
+        return deserving is (given is Event.DESERVING)
 
     def _at(self, formulas: Formulas, cells: Cells, mass: Fraction, until: float) -> tuple[Bounds, Bounds]:
         """Both joint probabilities of one key."""

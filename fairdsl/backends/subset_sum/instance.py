@@ -31,12 +31,10 @@ from fairdsl.metrics.value import decided, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = ["BACKEND", "PATHS", "Instance", "Law", "answered", "instance_of"]
+__all__ = ["BACKEND", "Instance", "Law", "answered", "instance_of"]
 
 #: The backend that instances are solved by.
 BACKEND = "subset_sum"
-#: The metric whose groups are set from outside, so that their columns have no law.
-PATHS = "path_specific_gap"
 #: Ranges are cut into so many parts where they have to be; such tasks are no instances.
 _PARTS = 16
 
@@ -106,7 +104,7 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
 
 def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
     own = subject_of(problem)
-    if question.metric == PATHS and isinstance(question.baseline, tuple):
+    if question.metric.rate.along_paths and isinstance(question.baseline, tuple):
         set_ = with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)
         return [allowing_for_unknown(set_)]
     return [own, without_influence(own, question.influence)] if question.influence else [own]

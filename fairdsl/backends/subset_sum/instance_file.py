@@ -16,7 +16,7 @@ from typing import Any
 from fairdsl.backends.encoding import Asked
 from fairdsl.backends.subset_sum import errors
 from fairdsl.backends.subset_sum.document import MalformedError, Node, document_of, exact
-from fairdsl.backends.subset_sum.instance import PATHS, Instance
+from fairdsl.backends.subset_sum.instance import Instance
 from fairdsl.backends.subset_sum.law_file import law_from, law_written
 from fairdsl.backends.subset_sum.question_file import (
     population_from,
@@ -107,7 +107,7 @@ def _instance(members: Mapping[str, Node]) -> Instance:
         population=population,
         threshold=threshold_from(members.get("threshold")),
         event=event,
-        laws=tuple(law_from(law, names, keys, population, free=question.metric == PATHS) for law in laws),
+        laws=tuple(law_from(law, names, keys, population, free=question.metric.rate.along_paths) for law in laws),
         counts=_counts(members.get("rows"), question, population),
         asked=_asked(members.get("asked"), threshold_from(members.get("threshold"))),
     )

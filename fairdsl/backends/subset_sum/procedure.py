@@ -27,8 +27,6 @@ from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["SubsetSum"]
 
-_PATHS = "path_specific_gap"
-
 
 class SubsetSum:
     """Answers metrics of groups of models with one linear score under a network."""
@@ -66,7 +64,7 @@ def _from_law(
     problem: Problem, question: GroupMetric, population: Population, budget: Budget, observer: Observer
 ) -> Value | Refused | Unknown:
     own = subject_of(problem)
-    if question.metric == _PATHS:
+    if question.metric.rate.along_paths:
         return _along_paths(problem, question, own, budget, observer)
     subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
     return _Asked(problem, question, population, budget, observer).value(subjects)

@@ -13,12 +13,13 @@ from fairdsl.backends.subset_sum.document import MalformedError, Node, exact
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Integer, Real, Type
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Relation
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import METRICS, registered
 from fairdsl.ir.population import Cell, Inside, Network, Sample, label_column
 from fairdsl.ir.question import Excluding, GroupMetric, Threshold
-from fairdsl.metrics.joint import LABELLED, key_at
+from fairdsl.metrics.joint import key_at
 
 __all__ = [
-    "METRICS",
     "population_from",
     "population_written",
     "question_from",
@@ -27,25 +28,12 @@ __all__ = [
     "threshold_written",
 ]
 
-#: All metrics of groups; those that compare with a privileged group, and those about one value of the label.
-METRICS = LABELLED | {
-    "acceptance_rate",
-    "disparate_impact",
-    "least_favoured",
-    "most_favoured",
-    "path_specific_gap",
-    "statistical_parity",
-    "statistical_parity_difference",
-}
-_PRIVILEGED = frozenset({"average_odds_difference", "statistical_parity_difference"})
-_DESERVING = frozenset({"equal_opportunity", "predictive_parity"})
-
 
 def question_written(question: GroupMetric, names: Sequence[str]) -> dict[str, Any]:
     """The question with its columns by name."""
     excluding = question.excluding
     return {
-        "metric": question.metric,
+        "metric": question.metric.name,
         "across": [names[column] for column in question.across],
         "given_each": [names[column] for column in question.given_each],
         "deserving": _perhaps(question.deserving),
@@ -64,9 +52,9 @@ def question_from(node: Node, population: Network) -> GroupMetric:
     """The question over the columns of the population; what its metric needs has to be there."""
     names = ("across", "given_each", "deserving", "privileged", "excluding", "influence", "confidence")
     found = node.fields(("metric",), names)
-    metric = found["metric"].text()
-    if metric not in METRICS:
-        found["metric"].refuse(f"the metrics are {', '.join(sorted(METRICS))}")
+    metric = registered(found["metric"].text(), privileged="privileged" in found)
+    if not isinstance(metric, Metric):
+        found["metric"].refuse(f"the metrics are {', '.join(sorted({each.name for each in METRICS}))}")
     columns = {name: _columns(found.get(name), population) for name in ("across", "given_each", "influence")}
     question = GroupMetric(
         metric=metric,
@@ -115,14 +103,15 @@ def _confidence(node: Node | None) -> Fraction | None:
 def _check_needs(node: Node, question: GroupMetric, population: Network) -> None:
     """What defines the metric has to be there, or there would be no number."""
     label = label_column(population)
-    if question.metric in LABELLED and (label is None or label in question.across + question.given_each):
-        node.refuse(f"`{question.metric}` needs a label in the population, which defines no groups")
-    if question.metric in _DESERVING:
+    metric = question.metric
+    if metric.rate.reads_label and (label is None or label in question.across + question.given_each):
+        node.refuse(f"`{metric.name}` needs a label in the population, which defines no groups")
+    if metric.rate.about_deserving:
         value = question.deserving
         if value is None or label is None or key_at(population, label, value) is None:
-            node.refuse(f"`{question.metric}` is about a value of the label: `deserving`")
-    if question.metric in _PRIVILEGED and question.privileged is None:
-        node.refuse(f"`{question.metric}` compares with a group: `privileged`")
+            node.refuse(f"`{metric.name}` is about a value of the label: `deserving`")
+    if metric.signed and question.privileged is None:
+        node.refuse(f"`{metric.name}` compares with a group: `privileged`")
     if question.privileged is not None and len(question.privileged) != len(question.across):
         node.refuse("`privileged` has a value for each column of `across`")
 

@@ -69,7 +69,7 @@ def _under(verdict: Value | Refused | Unknown, instance: Instance) -> Value | Re
 
 def _by_hand(path: Path, instance: Instance) -> Asked:
     """The demand of an instance that no spec was compiled to."""
-    threshold, metric = instance.threshold, instance.question.metric
+    threshold, metric = instance.threshold, instance.question.metric.name
     limit = "" if threshold is None else f" {threshold.relation.value} {threshold.text}"
     return Asked(
         spec=path.name,

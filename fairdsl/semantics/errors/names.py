@@ -24,7 +24,6 @@ _MEANT = {
     "eo": f"{_ODDS} or `equal_opportunity`?",
     "tpr": _TRUE_POSITIVE,
     "true_positive_rate": _TRUE_POSITIVE,
-    "true_positive_rate_difference": _TRUE_POSITIVE,
     "recall": _TRUE_POSITIVE,
 }
 

@@ -16,6 +16,7 @@ from fairdsl.backends.ssat.sdimacs import digits_of
 from fairdsl.ir.population import Network
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import key_of
+from fairdsl.metrics.rate_cells import quotient_of
 from fairdsl.metrics.subject import Subject
 from fairdsl.metrics.words import condition, group_words
 
@@ -29,19 +30,6 @@ _FORMULAS = {
     "unfavourable": "not",
     "met": "met",
     "missed": "missed",
-}
-_METRICS = {
-    "acceptance_rate": "every rate",
-    "statistical_parity": "max(rate) - min(rate)",
-    "disparate_impact": "min(rate) / max(rate)",
-    "equalized_odds": "max over the label's values of (max(rate) - min(rate))",
-    "equal_opportunity": "max(rate) - min(rate), at the deserving value of the label",
-    "predictive_parity": "max(precision) - min(precision), where precision = favourable at the deserving value of the "
-    "label / sum of favourable over the label's values",
-    "most_favoured": "max(rate)",
-    "least_favoured": "min(rate)",
-    "statistical_parity_difference": "rate(others) - rate(privileged)",
-    "average_odds_difference": "mean over the label's values of (rate(others) - rate(privileged))",
 }
 
 
@@ -140,10 +128,7 @@ def combined(
     population: Network,
 ) -> dict[str, Any]:
     """How numbers become the metric; ``names`` are those of the quantities, law by law."""
-    metric = question.metric
-    value = _METRICS.get(metric, metric)
-    if metric == "disparate_impact" and question.privileged is not None:
-        value = "rate(others) / rate(privileged)"
+    value = question.metric.formula()
     if question.given_each:
         value = f"for each value of what is given, of which the worst counts: {value}"
     laws = [
@@ -155,7 +140,12 @@ def combined(
         for law, (subject, asking, own) in enumerate(zip(subjects, askings, names, strict=True))
     ]  # fmt: skip
     value = f"value under {_LAWS[0]} less value under {_LAWS[1]}, where value = {value}" if len(laws) > 1 else value
-    return {"metric": metric, "value": value, "rate": "favourable / total", "laws": laws}
+    return {
+        "metric": question.metric.name,
+        "value": value,
+        "rate": f"p = {quotient_of(question.metric.rate)}",
+        "laws": laws,
+    }
 
 
 def _groups(subject: Subject, asking: Asking, names: Sequence[str], population: Network) -> Iterator[dict[str, Any]]:
@@ -181,6 +171,6 @@ def _extremes(subject: Subject, asking: Asking, names: Sequence[str], population
         cells = asking.quantities[most].cells
         yield {
             "group": f"the extreme ones with {words_at(subject, cells, population)}" if cells else "the extreme ones",
-            "max(rate)": names[most],
-            "min(rate)": f"1 - {names[least]}",
+            "max(favourable / total)": names[most],
+            "min(favourable / total)": f"1 - {names[least]}",
         }
