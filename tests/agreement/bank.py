@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
+from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.problem import Problem
@@ -166,7 +167,7 @@ def group_questions(draw: st.DrawFn, columns: tuple[Attribute, ...], has_label: 
     few = st.lists(st.sampled_from(others), max_size=1) if others else st.just([])
     deserving = F(draw(st.sampled_from(columns[-1].values or ())))
     return GroupMetric(
-        metric=draw(st.sampled_from(metrics)),
+        metric=metric_named(draw(st.sampled_from(metrics))),
         across=tuple(across),
         population="people",
         given=draw(st.one_of(st.just(TRUE), predicates(columns[: len(people)]))),

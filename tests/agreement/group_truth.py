@@ -132,9 +132,9 @@ def _rates(problem: Problem, people: Sequence[Person]) -> dict[tuple[Values, Val
     assert population is not None
     columns = [[Fraction(value) for value in values_of(column.type)] for column in population.columns]
     labels: list[Fraction | None] = [None]
-    if question.metric == "equalized_odds":
+    if question.metric.name == "equalized_odds":
         labels = [*columns[-1]]
-    elif question.metric == "equal_opportunity":
+    elif question.metric.name == "equal_opportunity":
         labels = [question.deserving]
     found: dict[tuple[Values, Values, Fraction | None], Fraction | None] = {}
     for stratum in product(*(columns[column] for column in question.given_each)):
@@ -142,7 +142,7 @@ def _rates(problem: Problem, people: Sequence[Person]) -> dict[tuple[Values, Val
             inside = [one for one in people if (one.group, one.stratum) == (group, stratum)]
             for label in labels:
                 asked = [one for one in inside if label is None or one.label == label]
-                if question.metric == "predictive_parity":  # of the favoured, the share that deserve it
+                if question.metric.name == "predictive_parity":  # of the favoured, the share that deserve it
                     asked = [replace(one, mass=one.mass * one.chance, chance=deserves(question, one)) for one in inside]
                 try:
                     found[group, stratum, label] = rate(asked)
@@ -159,7 +159,7 @@ def _number(
     question: GroupMetric, rates: Mapping[tuple[Values, Values, Fraction | None], Fraction]
 ) -> tuple[Fraction, Fraction]:
     """The worst of all strata and labels: the greatest gap, the smallest ratio; of rates all there are."""
-    if question.metric == "acceptance_rate":
+    if question.metric.name == "acceptance_rate":
         if not rates:
             raise NoComparisonError
         return min(rates.values()), max(rates.values())
@@ -167,13 +167,13 @@ def _number(
     for stratum in {at[1] for at in rates}:
         for label in {at[2] for at in rates}:
             compared = [found for at, found in rates.items() if at[1:] == (stratum, label)]
-            if len(compared) > 1 or (compared and question.metric in ALL_OF):
-                numbers.append(OF_RATES[question.metric](compared))
+            if len(compared) > 1 or (compared and question.metric.name in ALL_OF):
+                numbers.append(OF_RATES[question.metric.name](compared))
     if not numbers:
         raise NoComparisonError
-    if question.metric in ALL_OF:
+    if question.metric.name in ALL_OF:
         return min(numbers), max(numbers)
-    worst = min(numbers) if question.metric == "disparate_impact" else max(numbers)
+    worst = min(numbers) if question.metric.name == "disparate_impact" else max(numbers)
     return worst, worst
 
 
