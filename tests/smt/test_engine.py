@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 
 import pytest
@@ -40,18 +39,23 @@ def test_the_deadline_is_kept() -> None:
     assert reason_of(answer) is Reason.TIMEOUT
 
 
+_LINE = "import sys; from multiprocessing.connection import Connection; line = Connection(int(sys.argv[2])); "
+
+
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        ("import sys; sys.stdin.readline()", Reason.ENGINE_CRASHED),
+        (_LINE + "line.recv()", Reason.ENGINE_CRASHED),
         ("import sys; sys.exit(3)", Reason.ENGINE_CRASHED),
-        ("import sys; sys.stdin.readline(); sys.exit(101)", Reason.MEMORY_OUT),
-        ("print('Segmentation fault')", Reason.MALFORMED),
+        (_LINE + "line.recv(); sys.exit(101)", Reason.MEMORY_OUT),
+        (_LINE + "line.recv(); sys.exit('std::bad_alloc')", Reason.MEMORY_OUT),
+        (_LINE + "line.send('Segmentation fault'); line.recv()", Reason.MALFORMED),
+        (_LINE + "line.send_bytes(b'Segmentation fault'); line.recv()", Reason.ENGINE_CRASHED),
         ("import time; time.sleep(60)", Reason.TIMEOUT),
     ],
 )
 def test_programs_that_are_no_solver(program: str, reason: Reason) -> None:
-    workers = Workers(1, [sys.executable, "-c", program])
+    workers = Workers(1, program)
     deadline = Budget.of(1.0).deadline
     try:
         workers.start(Job(key="k", text="", seed=0, effort=None, deadline=deadline))
@@ -95,15 +99,15 @@ def test_a_solver_ends_when_its_parent_was_killed() -> None:
     try:
         assert not workers.finished(time.monotonic() + 1.0)  # it is at work
         assert worker.process.poll() is None
-        worker.process.stdin.close()  # what the system does for a parent that is killed
+        worker.connection.close()  # what the system does for a parent that is killed
         assert worker.process.wait(timeout=30) != 0
     finally:
         workers.close()
 
 
-@pytest.mark.parametrize("line", [b"", b"{}", b"[]", b"3", b'{"status": "yes", "values": {}, "detail": ""}', b"\xff"])
-def test_garbage_is_malformed(line: bytes) -> None:
-    assert read_answer(line).status == "malformed"
+@pytest.mark.parametrize("found", [None, {}, [], 3, {"status": "yes", "values": {}, "detail": ""}, {"status": "sat"}])
+def test_garbage_is_malformed(found: object) -> None:
+    assert read_answer(found).status == "malformed"
 
 
 @pytest.mark.parametrize(

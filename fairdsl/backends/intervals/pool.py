@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
 import pickle
-import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.worker import Failed, Part, Progress, Ready, Report, State, Stop, Yielded
+from fairdsl.processes import GoneError, Worker, waiting
 
 __all__ = ["Share", "WorkerPool", "worker_pool"]
 
-#: The worker finds the modules where the parent finds them, also those of a checkout.
-_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-_PROGRAM += "from fairdsl.backends.intervals.worker import serve; serve(int(sys.argv[2]), sys.argv[3])"
-
-#: The workers share the cores among themselves; libraries that start threads of their own would only fight.
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
+_WORKER = "fairdsl.backends.intervals.worker:serve"
 #: A part whose worker died so often without yielding a state is left as it is.
 _DEATHS = 3
 #: Seconds that a worker may take to yield its state in the end.
@@ -54,14 +42,13 @@ class Share:
         return 0.0 if self.undecided is None or self.at_first is None else self.at_first - self.undecided
 
 
-@dataclass(slots=True, eq=False)
-class _Worker:
-    process: subprocess.Popen[bytes]
-    connection: Connection[object, object]
-    ready: bool = False
+class _Worker(Worker):
+    """A process, and the share that it refines."""
+
+    ready = False
     share: Share | None = None
-    begun: int = 0  # nodes of the share that were evaluated before this process took it
-    reporting: bool = False
+    begun = 0  # nodes of the share that were evaluated before this process took it
+    reporting = False
 
 
 class WorkerPool:
@@ -96,7 +83,7 @@ class WorkerPool:
         """Want the present state of every share."""
         for worker in self._busy():
             worker.reporting = True
-            self._tell(worker, Report())
+            worker.send(Report())
 
     @property
     def reported(self) -> bool:
@@ -107,54 +94,39 @@ class WorkerPool:
         """End all parts; a worker that does not answer in time is replaced, and its last state stands."""
         self._stopping = True
         for worker in self._busy():
-            self._tell(worker, Stop())
+            worker.send(Stop())
         until = time.monotonic() + _GRACE
         while self._busy() and time.monotonic() < until:
             self._listen(0.05)
         for worker in list(self._busy()):
-            self._end(worker)
+            worker.end()
             self._workers[self._workers.index(worker)] = self._started()
 
     def close(self) -> None:
         """End all processes."""
         for worker in self._workers:
-            self._end(worker)
+            worker.end()
 
     def _busy(self) -> list[_Worker]:
         return [worker for worker in self._workers if worker.share is not None]
 
     def _started(self) -> _Worker:
-        ours, theirs = socket.socketpair()
-        with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, json.dumps(sys.path), str(theirs.fileno()), self._task_file],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=os.environ | _ONE_THREAD,
-                start_new_session=True,
-            )
-        return _Worker(process, Connection(ours.detach()))
+        return _Worker(_WORKER, self._task_file)
 
     def _assign(self, worker: _Worker, share: Share) -> None:
         worker.share, worker.begun = share, share.kept
         seconds = max(0.0, self._until - time.monotonic())
         nodes = None if self._nodes is None else max(0, self._nodes - share.kept)
-        self._tell(worker, Part(share.state, seconds, nodes, self._memory))
-
-    def _tell(self, worker: _Worker, order: object) -> None:
-        with suppress(OSError):  # a dead worker is noticed when it is listened to
-            worker.connection.send(order)
+        worker.send(Part(share.state, seconds, nodes, self._memory))
 
     def _listen(self, seconds: float) -> None:
-        by_connection = {worker.connection: worker for worker in self._workers}
-        for connection in wait(list(by_connection), max(0.0, seconds)):
-            worker = by_connection[connection]  # type: ignore[index]  # only connections were asked about
+        for worker in waiting(self._workers, time.monotonic() + seconds):
             try:
-                self._take(worker, worker.connection.recv())
-            except (EOFError, OSError, pickle.UnpicklingError):
+                message = worker.receive()
+            except GoneError:
                 self._revive(worker)
+            else:
+                self._take(worker, message)
 
     def _take(self, worker: _Worker, message: object) -> None:
         share = worker.share
@@ -176,7 +148,7 @@ class WorkerPool:
     def _revive(self, worker: _Worker) -> None:
         """Another process goes on from the last state of the dead one."""
         share = worker.share
-        self._end(worker)
+        worker.end()
         self._stillborn += not worker.ready
         if self._stillborn > _DEATHS:
             raise RuntimeError("the worker processes end before they begin")
@@ -190,11 +162,6 @@ class WorkerPool:
             self._assign(fresh, share)
         else:
             share.ended = True
-
-    def _end(self, worker: _Worker) -> None:
-        worker.connection.close()
-        worker.process.kill()
-        worker.process.wait()
 
 
 @contextmanager

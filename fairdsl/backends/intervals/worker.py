@@ -1,9 +1,6 @@
 """A worker process: refines one part of a refinement, and listens and tells between batches.
 
-It is a program of its own and not a fork: a fork would inherit threads, locks and signal handlers, and the
-start methods of ``multiprocessing`` run the user's main module again. It leads a session of its own, so a
-Ctrl-C on the terminal reaches the parent alone. When the parent is gone, its next look at the connection
-ends it.
+It is a program of its own (:mod:`fairdsl.processes`), and ends when the parent is gone.
 """
 
 from __future__ import annotations
@@ -86,9 +83,8 @@ class Failed:
 Order = Part | Report | Stop
 
 
-def serve(handle: int, task_file: str) -> None:
+def serve(connection: Connection[object, Order], task_file: str) -> None:
     """Answer orders on the connection until the parent hangs up."""
-    connection: Connection[object, Order] = Connection(handle)
     try:
         # Written by the parent a moment ago, in a folder that only its user can read.
         kind, task = pickle.loads(Path(task_file).read_bytes())

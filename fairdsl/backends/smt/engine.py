@@ -6,32 +6,26 @@ raised for what a solver does.
 
 from __future__ import annotations
 
-import json
-import os
-import selectors
-import subprocess
-import sys
 import time
-from collections.abc import Hashable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
+from fairdsl.processes import PROGRAM, GoneError, Worker, waiting
 from fairdsl.verdict import Reason
 
-__all__ = ["OUT_OF_MEMORY", "Job", "Pool", "Workers", "answer_of_z3", "reason_of", "solver_name"]
+__all__ = ["Job", "Pool", "Workers", "answer_of_z3", "reason_of", "solver_name"]
 
-#: `-P`: the worker's own folder is no place to import from.
-_COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("worker.py")))
+
+#: The file and not the module: the packages around it take longer to import than z3.
+_WORKER = f"{Path(__file__).with_name('worker.py')}:serve"
 _STATUSES = frozenset({"sat", "unsat", "unknown", "crashed"})
 #: What a z3 process may use where nothing is said.
 _MEMORY = 4 << 30
-#: Codes of processes that ran out of memory: z3's own, and that of one which the operating system killed.
-OUT_OF_MEMORY = (101, -9)
 
 
 def solver_name() -> str:
@@ -79,20 +73,20 @@ class Pool(Protocol):
         """End everything."""
 
 
-@dataclass(slots=True)
-class _Worker:
-    process: subprocess.Popen[bytes]
+class _Asked(Worker):
+    """A process, and the job that it is at."""
+
     job: Job | None = None
-    received: bytearray = field(default_factory=bytearray)
 
 
 class Workers:
     """A pool of up to ``places`` z3 processes of ``memory`` bytes each, started when they are needed."""
 
-    def __init__(self, places: int, command: Sequence[str] = _COMMAND, *, memory: int = _MEMORY) -> None:
+    def __init__(self, places: int, program: str = PROGRAM, *, memory: int = _MEMORY) -> None:
+        """``program`` stands in for the worker's, in tests."""
         self._places = max(1, places)
-        self._command = [*command, str(memory)]
-        self._workers: list[_Worker] = []
+        self._program, self._memory = program, memory
+        self._workers: list[_Asked] = []
         self._ready: list[tuple[Hashable, Answer]] = []
 
     def start(self, job: Job) -> None:
@@ -101,44 +95,28 @@ class Workers:
         if worker is None:
             if len(self._workers) >= self._places:
                 raise RuntimeError("every worker is busy")
-            worker = _Worker(
-                subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                )
-            )
+            worker = _Asked(_WORKER, str(self._memory), memory=self._memory, program=self._program)
             self._workers.append(worker)
         worker.job = job
-        request = {
-            "text": job.text,
-            "seed": job.seed,
-            "effort": job.effort or 0,
-            # A little more than is left: the deadline is kept by killing, this only stops orphans.
-            "milliseconds": int(1000 * (job.deadline - time.monotonic())) + 1000,
-        }
-        try:
-            assert worker.process.stdin is not None
-            worker.process.stdin.write(json.dumps(request).encode() + b"\n")
-            worker.process.stdin.flush()
-        except OSError:
-            self._end(worker, Answer(status="crashed", detail="the solver process ended"))
+        worker.send(
+            {
+                "text": job.text,
+                "seed": job.seed,
+                "effort": job.effort or 0,
+                # A little more than is left: the deadline is kept by killing, this only stops orphans.
+                "milliseconds": int(1000 * (job.deadline - time.monotonic())) + 1000,
+            }
+        )
 
     def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
         """Answers that arrived; processes whose job is past its deadline are killed."""
-        busy = [worker for worker in self._workers if worker.job is not None]
+        busy = [(worker, worker.job) for worker in self._workers if worker.job is not None]
         if busy and not self._ready:
-            until = min(until, *(worker.job.deadline for worker in busy if worker.job is not None))
-            with selectors.DefaultSelector() as selector:
-                for worker in busy:
-                    assert worker.process.stdout is not None
-                    selector.register(worker.process.stdout, selectors.EVENT_READ, worker)
-                for key, _ in selector.select(max(0.0, until - time.monotonic())):
-                    self._receive(key.data)
+            for worker in waiting([worker for worker, _ in busy], min(until, *(job.deadline for _, job in busy))):
+                self._receive(worker)
         now = time.monotonic()
-        for worker in list(self._workers):
-            if worker.job is not None and now >= worker.job.deadline:
+        for worker, job in busy:
+            if worker.job is not None and now >= job.deadline:
                 self._end(worker, Answer(status="unknown", detail="timeout"))
         ready, self._ready = self._ready, []
         return ready
@@ -148,44 +126,31 @@ class Workers:
         for worker in list(self._workers):
             self._end(worker, None)
 
-    def _receive(self, worker: _Worker) -> None:
-        assert worker.process.stdout is not None
-        chunk = os.read(worker.process.stdout.fileno(), 1 << 20)
-        if not chunk:
-            code = worker.process.wait()
-            why = ", out of memory" if code in OUT_OF_MEMORY else ""
-            self._end(worker, Answer(status="crashed", detail=f"the solver process ended with code {code}{why}"))
+    def _receive(self, worker: _Asked) -> None:
+        try:
+            found = worker.receive()
+        except GoneError:
+            gone = worker.gone()
+            why = ", out of memory" if gone.lacked_memory else ""
+            self._end(worker, Answer(status="crashed", detail=f"the solver process ended with code {gone.code}{why}"))
             return
-        worker.received += chunk
-        if worker.received.endswith(b"\n"):
-            line = bytes(worker.received)
-            worker.received.clear()
-            job, worker.job = worker.job, None
-            if job is not None:
-                self._ready.append((job.key, read_answer(line)))
+        job, worker.job = worker.job, None
+        if job is not None:
+            self._ready.append((job.key, read_answer(found)))
 
-    def _end(self, worker: _Worker, answer: Answer | None) -> None:
-        worker.process.kill()
-        worker.process.wait()
-        for stream in (worker.process.stdin, worker.process.stdout):
-            if stream is not None:
-                with suppress(OSError):
-                    stream.close()
+    def _end(self, worker: _Asked, answer: Answer | None) -> None:
+        worker.end()
         self._workers.remove(worker)
         if worker.job is not None and answer is not None:
             self._ready.append((worker.job.key, answer))
 
 
-def read_answer(line: bytes) -> Answer:
-    """A worker's line as an answer; total."""
-    try:
-        found: Any = json.loads(line)
-        values = found["values"]
-        if found["status"] in _STATUSES and isinstance(values, dict):
+def read_answer(found: Any) -> Answer:
+    """A worker's message as an answer; total."""
+    match found:
+        case {"status": str(status), "values": dict(values), "detail": str(detail)} if status in _STATUSES:
             named = {str(name): str(value) for name, value in values.items()}
-            return Answer(status=found["status"], values=named, detail=str(found["detail"]))
-    except (ValueError, KeyError, TypeError):
-        pass
+            return Answer(status=status, values=named, detail=detail)
     return Answer(status="malformed", detail="the solver's answer was not understood")
 
 

@@ -1,29 +1,22 @@
-"""The solver process: reads requests, one JSON object a line, and answers each with one line.
+"""The solver process: answers requests to z3, one after the other.
 
-It runs as a program of its own and imports nothing but z3, so that it can be killed at any moment without
-harm. Every request gets a fresh context: z3 counts its resource limit per context, and only so is a run
-with the same seed the same run. Request: ``text``, ``seed``, ``effort`` (z3's rlimit, 0: none),
-``milliseconds``. Answer: ``status``, ``values``, ``detail``. The argument is the memory in bytes that the
-process may use, 0 for no limit.
+It runs as a program of its own (:mod:`fairdsl.processes`) and imports nothing but z3, so that it is there at once and
+can be killed at any moment without harm. Every request gets a fresh context: z3 counts its resource limit per context,
+and only so is a run with the same seed the same run. Request: ``text``, ``seed``, ``effort`` (z3's rlimit, 0: none),
+``milliseconds``. Answer: ``status``, ``values``, ``detail``.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import sys
-from contextlib import suppress
-from threading import Thread
+from multiprocessing.connection import Connection
 from typing import Any
 
 import z3
 
-__all__ = ["answer", "main"]
+__all__ = ["answer", "serve"]
 
-#: Bytes that the process may use where nothing is said, and how many of them are not z3's own: the interpreter's,
-#: and what the library takes before it counts.
-_MEMORY, _BESIDE = 4 << 30, 128 << 20
+#: Bytes of the process that are not z3's own: the interpreter's, and what the library takes before it counts.
+_BESIDE = 128 << 20
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -56,35 +49,9 @@ def _values(model: Any) -> dict[str, str]:
     return found
 
 
-def main() -> None:
-    """Serve until the input ends. What libraries print goes to the error stream, not into the answers."""
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    Thread(target=_end_with_parent, daemon=True).start()
-    _limit(int(sys.argv[1]) if len(sys.argv) > 1 else _MEMORY)
-    for line in sys.stdin:
-        replies.write(json.dumps(answer(json.loads(line))) + "\n")
-        replies.flush()
-
-
-def _end_with_parent() -> None:
-    """Wait until nobody is left who could ask, and end the process: a parent that was killed ends nobody."""
-    line = select.poll()
-    line.register(0, 0)  # a hang-up is told whether or not it is asked for
-    line.poll()
-    os._exit(1)
-
-
-def _limit(memory: int) -> None:
-    """z3 gives up where its own count passes the limit; the operating system keeps it whatever z3 counts."""
-    if not memory:
-        return
-    z3.set_param("memory_max_size", max(_BESIDE, memory - _BESIDE) >> 20)
-    with suppress(ImportError, OSError, ValueError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-
-if __name__ == "__main__":
-    main()
+def serve(connection: Connection[object, Any], memory: str) -> None:
+    """Answer requests until the parent hangs up; z3 gives up where its own count passes the memory, in bytes."""
+    if int(memory):
+        z3.set_param("memory_max_size", max(_BESIDE, int(memory) - _BESIDE) >> 20)
+    while True:
+        connection.send(answer(connection.recv()))

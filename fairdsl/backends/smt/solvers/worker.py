@@ -1,20 +1,16 @@
 """The process that decides single questions with solvers.
 
-It is a program of its own, so that it can be killed at any moment: native solvers do not always keep their
-limits. It leads a session of its own, so a Ctrl-C on the terminal reaches the parent alone, and ends when
-the parent hangs up.
+It is a program of its own (:mod:`fairdsl.processes`), so that it can be killed at any moment: native solvers do not
+always keep their limits.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
-import select
 import traceback
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
-from threading import Thread
+from typing import Any
 
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide, preload
 from fairdsl.ir.model import Model
@@ -51,19 +47,15 @@ _NO_ROOM = Chained(
 )
 
 
-def serve(handle: int, memory: int) -> None:
-    """Take the problem, then answer tasks until the parent hangs up; ``memory`` in bytes, 0 for no limit."""
-    connection: Connection[object, bytes] = Connection(handle)
-    Thread(target=_end_with_parent, args=(handle,), daemon=True).start()
-    _limit(memory)
-    with suppress(EOFError, OSError):
-        # Everything that is unpickled here was pickled by the parent a moment ago.
-        problem: Problem = pickle.loads(connection.recv())
-        loaded = _loaded()
-        connection.send(loaded)
-        while isinstance(loaded, Ready):
-            task: Task = pickle.loads(connection.recv())
-            connection.send(decided(problem, task))
+def serve(connection: Connection[object, Any]) -> None:
+    """Take the problem, then answer tasks until the parent hangs up."""
+    # Everything that is unpickled here was pickled by the parent a moment ago.
+    problem: Problem = pickle.loads(connection.recv())
+    loaded = _loaded()
+    connection.send(loaded)
+    while isinstance(loaded, Ready):
+        task: Task = connection.recv()
+        connection.send(decided(problem, task))
 
 
 def decided(problem: Problem, task: Task) -> Chained | Failed:
@@ -86,20 +78,3 @@ def _loaded() -> Ready | Failed | Chained:
     except Exception:  # z3 raises an exception of its own where its library finds no room
         return Failed(traceback.format_exc())
     return Ready()
-
-
-def _end_with_parent(handle: int) -> None:
-    """Wait until the parent is gone, and end the process: a parent that was killed ends nobody."""
-    line = select.poll()
-    line.register(handle, 0)  # a hang-up is told whether or not it is asked for
-    line.poll()
-    os._exit(1)
-
-
-def _limit(memory: int) -> None:
-    """The operating system's own limit, where it has one: solvers do not count all that they take."""
-    if memory:
-        with suppress(ImportError, OSError, ValueError):
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))

@@ -18,8 +18,8 @@ from fairdsl.backends.ssat.solvers import errors
 from fairdsl.backends.ssat.solvers.adapter import Adapter, Found, Printed
 from fairdsl.backends.ssat.solvers.naming import Solver, solver_of
 from fairdsl.backends.ssat.solvers.plain import Plain, plain, rounded
-from fairdsl.backends.ssat.solvers.process import Ran, run
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.processes import Ran, run
 from fairdsl.verdict import Reason
 
 __all__ = ["answered", "external_value", "outermost_choice"]

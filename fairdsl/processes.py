@@ -1,0 +1,268 @@
+"""Processes that can be killed: workers of ours, and programs that others wrote.
+
+Whatever cannot look at the clock runs in one: native solvers, onnxruntime on files that nobody has read. A
+:class:`Worker` is a Python process that is handed messages and hands back others. It is a program of its own and not a
+fork: a fork would inherit threads, locks and signal handlers, and the start methods of ``multiprocessing`` run the
+user's main module again. It leads a session of its own, so a Ctrl-C on the terminal reaches the parent alone; it ends
+when its parent is gone, however that ended; libraries start no threads of their own in it, since processes share out
+the cores among themselves; and the operating system keeps its limit on memory, whatever libraries count.
+
+:func:`run` runs a program of somebody else: in a new folder, in a process group that is gone when it is over.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from socket import socketpair
+from threading import Thread
+from types import ModuleType
+from typing import IO, Any, TypeVar
+
+__all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "begin", "lacks_memory", "run", "waiting"]
+
+#: A worker finds the modules where the parent finds them, also those of a checkout. Its arguments: where modules are,
+#: the connection, its memory in bytes, and what :func:`begin` calls with the rest.
+PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+PROGRAM += "from fairdsl.processes import begin; begin(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])"
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+#: Codes of processes that ran out of memory: z3's own, and that of one which the operating system killed.
+_MEMORY_CODES = (101, -signal.SIGKILL)
+#: How libraries that end the process themselves (OpenBLAS, z3, the C++ runtime, the loader) name a lack of memory.
+_NO_MEMORY = ("memory", "bad_alloc", "failed to map segment")
+#: Bytes of a program's output after which it is ended: answers are a few lines.
+_MOST_OUTPUT = 1 << 26
+#: Seconds between looks at the output's size.
+_LOOK = 0.2
+#: How much of an error message is kept.
+_LAST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """How a worker ended that was not told to."""
+
+    #: Its exit code, negative for a signal.
+    code: int
+    #: What its libraries wrote to the error stream.
+    written: str
+
+    @property
+    def last(self) -> str:
+        """The last line of it, after a colon; nothing where there is none."""
+        lines = self.written.strip().splitlines()
+        return f": {lines[-1]}" if lines else ""
+
+    @property
+    def lacked_memory(self) -> bool:
+        """Whether its code or its libraries say so."""
+        return self.code in _MEMORY_CODES or lacks_memory(self.written)
+
+
+class GoneError(Exception):
+    """The worker hung up."""
+
+
+def lacks_memory(written: str) -> bool:
+    """Whether what a library wrote names a lack of memory."""
+    return any(word in written.lower() for word in _NO_MEMORY)
+
+
+class Worker:
+    """A process of ours, from the parent's side."""
+
+    def __init__(self, target: str, *arguments: str, memory: int = 0, program: str = PROGRAM) -> None:
+        """Start it: it calls ``target`` with the connection and the arguments, and ends when that returns.
+
+        ``target`` is ``module:function``, or ``/path/of/module.py:function`` where the packages around the module take
+        long to import. ``memory`` in bytes, 0 for no limit; ``program`` takes the place of all that, in tests.
+        """
+        ours, theirs = socketpair()
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed when the process is ended
+        # An entry that stands for the current folder must go on to mean the parent's.
+        path = json.dumps([os.path.abspath(entry) for entry in sys.path])
+        with theirs:
+            #: The process itself.
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", program, path, str(theirs.fileno()), str(memory), target, *arguments],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                env=os.environ | _ONE_THREAD,
+                start_new_session=True,
+            )
+        #: Both ends send and receive what can be pickled; readable where there is an answer.
+        self.connection: Connection[object, object] = Connection(ours.detach())
+
+    def send(self, message: object) -> None:
+        """Send it; that the process is dead is noticed when it is listened to."""
+        with suppress(OSError):
+            self.connection.send(message)
+
+    def receive(self) -> Any:
+        """Its next message, however long that takes; GoneError where it hung up."""
+        try:
+            # Everything that is unpickled here was pickled by a process of ours a moment ago.
+            return self.connection.recv()
+        except (EOFError, OSError, pickle.UnpicklingError) as problem:
+            raise GoneError from problem
+
+    def gone(self) -> Gone:
+        """What a process that hung up leaves; it is ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_LOOK)  # it hung up: it ends, or has closed its end and does not
+        self.process.kill()
+        code = self.process.wait()
+        self._errors.seek(0)
+        written = self._errors.read().decode(errors="replace")
+        self.end()
+        return Gone(code, written)
+
+    def end(self) -> None:
+        """Kill it; harmless when repeated."""
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()
+        self._errors.close()
+
+
+#: Some kind of worker.
+_Any = TypeVar("_Any", bound=Worker)
+
+
+def waiting(workers: Sequence[_Any], until: float) -> list[_Any]:
+    """Those with a message, or that hung up: at once, or the first until that moment of ``time.monotonic``."""
+    by_connection = {id(worker.connection): worker for worker in workers}
+    ready = wait([worker.connection for worker in workers], max(0.0, until - time.monotonic()))
+    return [by_connection[id(connection)] for connection in ready]
+
+
+def begin(handle: int, memory: int, target: str, *arguments: str) -> None:
+    """In the worker: keep to the limits, and call the target."""
+    connection: Connection[object, object] = Connection(handle)
+    Thread(target=_end_with_parent, args=(handle,), daemon=True).start()
+    _limit(memory)
+    module, _, function = target.rpartition(":")
+    with suppress(EOFError, OSError):
+        getattr(_module(module), function)(connection, *arguments)
+
+
+def _module(name: str) -> ModuleType:
+    if not name.endswith(".py"):
+        return importlib.import_module(name)
+    spec = spec_from_file_location(Path(name).stem, name)
+    assert spec is not None, "it is the path of a module"
+    assert spec.loader is not None, "it is the path of a module"
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _end_with_parent(handle: int) -> None:
+    """Wait until the parent is gone, and end the process: a parent that was killed ends nobody."""
+    line = select.poll()
+    line.register(handle, 0)  # a hang-up is told whether or not it is asked for
+    line.poll()
+    os._exit(1)
+
+
+def _limit(memory: int) -> None:
+    """The operating system's own limit in bytes on this process, where it has one; 0 for none."""
+    if memory:
+        with suppress(ImportError, OSError, ValueError):
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """How the run of a program ended."""
+
+    #: Its exit code, negative for a signal; None if it was ended at the deadline.
+    code: int | None
+    #: Standard output.
+    output: str
+    #: The end of what it wrote to standard error.
+    error: str
+    #: Seconds on the clock.
+    seconds: float
+    #: Whether it was ended because of the amount it printed.
+    flooded: bool = False
+
+
+def run(command: Callable[[Path], list[str]], seconds: float) -> Ran:
+    """Run what ``command`` says for a new, empty folder, in it, for at most so long; no shell is involved.
+
+    The program leads a process group, which is killed as a whole at the deadline, on Ctrl-C, and when the program has
+    ended but left others behind. OSError if it cannot be started.
+    """
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="fairdsl-run-", ignore_cleanup_errors=True) as name:
+        folder = Path(name) / "run"
+        folder.mkdir()
+        line = command(folder)
+        out, err = Path(name) / "output", Path(name) / "error"
+        with (
+            out.open("wb") as output,
+            err.open("wb") as error,
+            _started(line, folder, output.fileno(), error.fileno()) as process,
+        ):
+            code, flooded = _awaited(process, out, began + seconds)
+        return Ran(
+            code=code,
+            output=_text(out),
+            error=_text(err)[-_LAST:].strip(),
+            seconds=time.monotonic() - began,
+            flooded=flooded,
+        )
+
+
+@contextmanager
+def _started(line: list[str], folder: Path, output: int, error: int) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        line, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=error, start_new_session=True
+    )
+    try:
+        yield process
+    finally:
+        # The group outlives its leader, so others that the leader started are reached either way.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _awaited(process: subprocess.Popen[bytes], output: Path, deadline: float) -> tuple[int | None, bool]:
+    """The exit code, None at the deadline; and whether too much was printed."""
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return None, False
+        try:
+            return process.wait(min(_LOOK, left)), False
+        except subprocess.TimeoutExpired:
+            if output.stat().st_size > _MOST_OUTPUT:
+                return None, True
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_MOST_OUTPUT).decode("utf-8", errors="replace")
