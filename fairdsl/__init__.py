@@ -28,7 +28,7 @@ from fairdsl.api.reports import compare
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 
 if TYPE_CHECKING:
-    from fairdsl.backends.contract import Order, Partition
+    from fairdsl.backends.smt.options import Order, Partition
     from fairdsl.diagnostics import DiagnosticError as SpecError
     from fairdsl.report.model import Report
 
@@ -61,9 +61,9 @@ def __getattr__(name: str) -> Any:
 
             return version()
         case "Order" | "Partition":
-            from fairdsl.backends import contract
+            from fairdsl.backends.smt import options
 
-            return getattr(contract, name)
+            return getattr(options, name)
         case "Report":
             from fairdsl.report.model import Report
 

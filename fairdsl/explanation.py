@@ -16,6 +16,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import GroupMetric
+from fairdsl.options import Options
 from fairdsl.semantics import CheckedProperty, CheckedSpec, front_end
 
 if TYPE_CHECKING:
@@ -253,21 +254,22 @@ def _files(population: Population, name: str) -> Iterator[tuple[str, str]]:
 def explain_plans(
     path: str,
     models: Mapping[str, str],
-    backend: str | None,
+    options: Options,
     *,
-    by_partitions: bool = False,
     data: Mapping[str, str] | None = None,
 ) -> tuple[PlanText, ...]:
     """The plan of every demand; opens models and data, asks no backend to work."""
+    from fairdsl.backends.smt.options import Partition
     from fairdsl.elaborate import elaborate
     from fairdsl.plan import in_turn, plan_of
     from fairdsl.plan.choices import check_backend
     from fairdsl.verdict import Refused
 
-    check_backend(backend)
+    check_backend(options)
+    by_partitions = options[Partition].size is not None
     spec, _ = front_end(path)
     demands = elaborate(spec, models, data=data).demands
-    planned = [(item, plan_of(item, backend, by_partitions=by_partitions)) for item in demands]
+    planned = [(item, plan_of(item, options.run.backend, by_partitions=by_partitions)) for item in demands]
     asked = [item for item, plan in in_turn(planned) if not isinstance(plan, Refused)]
     return tuple(_plan_text(item, plan, asked) for item, plan in planned)
 

@@ -13,11 +13,12 @@ import time
 from collections.abc import Mapping, Sequence
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.smt.options import Partition
 from fairdsl.clock import phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.plan import Plan, cross_checked, execute, in_turn, plan_of, prepare
-from fairdsl.plan.choices import check_backend, check_partition, check_properties
+from fairdsl.plan.choices import check_backend, check_partition, check_properties, unread
 from fairdsl.plan.errors import nothing_to_check
 from fairdsl.report.gather import Gathering
 from fairdsl.report.listener import Deaf, Listener
@@ -35,7 +36,6 @@ def verify(
     data: Mapping[str, str],
     callables: Mapping[str, Function] | None = None,
     budget: Budget,
-    backend: str | None,
     properties: Sequence[str],
     observer: Observer,
     listener: Listener | None = None,
@@ -44,12 +44,15 @@ def verify(
     """Check every property of the spec (or only those named) and report.
 
     Files in ``models`` and ``data`` replace those of models and distributions, by name; ``callables`` are models that
-    are Python functions; ``backend`` forces one. Cheap demands have their turn first (:func:`fairdsl.plan.in_turn`),
-    time that a demand leaves over goes to those after it, and ``listener`` hears of each property once it is complete.
-    With ``hold`` models are held against the decisions that were recorded of them. Raises DiagnosticError for mistakes
-    in the spec and its files.
+    are Python functions; ``budget`` has what is set for the run. Cheap demands have their turn first
+    (:func:`fairdsl.plan.in_turn`), time that a demand leaves over goes to those after it, and ``listener`` hears of
+    each property once it is complete. With ``hold`` models are held against the decisions that were recorded of them.
+    Raises DiagnosticError for mistakes in the spec, its files and the options.
     """
-    check_backend(backend)
+    backend, partition = budget.options.run.backend, budget.options[Partition]
+    check_backend(budget.options)
+    for section in budget.options.sections:
+        section.ready()
     with phase("reading the spec", budget.deadline):
         spec, warnings = front_end(path)
     check_properties(properties, spec)
@@ -58,14 +61,16 @@ def verify(
     spec = spec.restricted_to(properties)
     with phase("reading models and data", budget.deadline):
         elaborated = elaborate(spec, models, data=data, callables=callables, hold=hold)
-    by_partitions = budget.tactics.partition is not None
+    by_partitions = partition.size is not None
     with phase("planning", budget.deadline):
         planned = [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
-        check_partition(path, budget.tactics.partition, elaborated)
+        check_partition(path, partition, elaborated)
+    plans = [plan for _, plan in planned if isinstance(plan, Plan)]
+    warnings = (*warnings, *unread(budget.options, plans))
     gathering = Gathering(spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed)
     listener = listener or Deaf()
     listener.begun(gathering.report(), [checked.name for checked in spec.properties])
-    waiting, interrupted = sum(isinstance(plan, Plan) for _, plan in planned), False
+    waiting, interrupted = len(plans), False
     for demand, plan in in_turn(planned):
         if isinstance(plan, Plan) and not interrupted:
             budget = budget.extended(prepare(plan, observer))
@@ -95,5 +100,5 @@ def _answer(item: Elaborated, plan: Plan | Refused, budget: Budget | None, obser
         evidence = Evidence(backend=plan.stages[-1].procedure.name, method="")
         return Unknown(reason=Reason.INTERRUPTED, detail="its turn had not come yet", evidence=evidence)
     observer.progress(item.property.name, None, item.demand.text)
-    answered_by = cross_checked if budget.tactics.cross_check else execute
+    answered_by = cross_checked if budget.options.run.cross_check else execute
     return answered_by(plan, item.problem, budget, observer)

@@ -164,10 +164,12 @@ def ask(question: Question, *, first: int, effort: Effort, ledger: Path) -> None
         question.spec,
         models={question.model: question.network},
         timeout=effort.timeout,
-        query_timeout=effort.query,
         seed=effort.seed,
         jobs=effort.jobs,
-        partition=fairdsl.Partition(size=question.size, first=first, keep_going=True, ledger=str(ledger)),
+        options={
+            "smt": {"query_timeout": effort.query},
+            "partition": fairdsl.Partition(size=question.size, first=first, keep_going=True, ledger=str(ledger)),
+        },
     )
 
 

@@ -40,7 +40,7 @@ def hunted(
     assert isinstance(pair, Pair), "the specs ask about pairs"
     began = time.process_time()
     evaluator = evaluator_of(problem.model)
-    budget = Budget(deadline=time.monotonic() + _LONG, jobs=1, seed=seed)
+    budget = Budget.of(_LONG, seed=seed)
     observer = Silent()
     if most is not None:
         evaluator = Counted(evaluator)

@@ -10,7 +10,6 @@ Success is how many different units were found of those tried: it does not depen
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -204,7 +203,7 @@ def _pair(problem: Problem) -> Pair:
 
 
 def _budget(seed: int) -> Budget:
-    return Budget(deadline=time.monotonic() + _LONG, jobs=1, seed=seed)
+    return Budget.of(_LONG, seed=seed)
 
 
 class _Trial:

@@ -14,7 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent, Tactics
+from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
+from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Not, Predicate, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
@@ -53,7 +54,7 @@ def timed(procedure: Procedure, problem: Problem, patience: float, groups: str |
     if isinstance(offer, Refusal):
         return Timed(value=None, seconds=None, why="refused")
     found, seconds = least(
-        lambda: procedure.answer(problem, Facts(), Budget.of(patience, tactics=Tactics(groups=groups)), Silent()),
+        lambda: procedure.answer(problem, Facts(), Budget.of(patience, SsatOptions(groups=groups)), Silent()),
         3,
     )
     if isinstance(found, Value) and found.low == found.high:

@@ -179,6 +179,7 @@ def solve(
 
     from fairdsl.backends.contract import Budget, Silent
     from fairdsl.backends.encoding import Solving
+    from fairdsl.backends.intervals.options import IntervalsOptions
     from fairdsl.solver_files.solve import foreign_option, solve_file
 
     if timeout <= 0 or checkpoint <= 0 or not 1 <= shard <= shards or seed < 0:
@@ -202,7 +203,11 @@ def solve(
         raise ValueError(foreign)
     how = Solving(
         budget=Budget.of_command(
-            timeout, jobs=jobs or os.cpu_count() or 1, seed=seed, memory=memory, scheduler=scheduler
+            timeout,
+            IntervalsOptions(scheduler=scheduler),
+            jobs=jobs or os.cpu_count() or 1,
+            seed=seed,
+            memory=memory,
         ),
         output=None if output is None else Path(fspath(output)),
         resume=resume,

@@ -7,11 +7,12 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath, by_name, functions
+from fairdsl.options import Given, Run, options_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from fairdsl.backends.contract import Observer, Partition
+    from fairdsl.backends.contract import Observer
     from fairdsl.diagnostics import Diagnostic
     from fairdsl.explanation import Capability, Explanation, PlanText
     from fairdsl.ir.agreement import Agreement
@@ -31,16 +32,10 @@ def check(
     seed: int = 0,
     jobs: int | None = None,
     memory: int = 2 << 30,
-    scheduler: str | None = None,
     backend: str | None = None,
-    properties: Sequence[str] | None = None,
-    partition: Partition | None = None,
-    query_timeout: float | None = None,
-    query_memory: int = 4 << 30,
-    trust_milp: bool = False,
-    groups: str | None = None,
-    ssat_solver: str | None = None,
     cross_check: bool = False,
+    properties: Sequence[str] | None = None,
+    options: Given | None = None,
     observer: Observer | None = None,
     listener: Listener | None = None,
 ) -> Report:
@@ -52,22 +47,16 @@ def check(
         data: files that replace those of distributions, by name; a ``sha256`` in the spec still binds.
         callables: Python functions that decide, by model name; see docs/python.md. Of a function violations are found;
             without any its verdict is unknown.
-        timeout: seconds for the whole run, shared among its demands.
-        seed: of every random choice; the same seed gives the same witnesses.
-        jobs: processes to use; all cores by default.
-        memory: bytes that the interval refinement may use, all its processes together.
-        scheduler: address of a Dask cluster to run the interval refinement on.
+        timeout: time limit in seconds for the whole run, shared among its demands.
+        seed: random seed; the same seed gives the same witnesses.
+        jobs: number of processes; all cores by default.
+        memory: total memory limit for interval refinement and subset sums, in bytes.
         backend: let only this backend answer (see :func:`capabilities`).
-        properties: names of the properties to check; all by default.
-        partition: ask yes-or-no questions partition by partition, as it says.
-        query_timeout: seconds that a solver may take for one partition; 10 by default.
-        query_memory: bytes that each solver process may use.
-        trust_milp: count a mixed-integer solver's `infeasible` without a proof; the report says so.
-        groups: ``"enumerate"``: the backend ``ssat`` asks about every group by itself; ``"learn"``: its solver finds
-            the most and the least favoured; by default every group, up to 256.
-        ssat_solver: let this solver answer for the backend ``ssat``: a name, a program's path, or ``NAME=PATH``.
         cross_check: ask every other backend that can decide a demand, too; where two contradict each other, the
             verdict is unknown.
+        properties: names of the properties to check; all by default.
+        options: what is set for single backends, by section and name, as ``{"smt": {"trust_milp": True}}``; all of
+            them are listed in docs/options.md.
         observer: hears of progress.
         listener: hears of each property as soon as all its demands have verdicts, the cheap ones first.
 
@@ -75,44 +64,20 @@ def check(
         The report: a verdict, evidence and witnesses for each demand. Refused demands are part of it.
 
     Raises:
-        SpecError: the spec, or a file that it names, has mistakes; or the SSAT solver is not here.
+        SpecError: the spec, or a file that it names, has mistakes; an option has another name, or does not take
+            its value.
     """
-    import os
-
-    from fairdsl.backends.contract import Budget, Silent, Tactics
+    from fairdsl.backends.contract import Budget, Silent
     from fairdsl.pipeline import verify
+    from fairdsl.plan.registry import sections
 
-    if timeout <= 0 or seed < 0:
-        raise ValueError("`timeout` is a positive number of seconds, `seed` a number from 0")
-    if partition is not None and backend not in (None, "smt"):
-        raise ValueError("questions are answered partition by partition by `smt` alone")
-    if ssat_solver is not None:
-        from fairdsl.backends.ssat.solvers import solver_of
-
-        solver_of(ssat_solver)  # better said before anything is computed
-    tactics = Tactics(
-        partition=partition,
-        query_seconds=query_timeout,
-        query_memory=query_memory,
-        trust_milp=trust_milp,
-        groups=groups,
-        ssat_solver=ssat_solver,
-        cross_check=cross_check,
-    )
+    run = Run(timeout=timeout, seed=seed, jobs=jobs, memory=memory, backend=backend, cross_check=cross_check)
     return verify(
         fspath(spec),
         models=by_name(models),
         data=by_name(data),
         callables=functions(callables, models),
-        budget=Budget.of_command(
-            timeout,
-            jobs=jobs or os.cpu_count() or 1,
-            seed=seed,
-            memory=memory,
-            scheduler=scheduler,
-            tactics=tactics,
-        ),
-        backend=backend,
+        budget=Budget.under(options_of(run, options, sections())),
         properties=tuple(properties or ()),
         observer=observer or Silent(),
         listener=listener,
@@ -261,15 +226,17 @@ def plans(
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
     backend: str | None = None,
-    by_partitions: bool = False,
+    options: Given | None = None,
     timeout: float | None = None,
 ) -> tuple[PlanText, ...]:
     """Who would answer each demand of the spec, in which stages, and why the others would not."""
     from fairdsl.clock import Deadline, phase
     from fairdsl.explanation import explain_plans
+    from fairdsl.plan.registry import sections
 
+    given = options_of(Run(backend=backend), options, sections())
     with phase("planning", Deadline.after(timeout)):
-        return explain_plans(fspath(spec), by_name(models), backend, by_partitions=by_partitions, data=by_name(data))
+        return explain_plans(fspath(spec), by_name(models), given, data=by_name(data))
 
 
 def capabilities() -> tuple[Capability, ...]:

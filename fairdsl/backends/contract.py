@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from enum import Enum, IntEnum
-from fractions import Fraction
+from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
 from fairdsl.clock import Deadline, deadline_in_force
 from fairdsl.ir.problem import Problem
+from fairdsl.options import Options, Run, Section
 from fairdsl.source import Span
 from fairdsl.verdict import Verdict, Witness
 
@@ -25,13 +25,10 @@ __all__ = [
     "Facts",
     "Observer",
     "Offer",
-    "Order",
-    "Partition",
     "Preparing",
     "Procedure",
     "Refusal",
     "Silent",
-    "Tactics",
 ]
 
 
@@ -111,116 +108,45 @@ class Silent:
         """Ignore it."""
 
 
-class Order(Enum):
-    """In which order partitions are taken."""
-
-    SEEDED = "seeded"  # at random, as the seed says
-    LARGEST = "largest"  # by volume
-    GRID = "grid"  # as they lie in the domain
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
-    """A verdict for each of many parts of the domain, instead of a single one.
-
-    Attributes of more than ``size`` values are cut into chunks of ``size`` values (None: *adaptive*, the
-    domain is halved where it is not decided). Of the partitions in ``order`` only the ``first`` so many are
-    asked, and none after the first violation unless ``keep_going``. Each verdict is written to the JSON-lines
-    file ``ledger``; ``resume`` goes on from what stands there. ValueError for numbers that make no sense.
-
-    ``units``: ask the solver about every unit that bounds leave undecided, before it is asked about the
-    partition. ``tolerance``: where a partition stays unknown, remove units that are active in no more than
-    this share of ``profile`` random individuals, and ask about the pruned network; what holds of it is
-    counted apart and proves nothing about the model. Each such network is written into the folder ``networks``.
-    """
-
-    size: int | None
-    order: Order = Order.SEEDED
-    first: int | None = None
-    keep_going: bool = False
-    ledger: str | None = None
-    resume: bool = False
-    units: bool = False
-    tolerance: Fraction | None = None
-    profile: int = 1000
-    networks: str | None = None
-
-    def __post_init__(self) -> None:
-        if min(1 if number is None else number for number in (self.size, self.first, self.profile)) < 1:
-            raise ValueError("`size`, `first` and `profile` are numbers from 1")
-        if self.size is None and (self.first is not None or self.order is not Order.SEEDED):
-            raise ValueError("adaptive partitions are made on the way: they have no `order` and no `first`")
-        if self.tolerance is not None and not 0 <= self.tolerance <= 1:
-            raise ValueError("`tolerance` is a share from 0 to 1")
-        if self.resume and self.ledger is None:
-            raise ValueError("`resume` goes on from a `ledger`")
-        if self.networks is not None and self.tolerance is None:
-            raise ValueError("`networks` holds what was pruned by a `tolerance`")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tactics:
-    """How solvers are used, where the user has a say.
-
-    A query takes at most ``query_seconds`` (None: what the budget leaves) and ``query_memory`` bytes.
-    ``trust_milp``: a mixed-integer solver's `infeasible` counts without an exact confirmation.
-
-    ``groups``: stochastic satisfiability asks about every group by itself (`enumerate`), or lets the solver find the
-    extreme ones (`learn`); None: as many as there are. ``ssat_solver`` names an external solver for it.
-
-    ``cross_check``: whoever else can decide a demand is asked it too, and verdicts that contradict each other are none.
-    """
-
-    partition: Partition | None = None
-    query_seconds: float | None = None
-    query_memory: int = 4 << 30
-    trust_milp: bool = False
-    groups: str | None = None
-    ssat_solver: str | None = None
-    cross_check: bool = False
-
-    def __post_init__(self) -> None:
-        if self.groups not in (None, "enumerate", "learn"):
-            raise ValueError("`groups` is `enumerate` or `learn`")
-
-
-_PLAIN = Tactics()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a stage may spend: wall-clock seconds until ``deadline``, processes, bytes, and the run's seed.
+    """What a stage may spend: the clock time when it ends, and the run's options."""
 
-    ``scheduler`` is the address of a Dask cluster that may be used beside, None for this machine alone;
-    ``tactics`` say how it is to be spent on solvers.
-    """
-
+    #: End of the time, in seconds of the monotonic clock.
     deadline: float
-    jobs: int
-    seed: int
-    memory: int = 2 << 30
-    scheduler: str | None = None
-    tactics: Tactics = _PLAIN
+    #: What is set for the run; an engine reads its own section as ``options[ItsSection]``.
+    options: Options = field(default_factory=Options)
 
     @classmethod
-    def of(
-        cls,
-        seconds: float,
-        *,
-        jobs: int = 1,
-        seed: int = 0,
-        memory: int = 2 << 30,
-        scheduler: str | None = None,
-        tactics: Tactics = _PLAIN,
-    ) -> Budget:
-        """A budget that starts now, and does not outlast the deadline in force."""
+    def of(cls, seconds: float, *sections: Section, jobs: int = 1, seed: int = 0, memory: int = 2 << 30) -> Budget:
+        """A budget that starts now and does not outlast the deadline in force; other sections have their defaults."""
         deadline = min(time.monotonic() + seconds, deadline_in_force().at)
-        return cls(deadline=deadline, jobs=jobs, seed=seed, memory=memory, scheduler=scheduler, tactics=tactics)
+        return cls(deadline=deadline, options=Options(Run(jobs=jobs, seed=seed, memory=memory), sections))
 
     @classmethod
-    def of_command(cls, seconds: float, **others: Any) -> Budget:
+    def under(cls, options: Options) -> Budget:
+        """The budget of a command with these options: it started when the command did."""
+        return cls(deadline=Deadline.after(options.run.timeout).at, options=options)
+
+    @property
+    def jobs(self) -> int:
+        """How many processes may be used."""
+        return self.options.run.processes
+
+    @property
+    def seed(self) -> int:
+        """The random seed of the run."""
+        return self.options.run.seed
+
+    @property
+    def memory(self) -> int:
+        """Bytes for engines that keep to a limit, all their processes together."""
+        return self.options.run.memory
+
+    @classmethod
+    def of_command(cls, seconds: float, *sections: Section, **others: Any) -> Budget:
         """As :meth:`of`, for a command: it started when the command did (:meth:`fairdsl.clock.Deadline.after`)."""
-        return replace(cls.of(seconds, **others), deadline=Deadline.after(seconds).at)
+        return replace(cls.of(seconds, *sections, **others), deadline=Deadline.after(seconds).at)
 
     @property
     def remaining(self) -> float:

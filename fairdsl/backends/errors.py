@@ -16,18 +16,20 @@ def cannot_write(path: str, reason: str, instead: str = _ANOTHER_FOLDER) -> Diag
     return Diagnostic(code="E0605", title=f"cannot write into `{path}`", notes=(reason.lower(),), help=instead)
 
 
-def nothing_to_resume(path: str, option: str = "-o RESULT") -> Diagnostic:
-    """``--resume`` without a result to go on from."""
+def nothing_to_resume(path: str, option: str = "-o RESULT", resume: str = "--resume") -> Diagnostic:
+    """``resume`` without a result to go on from."""
     return Diagnostic(
         code="E0610",
         title="there is nothing to resume",
         notes=(f"`{path}` does not exist",),
         why="starting from nothing in silence would hide that an earlier run's work is missing",
-        help=f"leave out `--resume` for a first run, or name the earlier result with `{option}`",
+        help=f"leave out `{resume}` for a first run, or name the earlier result with `{option}`",
     )
 
 
-def result_exists(path: str, option: str = "-o RESULT", *, answers: str | None = None) -> Diagnostic:
+def result_exists(
+    path: str, option: str = "-o RESULT", *, resume: str = "--resume", answers: str | None = None
+) -> Diagnostic:
     """A run that would replace an earlier result, or the solver file that such a result ``answers``."""
     if answers is not None:
         return Diagnostic(
@@ -41,7 +43,7 @@ def result_exists(path: str, option: str = "-o RESULT", *, answers: str | None =
         code="E0611",
         title=f"`{path}` exists already",
         why="what an earlier run certified would be lost",
-        help=f"go on from it with `--resume`, or write elsewhere with `{option}`",
+        help=f"go on from it with `{resume}`, or write elsewhere with `{option}`",
     )
 
 

@@ -2,71 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairdsl
+from fairdsl.backends.smt.options import Partition
+from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.guard import INTERRUPTED
 from fairdsl.cli.options import (
-    Seconds,
     data_option,
-    groups_option,
-    jobs_option,
+    engine_option,
     json_option,
-    memory_option,
     model_option,
-    scheduler_option,
+    run_option,
+    set_option,
     spec_argument,
-    ssat_solver_option,
 )
-from fairdsl.cli.partition import partition_of, partition_options, solver_options
 from fairdsl.cli.progress import watching
 from fairdsl.cli.verdicts import Verdicts
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.options import split_settings
 from fairdsl.report.json import write
 from fairdsl.report.model import Report
+
+if TYPE_CHECKING:
+    from fairdsl.explanation import PlanText
 
 __all__ = ["command"]
 
 
 @click.command(
     "check",
-    epilog="Exit codes: 0 everything required holds (or the spec only measures); 1 some property is "
-    "violated; 2 the spec or the command line has errors or, with nothing violated, some property is "
-    "refused; 3 nothing is violated or refused, some property is unknown; 70 a bug in fairdsl; 130 interrupted.",
+    cls=WithSettings,
+    epilog="Exit codes: 0 everything required holds; 1 violated; 2 mistakes, or refused; 3 unknown; "
+    "70 a bug in fairdsl; 130 interrupted.",
 )
 @spec_argument
 @json_option
 @model_option
 @data_option
-@click.option(
-    "--timeout",
-    type=Seconds(),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="What the whole run may take.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the searches.")
-@jobs_option
-@memory_option
-@scheduler_option
-@click.option("--backend", metavar="NAME", help="Let only this backend answer; see `fairdsl capabilities`.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
-@partition_options
-@solver_options
-@groups_option
-@ssat_solver_option
-@click.option(
-    "--cross-check",
-    is_flag=True,
-    help="Ask every other backend that can decide a demand, too: notes say what they make of it, and where two "
-    "contradict each other the verdict is unknown.",
-)
+@run_option("backend")
+@run_option("cross_check")
+@run_option("timeout")
+@run_option("seed")
+@run_option("jobs")
+@run_option("memory")
+@engine_option(Partition, "size")
+@set_option
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
@@ -76,28 +63,18 @@ def command(
     as_json: bool,
     models: Mapping[str, str],
     data: Mapping[str, str],
-    timeout: float,
-    seed: int,
-    jobs: int | None,
-    memory: int,
-    scheduler: str | None,
-    backend: str | None,
     properties: tuple[str, ...],
-    query_timeout: float | None,
-    query_memory: int,
-    trust_milp: bool,
-    groups: str | None,
-    ssat_solver: str | None,
-    cross_check: bool,
+    partition_size: int | str | None,
+    settings: tuple[str, ...],
     explain_plan: bool,
-    **partitioning: Any,
+    **run: Any,
 ) -> None:
     """Verify every property of SPEC and report the verdicts."""
-    partition = partition_of(**partitioning)
-    if partition is not None and backend not in (None, "smt"):
-        raise click.UsageError(f"`--partition` is answered by `smt`, not by `{backend}`; leave out one of the two")
+    by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
     if explain_plan:
-        _print_plan(spec, models, data, backend, timeout, by_partitions=partition is not None)
+        given = split_settings((*by_flag, *settings))
+        backend, timeout = run["backend"], run["timeout"]
+        _print_plan(fairdsl.plans(spec, models=models, data=data, backend=backend, options=given, timeout=timeout))
         return
     with watching() as observer:
         verdicts = None if as_json else Verdicts(observer)
@@ -106,25 +83,14 @@ def command(
                 spec,
                 models=models,
                 data=data,
-                timeout=timeout,
-                seed=seed,
-                jobs=jobs,
-                memory=memory,
-                scheduler=scheduler,
-                backend=backend,
                 properties=properties or None,
-                partition=partition,
-                query_timeout=query_timeout,
-                query_memory=query_memory,
-                trust_milp=trust_milp,
-                groups=groups,
-                ssat_solver=ssat_solver,
-                cross_check=cross_check,
+                options=split_settings((*by_flag, *settings)),
                 observer=observer,
                 listener=verdicts,
+                **run,
             )
         except DiagnosticError as error:
-            report = _unchecked(spec, seed, error)
+            report = _unchecked(spec, run["seed"], error)
         except KeyboardInterrupt:
             observer.close()
             click.echo(f"interrupted{observer.whereabouts()}; no verdict is reported", err=True)
@@ -144,17 +110,8 @@ def _unchecked(spec: str, seed: int, error: DiagnosticError) -> Report:
     )
 
 
-def _print_plan(
-    spec: str,
-    models: Mapping[str, str],
-    data: Mapping[str, str],
-    backend: str | None,
-    timeout: float,
-    *,
-    by_partitions: bool,
-) -> None:
+def _print_plan(plans: Sequence[PlanText]) -> None:
     """Property, demand, stages in their order, and the reasons."""
-    plans = fairdsl.plans(spec, models=models, data=data, backend=backend, by_partitions=by_partitions, timeout=timeout)
     turns = sum(plan.turn is not None for plan in plans)
     for plan in plans:
         click.echo(f"{plan.property}   {plan.demand}")

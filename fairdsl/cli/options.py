@@ -1,85 +1,131 @@
-"""Options that several commands share."""
+"""Options that several commands share; those of runs and engines as they are declared (:mod:`fairdsl.options`)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+
+from fairdsl.backends.intervals.options import IntervalsOptions
+from fairdsl.backends.ssat.options import SsatOptions
+from fairdsl.options import Declared, Kind, Run, Section, declared
+from fairdsl.options.kinds import Seconds as _Seconds
+from fairdsl.options.kinds import Share, Switch
 
 __all__ = [
     "Seconds",
     "data_option",
-    "groups_option",
+    "engine_option",
     "jobs_option",
     "json_option",
     "memory_option",
     "model_option",
     "part",
+    "run_option",
     "scheduler_option",
+    "set_option",
     "share",
     "share_of_all",
-    "size_of",
+    "shares",
     "spec_argument",
     "ssat_solver_option",
     "timeout_option",
 ]
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
-_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-#: Less is not enough to begin with.
-_LEAST = 64 << 20
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-class Seconds(click.FloatRange):
-    """A time: a finite number above zero."""
+class _Of(click.ParamType):  # type: ignore[type-arg]  # generic in some versions only
+    """The values of a kind, read and refused as everywhere."""
 
-    def __init__(self) -> None:
-        super().__init__(min=0, min_open=True)
+    def __init__(self, kind: Kind[Any]) -> None:
+        self._kind = kind
+        self.name = kind.metavar
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The number of seconds."""
-        seconds = super().convert(value, param, ctx)
-        if not isfinite(seconds):
-            self.fail(f"{value} is no time; write a number of seconds", param, ctx)
-        return seconds
+        """The value; BadParameter for what is not of the kind."""
+        try:
+            return self._kind.read(value)
+        except (ValueError, KeyError, ArithmeticError):
+            self.fail(f"`{value}` is not {self._kind.words}; write for example {self._kind.example}", param, ctx)
 
 
-def share(_: click.Context, __: click.Parameter, text: str | None) -> Fraction | None:
-    """``5%``, ``0.05`` or ``1/20``: a number above 0 and below 1."""
-    if text is None:
-        return None
-    written = text.strip()
-    try:
-        number = Fraction(written.removesuffix("%").strip()) / (100 if written.endswith("%") else 1)
-    except (ValueError, ZeroDivisionError) as error:
-        raise click.BadParameter(f"`{text}` is no share; write for example 5% or 0.05") from error
-    if not 0 < number < 1:
-        raise click.BadParameter(f"`{text}` is no share between 0 and 1; write for example 5% or 0.05")
-    return number
+class _Declared(click.ParamType):  # type: ignore[type-arg]
+    """The values of a declared option; what is wrong with one is said as in the Python API."""
+
+    def __init__(self, option: Declared) -> None:
+        self._option = option
+        self.name = option.kind.metavar
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value. Raises DiagnosticError for what is not one."""
+        return self._option.read(value)
 
 
-def share_of_all(ctx: click.Context, parameter: click.Parameter, text: str) -> Fraction:
-    """As :func:`part`, above 0."""
-    number = part(ctx, parameter, text)
-    if not number:
-        raise click.BadParameter(f"`{text}` asks for nothing; write for example 99%")
-    return number
+def run_option(name: str, default: Any = None, help: str | None = None) -> Callable[[_Command], _Command]:  # noqa: A002
+    """The flag of an option that concerns a run as a whole, where another default or help may hold."""
+    option = _option(Run, name)
+    assert option.flag is not None, "everything about runs has a flag"
+    return _flag(option, option.flag, name, default, help)
 
 
-def part(_: click.Context, __: click.Parameter, text: str) -> Fraction:
-    """``1%``, ``0.01`` or ``1/100``: a number from 0 to 1."""
-    written = text.strip()
-    try:
-        number = Fraction(written.removesuffix("%").strip()) / (100 if written.endswith("%") else 1)
-    except (ValueError, ZeroDivisionError) as error:
-        raise click.BadParameter(f"`{text}` is no share; write for example 1% or 0.01") from error
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"`{text}` is no share; it lies between 0% and 100%")
-    return number
+def engine_option(section: type[Section], name: str, flag: str | None = None) -> Callable[[_Command], _Command]:
+    """The flag of an engine's option; its value goes by the name ``section_name``."""
+    option = _option(section, name)
+    flag = flag or option.flag
+    assert flag is not None, "it is declared with a flag, or gets one here"
+    return _flag(option, flag, f"{section.section}_{name}")
+
+
+def _option(section: type[Section], name: str) -> Declared:
+    return next(each for each in declared(section) if each.name == name)
+
+
+def _flag(
+    option: Declared, flag: str, parameter: str, default: Any = None, text: str | None = None
+) -> Callable[[_Command], _Command]:
+    described = replace(option, help=text or option.help).described(default)
+    usual = option.default if default is None else default
+    if isinstance(option.kind, Switch):
+        return click.option(flag, parameter, is_flag=True, default=usual, help=option.help)
+    kind, metavar = _Declared(option), option.kind.metavar
+    return click.option(flag, parameter, type=kind, default=usual, metavar=metavar, help=described)
+
+
+def set_option(command: _Command) -> _Command:
+    """``--set SECTION.NAME=VALUE``; the values go by the name ``settings``."""
+    return click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="OPTION=VALUE",
+        help="Set an option of a backend (repeatable); `--help --all` lists them.",
+    )(command)
+
+
+def Seconds() -> click.ParamType:  # type: ignore[type-arg]  # noqa: N802 - a type
+    """A time: a finite number of seconds above zero."""
+    return _Of(_Seconds())
+
+
+def shares(kind: Share) -> Callable[[click.Context, click.Parameter, str | None], Any]:
+    """A callback that reads a share of this kind."""
+
+    def read(ctx: click.Context, parameter: click.Parameter, text: str | None) -> Fraction | None:
+        return None if text is None else _Of(kind).convert(text, parameter, ctx)
+
+    return read
+
+
+#: ``5%``, ``0.05`` or ``1/20``: a number above 0 and below 1.
+share = shares(Share(above=True, below=True))
+#: As :data:`part`, above 0.
+share_of_all = shares(Share(above=True))
+#: ``1%``, ``0.01`` or ``1/100``: a number from 0 to 1.
+part = shares(Share())
 
 
 def _by_name(kind: str, option: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
@@ -99,18 +145,6 @@ def _by_name(kind: str, option: str) -> Callable[[click.Context, click.Parameter
     return read
 
 
-def size_of(_: click.Context, __: click.Parameter, text: str) -> int:
-    """``2GiB``, ``1.5GB``, ``500M`` (as MB) or a number of bytes."""
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise click.BadParameter(f"`{text}` is no size; write for example 2GiB or 500MB")
-    number, prefix, binary = match.groups()
-    size = int(float(number) * (1024 if binary else 1000) ** _POWERS[prefix.upper()])
-    if size < _LEAST:
-        raise click.BadParameter(f"`{text}` is too little; give at least 64MiB")
-    return size
-
-
 spec_argument = click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
@@ -128,7 +162,7 @@ model_option = click.option(
     multiple=True,
     metavar="NAME=PATH",
     callback=_by_name("model", "--model"),
-    help="Take the model NAME from this file; a sha256 in the spec still binds.",
+    help="Read the model NAME from this file; a sha256 in the spec still binds.",
 )
 
 data_option = click.option(
@@ -136,38 +170,9 @@ data_option = click.option(
     multiple=True,
     metavar="NAME=PATH",
     callback=_by_name("distribution", "--data"),
-    help="Make the distribution NAME from this file; a sha256 in the spec still binds.",
+    help="Make the distribution NAME from this file; a sha256 still binds.",
 )
 
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes to use.  [default: all cores]"
-)
-
-memory_option = click.option(
-    "--memory",
-    callback=size_of,
-    default="2GiB",
-    show_default=True,
-    metavar="SIZE",
-    help="What the interval refinement may use, all its processes together.",
-)
-
-scheduler_option = click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Let the interval refinement run on this Dask cluster, for example tcp://host:8786.",
-)
-
-groups_option = click.option(
-    "--groups",
-    type=click.Choice(["enumerate", "learn"]),
-    help="How `ssat` treats the groups of a metric: each by itself, or let the solver find the most and the least "
-    "favoured one.  [default: each by itself, up to 256]",
-)
-
-ssat_solver_option = click.option(
-    "--ssat-solver",
-    metavar="NAME|PATH|NAME=PATH",
-    help="Ask this solver for stochastic satisfiability instead of the embedded one: ssatABC, SharpSSAT, pyganak, "
-    "pyganak-double or pysdd, or a program.",
-)
+jobs_option, memory_option = run_option("jobs"), run_option("memory")
+scheduler_option = _flag(_option(IntervalsOptions, "scheduler"), "--scheduler", "scheduler")
+ssat_solver_option = engine_option(SsatOptions, "solver", "--ssat-solver")

@@ -10,10 +10,11 @@ import click
 import fairdsl
 from fairdsl.cli.documents import mistakes_as_json, write_json
 from fairdsl.cli.guard import INTERRUPTED
-from fairdsl.cli.options import Seconds, json_option, part, share, spec_argument
+from fairdsl.cli.options import Seconds, json_option, part, share, shares, spec_argument
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics.text import render
+from fairdsl.options.kinds import Share
 
 if TYPE_CHECKING:
     from fairdsl.repairing import Repaired
@@ -24,11 +25,8 @@ __all__ = ["command"]
 _NOT_IMPROVED = 3
 
 
-def _near(ctx: click.Context, option: click.Parameter, text: str) -> Fraction:
-    number = share(ctx, option, text)
-    if number is None or number >= Fraction(1, 2):
-        raise click.BadParameter(f"`{text}` is no distance to know a share within; write for example 0.1%")
-    return number
+#: How close an estimate of a share may be asked to come.
+_near = shares(Share(above=True, below=True, most=Fraction(1, 2)))
 
 
 @click.command(

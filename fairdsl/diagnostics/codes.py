@@ -187,6 +187,9 @@ _BACKENDS: dict[str, str] = {
     "E0650": "an SSAT solver that is not on this machine",
     "E0651": "a program that is no known SSAT solver",
     "E0652": "an instance that the SSAT solver does not answer",
+    "E0660": "an unknown option",
+    "E0661": "a value that an option does not take",
+    "E0662": "an option that has no effect beside the others",
 }
 
 _APPROXIMATION: dict[str, str] = {
@@ -214,6 +217,7 @@ _SMELLS: dict[str, str] = {
     "W0812": "inputs without names, bound by their order alone",
     "W0813": "another binding that agrees better with recorded decisions",
     "W0814": "a feature in the place of another one, by the file's own names",
+    "W0815": "options of a backend that is not asked",
 }
 
 #: Every code and its general meaning, in the order of the phases.

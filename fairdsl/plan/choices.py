@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from fairdsl.backends.contract import Partition
 from fairdsl.backends.formats import FORMATS
-from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.backends.smt.options import Partition
+from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import Elaboration
 from fairdsl.ir.question import Pair, Quantity
+from fairdsl.options import Options
 from fairdsl.plan import errors
-from fairdsl.plan.registry import BACKENDS
+from fairdsl.plan.negotiate import Plan
+from fairdsl.plan.registry import BACKENDS, PARTITIONING, engine_of
 from fairdsl.semantics import CheckedSpec
 
-__all__ = ["check_backend", "check_format", "check_partition", "check_properties"]
+__all__ = ["check_backend", "check_format", "check_partition", "check_properties", "unread"]
 
 
-def check_backend(name: str | None) -> None:
-    """DiagnosticError when there is no such backend."""
+def check_backend(options: Options) -> None:
+    """DiagnosticError when there is no such backend, or it is not the one that answers partition by partition."""
+    name = options.run.backend
     if name is not None and name not in BACKENDS:
         raise DiagnosticError(errors.unknown_choice("backend", name, tuple(BACKENDS)))
+    if options[Partition].size is not None and name not in (None, PARTITIONING):
+        why = f"partitions are answered by `{PARTITIONING}`"
+        raise DiagnosticError(errors.backend_refuses(name, why, None))
 
 
 def check_format(name: str) -> None:
@@ -37,9 +43,9 @@ def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:
         raise DiagnosticError(*reporter)
 
 
-def check_partition(path: str, request: Partition | None, elaborated: Elaboration) -> None:
+def check_partition(path: str, request: Partition, elaborated: Elaboration) -> None:
     """DiagnosticError where partitions were asked for and no question, or several for one ledger, take them."""
-    if request is None:
+    if request.size is None:
         return
     asked = [
         item.property.name
@@ -53,3 +59,16 @@ def check_partition(path: str, request: Partition | None, elaborated: Elaboratio
         raise DiagnosticError(errors.one_ledger(request.networks, tuple(asked), why))
     if request.ledger is not None and len(asked) > 1:
         raise DiagnosticError(errors.one_ledger(request.ledger, tuple(dict.fromkeys(asked))))
+
+
+def unread(options: Options, plans: Iterable[Plan]) -> tuple[Diagnostic, ...]:
+    """A warning for every option that is set for a backend which takes no part in the run."""
+    asked = set[str]()
+    for plan in plans:
+        stages = (*plan.stages, *plan.others) if options.run.cross_check else plan.stages
+        asked.update(stage.procedure.name for stage in stages)
+    return tuple(
+        errors.option_unread(tuple(section.given), engine, sorted(asked))
+        for section in options.sections
+        if section.given and (engine := engine_of(type(section))) not in asked
+    )

@@ -112,3 +112,15 @@ def nothing_to_check(path: str) -> Diagnostic:
         why="an audit that asks nothing would pass whatever the model does",
         help="write `property NAME { ... }`, or check a spec that uses this file",
     )
+
+
+def option_unread(paths: Sequence[str], engine: str, asked: Sequence[str]) -> Diagnostic:
+    """Options of a backend that is asked nothing in this run."""
+    listing, answering = (", ".join(f"`{each}`" for each in names) for names in (paths, asked))
+    return Diagnostic(
+        code="W0815",
+        title=f"options of `{engine}` have no effect: this run does not ask it",
+        notes=(f"set is {listing}; the run asks {answering or 'no backend'}",),
+        why="whoever set them expects another computation than the one that is reported",
+        help=f"leave them out, or let `{engine}` answer with `--backend {engine}`",
+    )

@@ -116,7 +116,6 @@ def _checked(
             models={subject.declaration.name: str(file)},
             data={},
             budget=Budget.of(min(_CHECK, settings.timeout), seed=settings.seed),
-            backend=None,
             properties=(),
             observer=observer,
             hold=False,  # what was recorded are the decisions of the model that is repaired

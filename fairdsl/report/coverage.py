@@ -45,14 +45,14 @@ def partition_lines(coverage: Coverage, *, external: bool = False) -> list[str]:
 #: Shares nearer to nothing or to everything are not written in full: a grid may have 10^30 partitions.
 _LEAST = Fraction(1, 10**7)
 _ENDED = {
-    Ended.VIOLATION: "a violation was found; `--keep-going` asks them too",
+    Ended.VIOLATION: "a violation was found; `partition.keep_going=yes` asks them too",
     Ended.TIMEOUT: "the time was up; a longer `--timeout` asks more",
     Ended.INTERRUPTED: "it was interrupted",
-    Ended.FIRST: "only the first were to be asked (`--first`)",
+    Ended.FIRST: "only the first were to be asked (`partition.first`)",
 }
 _BECAUSE = {
-    Reason.TIMEOUT: "solvers need more time (`--query-timeout`)",
-    Reason.MEMORY_OUT: "solvers need more memory (`--query-memory`)",
+    Reason.TIMEOUT: "solvers need more time (`smt.query_timeout`)",
+    Reason.MEMORY_OUT: "solvers need more memory (`smt.query_memory`)",
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed file disagree",
     Reason.ENGINE_CRASHED: "a solver stopped without an answer",
     Reason.INCOMPLETE: "what was run cannot settle them",

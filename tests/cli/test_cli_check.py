@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
-from fairdsl.backends.contract import Partition
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.report.model import DemandReport, Interval, PropertyReport, Report
@@ -88,11 +87,10 @@ def test_exit_codes(monkeypatch: pytest.MonkeyPatch, spec: str, judgements: tupl
 def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(
         monkeypatch, report(), spec, "--timeout", "5", "--seed", "7", "--jobs", "2", "--backend", "smt",
-        "--memory", "1.5GiB", "--scheduler", "tcp://host:8786",
+        "--memory", "1.5GiB", "--cross-check",
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
         "--data", "people=new.csv",
-        "--partition", "10", "--first", "3", "--query-timeout", "2", "--query-memory", "2GiB", "--trust-milp",
-        "--groups", "learn", "--ssat-solver", "pysdd", "--cross-check",
+        "--partition", "10", "--set", "partition.first=3", "--set", "smt.trust_milp=yes", "--set", "ssat.solver=a=b",
     )  # fmt: skip
     del api.asked["observer"], api.asked["listener"]
     assert api.asked == {
@@ -101,17 +99,15 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "seed": 7,
         "jobs": 2,
         "memory": 3 << 29,
-        "scheduler": "tcp://host:8786",
         "backend": "smt",
         "properties": ("p", "q"),
         "models": {"m": "a.onnx", "n": "b=c.onnx"},
         "data": {"people": "new.csv"},
-        "partition": Partition(size=10, first=3),
-        "query_timeout": 2.0,
-        "query_memory": 2 << 30,
-        "trust_milp": True,
-        "groups": "learn",
-        "ssat_solver": "pysdd",
+        "options": {
+            "partition": {"size": "10", "first": "3"},
+            "smt": {"trust_milp": "yes"},
+            "ssat": {"solver": "a=b"},
+        },
         "cross_check": True,
     }
 
@@ -120,7 +116,7 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(monkeypatch, report(), spec)
     assert (api.asked["timeout"], api.asked["seed"], api.asked["jobs"]) == (60.0, 0, None)
     assert (api.asked["backend"], api.asked["properties"], api.asked["models"]) == (None, None, {})
-    assert (api.asked["memory"], api.asked["scheduler"]) == (2 << 30, None)
+    assert (api.asked["memory"], api.asked["options"]) == (2 << 30, {})
 
 
 @pytest.mark.parametrize(
@@ -134,10 +130,12 @@ def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
         (("--timeout", "nan"), "nan"),
         (("--timeout", "inf"), "inf"),
         (("--jobs", "0"), "0"),
-        (("--memory", "plenty"), "write for example 2GiB"),
-        (("--memory", "2GiBB"), "write for example 2GiB"),
+        (("--memory", "plenty"), "write for example `2GiB`"),
+        (("--memory", "2GiBB"), "write for example `2GiB`"),
         (("--memory", "1MB"), "at least 64MiB"),
         (("--nonsense",), "No such option"),
+        (("--trust-milp",), "write `--set smt.trust_milp=yes|no`"),
+        (("--ssat-solver", "pysdd"), "write `--set ssat.solver="),
     ],
 )
 def test_usage_errors(monkeypatch: pytest.MonkeyPatch, spec: str, arguments: tuple[str, ...], words: str) -> None:

@@ -30,7 +30,7 @@ def run(*arguments: str) -> Result:
 
 
 def test_the_report_says_number_and_volume() -> None:
-    result = run(HIRING, "--partition", "2", "--keep-going", "--property", "good_tests")
+    result = run(HIRING, "--partition", "2", "--set", "partition.keep_going=yes", "--property", "good_tests")
     assert result.exit_code == 0, result.output
     assert "6 asked, 100% of them decided; at most 2 values of an attribute" in result.output
     assert "hold              6      100% of the volume" in result.output
@@ -54,7 +54,8 @@ def test_shares_of_grids_without_end_are_not_written_in_full() -> None:
 
 def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:
     ledger = tmp_path / "verdicts.jsonl"
-    options = ["--partition", "2", "--keep-going", "--property", "gender_never_decides", "--partitions", str(ledger)]
+    settings = ["--set", "partition.keep_going=yes", "--set", f"partition.ledger={ledger}"]
+    options = ["--partition", "2", *settings, "--property", "gender_never_decides"]
     result = run(HIRING, *options, "--json")
     assert result.exit_code == 1
     written = json.loads(result.stdout)
@@ -71,16 +72,16 @@ def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--keep-going"], "add `--partition SIZE`"),
-        (["--resume", "--partition", "2"], "name it with `--partitions FILE`"),
-        (["--partition", "few"], "neither a number of values nor `adaptive`"),
-        (["--partition", "0"], "at least one value"),
-        (["--partition", "adaptive", "--first", "3"], "leave out `--first`"),
-        (["--partition", "2", "--profile", "10"], "add `--prune-heuristically SHARE`"),
-        (["--partition", "2", "--prune-heuristically", "2"], "not between 0% and 100%"),
-        (["--partition", "2", "--prune-heuristically", "some"], "write for example 1% or 0.01"),
+        (["--set", "partition.keep_going=yes"], "add `--partition SIZE`"),
+        (["--set", "partition.resume=yes", "--partition", "2"], "says nothing without `partition.ledger`"),
+        (["--partition", "few"], "takes a number of values from 1, or `adaptive`, not `few`"),
+        (["--partition", "0"], "a number of values from 1"),
+        (["--partition", "adaptive", "--set", "partition.first=3"], "leave out `partition.first`"),
+        (["--partition", "2", "--set", "partition.profile=10"], "add `partition.tolerance=SHARE`"),
+        (["--partition", "2", "--set", "partition.tolerance=2"], "takes a share from 0 to 100%, not `2`"),
+        (["--partition", "2", "--set", "partition.tolerance=some"], "write for example `1%`"),
         (["--partition", "2", "--backend", "enumerate"], "answered by `smt`"),
-        (["--partition", "2", "--query-memory", "little"], "is no size"),
+        (["--partition", "2", "--set", "smt.query_memory=little"], "takes a size of at least 64MiB, not `little`"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: list[str], says: str) -> None:
@@ -99,7 +100,8 @@ def test_the_plan_says_who_answers() -> None:
 def test_ctrl_c_reports_what_was_decided_until_then(tmp_path: Path) -> None:
     ledger = tmp_path / "verdicts.jsonl"
     # A share comes after it: it is not begun any more.
-    options = ["--property", "sex_never_decides", "--partition", "2", "--keep-going", "--partitions", str(ledger)]
+    settings = ["--set", "partition.keep_going=yes", "--set", f"partition.ledger={ledger}"]
+    options = ["--property", "sex_never_decides", "--partition", "2", *settings]
     process = subprocess.Popen(
         [sys.executable, "-m", "fairdsl", "check", CREDIT, *options, "--timeout", "600", "--json"],
         stdin=subprocess.DEVNULL,

@@ -123,7 +123,7 @@ def test_a_score_of_zero_counts_in_the_plain_question_only(
         for choice in (
             {"backend": "smt"},
             {"backend": "enumerate"},
-            {"partition": fairdsl.Partition(size=6)},
+            {"options": {"partition": {"size": 6}}},
         ):
             (checked,) = fairdsl.check(path, jobs=1, **choice).properties
             assert checked.judgement.value == expected, choice

@@ -88,7 +88,7 @@ def problem(path: Path) -> Problem:
 
 def asked(path: Path, **request: Any) -> fairdsl.Report:
     request = {"size": 11, "keep_going": True, "tolerance": Fraction(1, 10), "networks": "cut", **request}
-    return fairdsl.check(path, backend="smt", jobs=1, timeout=60, partition=fairdsl.Partition(**request))
+    return fairdsl.check(path, backend="smt", jobs=1, timeout=60, options={"partition": request})
 
 
 def test_the_network_of_a_partition_is_a_file_and_no_proof() -> None:
@@ -132,12 +132,13 @@ def test_a_pair_that_a_pruned_network_hides_leaves_the_model_unproved() -> None:
 
 def test_the_report_says_how_many_and_where() -> None:
     path = str(spec())
-    options = ["--backend", "smt", "--jobs", "1", "--partition", "11", "--keep-going", "--prune-heuristically", "10%"]
-    result = CliRunner().invoke(cli, ["check", path, *options, "--pruned-networks", "cut"])
+    settings = ["--set", "partition.keep_going=yes", "--set", "partition.tolerance=10%"]
+    options = ["--backend", "smt", "--jobs", "1", "--partition", "11", *settings]
+    result = CliRunner().invoke(cli, ["check", path, *options, "--set", "partition.networks=cut"])
     assert result.exit_code == 3, result.output
     assert "2 pruned networks written into cut" in result.output
     assert "which proves nothing about the model" in " ".join(result.output.split())
-    result = CliRunner().invoke(cli, ["check", path, *options, "--pruned-networks", "other", "--json"])
+    result = CliRunner().invoke(cli, ["check", path, *options, "--set", "partition.networks=other", "--json"])
     report = json.loads(result.stdout)
     schema = json.loads((Path(fairdsl.__file__).parent / "report" / "report.schema.json").read_text())
     jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
@@ -195,7 +196,7 @@ def test_a_folder_that_cannot_be_written_is_said_first() -> None:
     with pytest.raises(DiagnosticError) as caught:
         asked(path, networks="file")
     assert [finding.code for finding in caught.value.diagnostics] == ["E0605"]
-    assert "--pruned-networks DIR" in str(caught.value.diagnostics[0].help)
+    assert "partition.networks=DIR" in str(caught.value.diagnostics[0].help)
 
 
 def test_two_questions_of_one_property_do_not_share_a_folder() -> None:
@@ -210,17 +211,17 @@ def test_two_questions_of_one_property_do_not_share_a_folder() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--partition", "2"], "add `--prune-heuristically SHARE`"),
-        (["--prune-heuristically", "1%"], "add `--partition SIZE`"),
+        (["--partition", "2"], "add `partition.tolerance=SHARE`"),
+        (["--set", "partition.tolerance=1%"], "add `--partition SIZE`"),
         ([], "add `--partition SIZE`"),
     ],
 )
 def test_an_option_that_would_do_nothing_is_a_mistake(options: list[str], says: str) -> None:
-    result = CliRunner().invoke(cli, ["check", str(spec()), "--pruned-networks", "cut", *options])
+    result = CliRunner().invoke(cli, ["check", str(spec()), "--set", "partition.networks=cut", *options])
     assert result.exit_code == 2
     assert says in result.output
 
 
 def test_networks_without_a_tolerance_are_no_request() -> None:
-    with pytest.raises(ValueError, match="tolerance"):
+    with pytest.raises(DiagnosticError, match="without `partition"):
         fairdsl.Partition(size=2, networks="cut")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.contract import Budget, Partition, Silent, Tactics
+from fairdsl.backends.contract import Budget, Silent
+from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition.procedure import by_partitions
 from fairdsl.ir.problem import Problem
 from tests.solvers import InProcess
@@ -11,7 +12,7 @@ from tests.solvers import InProcess
 def asked(problem: Problem, seconds: float = 120.0, pool_of=InProcess, **request):
     """The verdict partition by partition."""
     request.setdefault("keep_going", True)
-    budget = Budget.of(seconds, tactics=Tactics(partition=Partition(**request)))
+    budget = Budget.of(seconds, Partition(**request))
     return by_partitions("smt", problem, budget, Silent(), pool_of)
 
 

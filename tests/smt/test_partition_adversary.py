@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 
-from fairdsl.backends.contract import Order, Partition
+from fairdsl.backends.smt.options import Order, Partition
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.partition.ledger import Ledger
 from fairdsl.backends.smt.sieves.sampling import Sampler, Suspect
@@ -35,13 +35,13 @@ ALWAYS = problem(domain(x=integer(0, 29), colour=category(4, 7, 9), g=integer(0,
         {"profile": 0},
         {"resume": True},
         {"tolerance": 2},
-        {"size": None, "first": 3},
-        {"size": None, "order": Order.GRID},
+        {"size": "adaptive", "first": 3},
+        {"size": "adaptive", "order": Order.GRID},
     ],
 )
 def test_requests_without_sense_are_no_requests(request_) -> None:
     """The first 0 of all partitions once proved the property."""
-    with pytest.raises(ValueError, match="`"):
+    with pytest.raises(DiagnosticError, match="`"):
         Partition(**{"size": 10} | request_)
 
 
@@ -105,10 +105,10 @@ def test_volumes_and_places_of_violations_are_not_taken_from_the_file(tmp_path) 
 
 def test_a_note_of_halving_what_cannot_be_halved_is_passed_over(tmp_path) -> None:
     path = tmp_path / "verdicts.jsonl"
-    whole = asked(ALWAYS, size=None, ledger=str(path))
+    whole = asked(ALWAYS, size="adaptive", ledger=str(path))
     header, *_ = lines_of(path)
     rewritten(path, [header, *({"partition": "r" + "0" * depth, "split": "colour"} for depth in range(3))])
-    again = asked(ALWAYS, size=None, ledger=str(path), resume=True)
+    again = asked(ALWAYS, size="adaptive", ledger=str(path), resume=True)
     assert again.evidence.coverage.decided.volume == whole.evidence.coverage.decided.volume == 1
 
 
@@ -158,7 +158,7 @@ def test_a_violation_found_while_halving_is_not_forgotten(monkeypatch) -> None:
         return true_suspects(self, boxes, units, rounds) if len(calls) == 1 else []
 
     monkeypatch.setattr(Sampler, "suspects", once)
-    verdict = asked(ALWAYS, size=None, pool_of=Never)
+    verdict = asked(ALWAYS, size="adaptive", pool_of=Never)
     assert isinstance(verdict, Violated)
     assert all(witness.replay.exact for witness in verdict.witnesses)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Order
+from fairdsl.backends.smt.options import Order
 from fairdsl.backends.smt.partition.grid import Chunks, Grid
 from fairdsl.backends.smt.partition.words import values_in_words
 from fairdsl.numerics.narrow import Finite, Interval

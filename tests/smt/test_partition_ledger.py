@@ -94,9 +94,9 @@ def test_unknown_partitions_are_asked_again(tmp_path) -> None:
 
 def test_adaptive_runs_go_on_too(tmp_path) -> None:
     path = tmp_path / "verdicts.jsonl"
-    whole = ran(path, size=None)
+    whole = ran(path, size="adaptive")
     before = path.read_text().splitlines()
-    again = ran(path, size=None, resume=True)
+    again = ran(path, size="adaptive", resume=True)
     assert path.read_text().splitlines() == before
     assert again.evidence.coverage.holds == whole.evidence.coverage.holds
     assert again.evidence.coverage.violated == whole.evidence.coverage.violated

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fairdsl.backends.contract import Partition
+from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import run
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.partition.ledger import Ledger
@@ -161,13 +161,13 @@ def test_more_partitions_are_asked_by_and_by(tmp_path) -> None:
 def test_a_violation_of_the_whole_is_taken_apart_once_the_run_is_to_keep_going(tmp_path) -> None:
     """The whole was violated, and stayed so: a run that went on had nothing left to ask."""
     path = tmp_path / "verdicts.jsonl"
-    first = asked(UNFAIR, size=None, ledger=str(path), keep_going=False)
+    first = asked(UNFAIR, size="adaptive", ledger=str(path), keep_going=False)
     assert first.evidence.coverage.violated.volume == 1
-    again = asked(UNFAIR, size=None, ledger=str(path), resume=True)
-    fresh = asked(UNFAIR, size=None)
+    again = asked(UNFAIR, size="adaptive", ledger=str(path), resume=True)
+    fresh = asked(UNFAIR, size="adaptive")
     assert again.evidence.coverage.violated == fresh.evidence.coverage.violated
     assert again.evidence.coverage.holds == fresh.evidence.coverage.holds
-    third = asked(UNFAIR, size=None, ledger=str(path), resume=True)
+    third = asked(UNFAIR, size="adaptive", ledger=str(path), resume=True)
     assert third.evidence.coverage.holds == fresh.evidence.coverage.holds
 
 
@@ -200,7 +200,7 @@ OTHER_DOMAIN = problem(
         (FAIR, {}, "it is about another domain, question or decision rule"),
         (OTHER_DOMAIN, {}, "it is about another domain, question or decision rule"),
         (UNFAIR, {"size": 4}, "its `size` is 5, and this run's is 4"),
-        (UNFAIR, {"size": None}, 'its `size` is 5, and this run\'s is "adaptive"'),
+        (UNFAIR, {"size": "adaptive"}, 'its `size` is 5, and this run\'s is "adaptive"'),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, other, request_, says: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Order
+from fairdsl.backends.smt.options import Order
 from fairdsl.backends.smt.partition.grid import Grid, restricted
 from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.solvers.chain import Chained, Status
@@ -56,7 +56,7 @@ def test_every_partition_agrees_with_brute_force(tmp_path_factory, drawn, size: 
 @settings(max_examples=30)
 @given(PAIRS)
 def test_adaptive_partitions_agree_with_brute_force(drawn) -> None:
-    verdict = asked(drawn, size=None)
+    verdict = asked(drawn, size="adaptive")
     known = truth(drawn)
     assert disagreement(drawn, verdict, known) is None
     assert isinstance(verdict, Holds if known.holds else Violated)

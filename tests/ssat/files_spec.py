@@ -120,7 +120,9 @@ def _by(found: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
 
 def checked(spec: Path, groups: str) -> list[dict[str, Any]]:
     """What `check` says of each."""
-    found = _by(demands(report_to_json(fairdsl.check(spec, backend="ssat", groups=groups))), "own")
+    found = _by(
+        demands(report_to_json(fairdsl.check(spec, backend="ssat", options={"ssat": {"groups": groups}}))), "own"
+    )
     for demand in found:
         notes = demand.get("notes", ())
         if any(note.startswith("every group was asked") for note in notes):  # learning does not do for every metric

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.encode import linear
 from fairdsl.backends.ssat.encode.bdd import FALSE_NODE, TRUE_NODE, diagram_of
-from fairdsl.backends.ssat.encode.linear import Exclusive, Group, Method, Ordered, TooLargeError, at_least
+from fairdsl.backends.ssat.encode.linear import Exclusive, Group, Ordered, TooLargeError, at_least
 from fairdsl.backends.ssat.encode.pseudo_boolean import available
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
+from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Relation
 from tests.builders import integer
@@ -25,7 +26,7 @@ WEIGHTS = st.one_of(
     st.builds(Fraction, st.integers(-9, 9), st.sampled_from([2, 3, 7])),
     st.integers(-(10**30), 10**30).map(Fraction),
 )
-METHODS = [Method.DIAGRAM, *([Method.ADDER, Method.MIXED_RADIX] if available() else [])]
+METHODS = [PbEncoding.DIAGRAM, *([PbEncoding.ADDER, PbEncoding.MIXED_RADIX] if available() else [])]
 #: By group a list of alternatives: the literals that choose it, and its weight.
 Alternatives = list[list[tuple[list[int], Fraction]]]
 
@@ -68,18 +69,18 @@ def _a_little_more(number: Fraction) -> Fraction:
 
 @given(weighted(), st.sampled_from(Relation), st.data(), st.sampled_from(METHODS))
 def test_a_comparison_is_true_where_the_sum_says_so(
-    groups: list[tuple[str, list[Fraction]]], relation: Relation, data: st.DataObject, method: Method
+    groups: list[tuple[str, list[Fraction]]], relation: Relation, data: st.DataObject, method: PbEncoding
 ) -> None:
     constant = data.draw(WEIGHTS)
-    gates = Gates()
+    gates = Gates(method)
     made, alternatives = grouped(gates, groups)
     assignments = list(product(*alternatives))
     sums = sorted({constant + sum(weight for _, weight in chosen) for chosen in assignments})
     # Mostly a sum that some assignment has, or a little more.
     bound = data.draw(st.one_of(st.sampled_from(sums), st.sampled_from(sums).map(_a_little_more), WEIGHTS))
-    if method is not Method.DIAGRAM and max(map(abs, sums)) > 10**12:
+    if method is not PbEncoding.DIAGRAM and max(map(abs, sums)) > 10**12:
         return  # more than 64 bits once scaled; a test of its own says what happens
-    literal = at_least(gates, constant, made, relation, bound, method)
+    literal = at_least(gates, constant, made, relation, bound)
     for chosen in assignments:
         total = constant + sum(weight for _, weight in chosen)
         models = extensions(gates, [each for way, _ in chosen for each in way])
@@ -178,16 +179,18 @@ def test_a_diagram_that_is_too_large_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.skipif(not available(), reason="PySAT is not installed")
 def test_a_diagram_that_is_too_large_gives_way_to_an_adder() -> None:
-    one, two = Gates(), Gates()
+    one, two = Gates(), Gates(PbEncoding.ADDER)
     given_way = at_least(one, Fraction(0), _hard(one), Relation.GE, Fraction(7 * 10**6 + 99999), edges=50)
-    adder = at_least(two, Fraction(0), _hard(two), Relation.GE, Fraction(7 * 10**6 + 99999), Method.ADDER)
+    adder = at_least(two, Fraction(0), _hard(two), Relation.GE, Fraction(7 * 10**6 + 99999))
     assert given_way == adder
     assert list(one.clauses) == list(two.clauses)
 
 
-@given(weighted(st.integers(-3, 3).map(Fraction)), st.integers(-6, 6).map(Fraction))
-def test_the_number_of_models_stays(groups: list[tuple[str, list[Fraction]]], bound: Fraction) -> None:
-    gates = Gates()
+@given(weighted(st.integers(-3, 3).map(Fraction)), st.integers(-6, 6).map(Fraction), st.sampled_from(METHODS))
+def test_the_number_of_models_stays(
+    groups: list[tuple[str, list[Fraction]]], bound: Fraction, method: PbEncoding
+) -> None:
+    gates = Gates(method)
     made, alternatives = grouped(gates, groups)
     at_least(gates, Fraction(0), made, Relation.GE, bound)
     count = prod(len(ways) for ways in alternatives)

@@ -12,9 +12,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.columns import Column, NotSingleError
-from fairdsl.backends.ssat.encode.model import End, Method, ends, favourable_literal, require_favourable, unsupported
+from fairdsl.backends.ssat.encode.model import End, ends, favourable_literal, require_favourable, unsupported
 from fairdsl.backends.ssat.encode.pseudo_boolean import available
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
+from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import And, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
@@ -26,7 +27,7 @@ from tests.ssat.extensions import at_point, columns_of, extensions, truth
 from tests.strategies import COMPARISONS, SMALL, domains, models, predicates
 from tests.tree_strategies import tree_models
 
-METHODS = [Method.DIAGRAM, *([Method.ADDER, Method.MIXED_RADIX] if available() else [])]
+METHODS = [PbEncoding.DIAGRAM, *([PbEncoding.ADDER, PbEncoding.MIXED_RADIX] if available() else [])]
 
 
 @st.composite
@@ -73,21 +74,23 @@ def points(people: Domain) -> list[tuple[Fraction, ...]]:
 
 
 @given(st.one_of(problems(), problems(), lone()), st.sampled_from(METHODS))
-def test_the_literal_is_true_where_the_decision_is_favourable(case: tuple[Domain, Model], method: Method) -> None:
+def test_the_literal_is_true_where_the_decision_is_favourable(case: tuple[Domain, Model], method: PbEncoding) -> None:
     people, made = case
-    gates = Gates()
+    gates = Gates(method)
     columns = columns_of(gates, people)
-    literal = favourable_literal(gates, made, columns, method=method)
+    literal = favourable_literal(gates, made, columns)
     for point in points(people):
         found = extensions(gates, at_point(columns, point))
         assert len(found) == 1
         assert truth(found[0], literal) == (outcome(made, point) == made.favourable)
 
 
-@given(st.one_of(problems(), problems(), lone()), st.booleans())
-def test_a_demand_has_one_extension_where_it_is_met(case: tuple[Domain, Model], favourable: bool) -> None:
+@given(st.one_of(problems(), problems(), lone()), st.booleans(), st.sampled_from(METHODS))
+def test_a_demand_has_one_extension_where_it_is_met(
+    case: tuple[Domain, Model], favourable: bool, method: PbEncoding
+) -> None:
     people, made = case
-    gates = Gates()
+    gates = Gates(method)
     columns = columns_of(gates, people)
     require_favourable(gates, made, columns, favourable)
     for point in points(people):

@@ -78,24 +78,24 @@ def test_other_files_have_no_use_for_it(here: Path) -> None:
 @pytest.mark.parametrize("solver", ["ssatABC", "SharpSSAT"])
 def test_a_spec_is_checked_by_it(here: Path, solver: str) -> None:
     program = install(here, solver)
-    report = fairdsl.check("spec.fair", backend="ssat", ssat_solver=f"./{program.name}")
+    report = fairdsl.check("spec.fair", backend="ssat", options={"ssat": {"solver": f"./{program.name}"}})
     assert report.exit_code.value == 1  # 0.225, known to six digits, is above 0.2
     assert (
         f"stochastic satisfiability, {solver}"
-        in run("check", "spec.fair", "--backend", "ssat", "--json", "--ssat-solver", f"./{program.name}").stdout
+        in run("check", "spec.fair", "--backend", "ssat", "--json", "--set", f"ssat.solver=./{program.name}").stdout
     )
     assert (here / "seen" / "file").exists()
 
 
 def test_a_check_without_an_answer_is_unknown(here: Path) -> None:
     install(here, "SharpSSAT", "abort")
-    assert fairdsl.check("spec.fair", backend="ssat", ssat_solver="./SharpSSAT").exit_code.value == 3
+    assert fairdsl.check("spec.fair", backend="ssat", options={"ssat": {"solver": "./SharpSSAT"}}).exit_code.value == 3
 
 
 def test_a_solver_that_is_missing_is_said_before_anything_runs(here: Path) -> None:
     for command, code in (("./SharpSSAT", "E0650"), ("z3", "E0651")):
-        done = run("check", "spec.fair", "--ssat-solver", command)
+        done = run("check", "spec.fair", "--set", f"ssat.solver={command}")
         assert done.exit_code == 2
         assert f"error[{code}]" in done.stderr
         with pytest.raises(fairdsl.SpecError):
-            fairdsl.check("spec.fair", ssat_solver=command)
+            fairdsl.check("spec.fair", options={"ssat": {"solver": command}})

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent, Tactics
+from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.ssat import Ssat
+from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.subset_sum import SubsetSum
 from fairdsl.cli.app import cli
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Predicate
@@ -34,7 +36,7 @@ F = Fraction
 
 def answered(problem: Problem, seconds: float = 30.0, **tactics: str | None) -> Value | Refused | Unknown:
     assert isinstance(Ssat().offer(problem), Offer)
-    budget = Budget.of(seconds, tactics=Tactics(**tactics))  # type: ignore[arg-type]
+    budget = Budget.of(seconds, SsatOptions(**tactics))  # type: ignore[arg-type]
     return Ssat().answer(problem, Facts(), budget, Silent())
 
 
@@ -283,8 +285,8 @@ def test_trap_21_equal_rates_have_a_parity_of_exactly_nothing() -> None:
 
 
 def test_groups_are_chosen_on_the_command_line() -> None:
-    result = CliRunner().invoke(cli, ["check", "--groups", "guess", __file__])
+    result = CliRunner().invoke(cli, ["check", "--set", "ssat.groups=guess", __file__])
     assert result.exit_code == 2
     assert "enumerate" in result.output
-    with pytest.raises(ValueError, match="enumerate"):
-        Tactics(groups="guess")
+    with pytest.raises(DiagnosticError, match="`enumerate` or `learn`, not `guess`"):
+        SsatOptions(groups="guess")  # type: ignore[arg-type]

@@ -9,12 +9,13 @@ from math import inf
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Budget, Facts, Offer, Silent, Tactics
+from fairdsl.backends.contract import Budget, Facts, Offer, Silent
 from fairdsl.backends.masses.refine import Refinement
 from fairdsl.backends.ssat import Ssat
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
+from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.ssat.questions import Inquiry
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, And
@@ -145,7 +146,7 @@ def labelled(draw: st.DrawFn) -> Problem:
 
 
 def answered(problem: Problem, groups: str) -> Value | Refused:
-    budget = Budget.of(60.0, tactics=Tactics(groups=groups))
+    budget = Budget.of(60.0, SsatOptions(groups=groups))
     found = Ssat().answer(problem, Facts(), budget, Silent())
     assert isinstance(found, Value | Refused)
     return found

@@ -1,6 +1,23 @@
-"""Bounds and best-first refinement: how large a part of a domain is certainly treated fairly."""
+"""Bounds and best-first refinement: how large a part of a domain is certainly treated fairly.
 
-from fairdsl.backends.intervals.encoding import IntervalJob
-from fairdsl.backends.intervals.procedure import Intervals
+Classes are imported when they are asked for: what can be set is listed without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairdsl.backends.intervals.encoding import IntervalJob
+    from fairdsl.backends.intervals.procedure import Intervals
 
 __all__ = ["IntervalJob", "Intervals"]
+
+_MODULES = {"IntervalJob": "encoding", "Intervals": "procedure"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
 
@@ -11,15 +12,24 @@ __all__ = ["refine_within"]
 
 
 def refine_within(
-    refinement: Refinement, budget: Budget, observer: Observer, checkpoints: Checkpoints | None = None
+    refinement: Refinement,
+    budget: Budget,
+    observer: Observer,
+    checkpoints: Checkpoints | None = None,
+    *,
+    alone: bool = False,
 ) -> Ending:
-    """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays."""
-    if budget.scheduler is not None:
+    """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays.
+
+    With ``alone`` in this process only.
+    """
+    scheduler = None if alone else budget.options[IntervalsOptions].scheduler
+    if scheduler is not None:
         from fairdsl.backends.intervals.cluster import refine_on_cluster
 
         return refine_on_cluster(
             refinement,
-            budget.scheduler,
+            scheduler,
             deadline=budget.deadline,
             observer=observer,
             memory=budget.memory,
@@ -27,7 +37,7 @@ def refine_within(
         )
     return refine_in_parallel(
         refinement,
-        jobs=budget.jobs,
+        jobs=1 if alone else budget.jobs,
         deadline=budget.deadline,
         observer=observer,
         memory=budget.memory,

@@ -129,18 +129,17 @@ class _Run:
 
         end = self._budget.deadline - self._kept
         shares = self._asks_for_shares
-        look, jobs = (inf, self._budget.jobs) if shares else (_FIRST_LOOK, 1)
+        look, alone = (inf, False) if shares else (_FIRST_LOOK, self._budget.jobs > 1)
         while True:
             deadline = min(end, time.monotonic() + look)
-            cluster = self._budget.scheduler if jobs == self._budget.jobs else None
-            budget = replace(self._budget, deadline=deadline, jobs=jobs, scheduler=cluster)
-            self._ending = refine_within(self._refinement, budget, self._observer)
+            budget = replace(self._budget, deadline=deadline)
+            self._ending = refine_within(self._refinement, budget, self._observer, alone=alone)
             if self._ending in (Ending.INTERRUPTED, Ending.FINISHED) or deadline >= end:
                 return
             self.look_for_pairs()
             if self.shown.witnesses and not shares:
                 return
-            look, jobs = max(_NEXT_LOOK, 2 * look), self._budget.jobs
+            look, alone = max(_NEXT_LOOK, 2 * look), False
 
     def look_for_pairs(self) -> None:
         """Among the boxes that are left and what was sampled."""

@@ -23,6 +23,7 @@ from fairdsl.backends.intervals.cluster import check_cluster
 from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.drive import refine_within
 from fairdsl.backends.intervals.job import Job, read_job
+from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.recover import Found, join_results, seed_of
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
@@ -111,8 +112,9 @@ def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
     target = how.output or result_name(path, how.shard, how.shards)
     # Better known before anything is compiled or written.
     check_earlier(target, resume=how.resume)
-    if budget.scheduler is not None:
-        check_cluster(budget.scheduler)
+    scheduler = budget.options[IntervalsOptions].scheduler
+    if scheduler is not None:
+        check_cluster(scheduler)
     budget = budget.extended(compile_kernels(observer))
     observer.progress(job.asked.property, None, job.asked.demand)
     began = time.monotonic()

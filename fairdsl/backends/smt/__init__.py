@@ -1,7 +1,24 @@
-"""Satisfiability modulo linear arithmetic: bounds first, then z3 on what they leave; SMT-LIB and VNN-LIB files."""
+"""Satisfiability modulo linear arithmetic: bounds first, then z3 on what they leave; SMT-LIB and VNN-LIB files.
 
-from fairdsl.backends.smt.encoding import SmtLib
-from fairdsl.backends.smt.procedure import Smt
-from fairdsl.backends.smt.vnnlib.encoding import VnnLib
+Classes are imported when they are asked for: what can be set is listed without them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fairdsl.backends.smt.encoding import SmtLib
+    from fairdsl.backends.smt.procedure import Smt
+    from fairdsl.backends.smt.vnnlib.encoding import VnnLib
 
 __all__ = ["Smt", "SmtLib", "VnnLib"]
+
+_MODULES = {"SmtLib": "encoding", "Smt": "procedure", "VnnLib": "vnnlib.encoding"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

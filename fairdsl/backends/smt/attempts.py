@@ -9,6 +9,7 @@ from types import TracebackType
 from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.smt.cases import Case, cases, pair_of
 from fairdsl.backends.smt.engine import Pool
+from fairdsl.backends.smt.options import SmtOptions
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, left_by_bounds
 from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
 from fairdsl.backends.smt.solvers.worker import Task
@@ -92,14 +93,15 @@ class Attempts:
 
     def _programs_say(self, problem: Problem, budget: Budget) -> Chained | None:
         seconds = min(_PROGRAM_SECONDS, _PROGRAM_SHARE * budget.remaining)
+        wanted = budget.options[SmtOptions]
         limits = Limits(
-            seconds=min(seconds, budget.tactics.query_seconds or seconds),
+            seconds=min(seconds, wanted.query_timeout or seconds),
             seed=budget.seed,
-            trust_milp=budget.tactics.trust_milp,
+            trust_milp=wanted.trust_milp,
             programs_only=True,
         )
         if self._solvers is None:
-            self._solvers = self.solvers_of(self.problem, 1, budget.tactics.query_memory)
+            self._solvers = self.solvers_of(self.problem, 1, wanted.query_memory)
         self._solvers.start("whole", Task(pair_of(problem), limits, problem.model))
         answers: list[tuple[Hashable, Chained, float]] = []
         while not answers and not budget.exhausted:

@@ -12,6 +12,7 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
+from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
@@ -78,7 +79,7 @@ class Smt:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; a violation always carries a pair that was replayed."""
-        if budget.tactics.partition is not None:
+        if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)
         if known:
@@ -88,7 +89,7 @@ class Smt:
             return _answer(problem, facts, budget, attempts)
 
     def _workers(self, budget: Budget, jobs: int) -> Pool:
-        return Workers(jobs, memory=budget.tactics.query_memory) if self._pool is None else self._pool(jobs)
+        return Workers(jobs, memory=budget.options[SmtOptions].query_memory) if self._pool is None else self._pool(jobs)
 
     def _by_partitions(self, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
         """The verdict from those on partitions of the domain."""

@@ -24,6 +24,7 @@ from fairdsl.backends.ssat.encode.predicate import predicate_literal
 from fairdsl.backends.ssat.gates import Gates, Literal
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.model import Model
 
 __all__ = ["Formulas"]
@@ -32,13 +33,16 @@ __all__ = ["Formulas"]
 class Formulas:
     """The instances of a law.
 
-    ``barred`` are cells of some of the keys, by the keys' places, that are not chosen together. Instances are made
+    ``barred`` are cells of some of the keys, by the keys' places, that are not chosen together; ``sums``
+    says how weighted sums become clauses. Instances are made
     when they are asked for; making one raises what :mod:`.encode.model` raises of numbers and sizes.
     """
 
-    def __init__(self, law: Law, barred: Iterable[Mapping[int, int]] = ()) -> None:
+    def __init__(
+        self, law: Law, barred: Iterable[Mapping[int, int]] = (), sums: PbEncoding = PbEncoding.DIAGRAM
+    ) -> None:
         self.law = law
-        self._gates = Gates()
+        self._gates = Gates(sums)
         self._laid = lay_law(self._gates, law)
         self.keys = self._laid.keys
         for cells in barred:

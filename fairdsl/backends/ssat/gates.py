@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Final
 
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
+from fairdsl.backends.ssat.options import PbEncoding
 
 __all__ = ["FALSE", "TRUE", "Gates", "Literal"]
 
@@ -27,9 +28,13 @@ FALSE: Final[Literal] = -TRUE
 
 
 class Gates:
-    """A growing formula: quantified variables, definitions, and required clauses."""
+    """A growing formula: quantified variables, definitions, and required clauses.
 
-    def __init__(self) -> None:
+    ``sums`` says how comparisons of weighted sums in it become clauses (:mod:`.encode.linear`).
+    """
+
+    def __init__(self, sums: PbEncoding = PbEncoding.DIAGRAM) -> None:
+        self.sums = sums
         self._count = 0
         self._bounds: dict[int, Bound] = {}  # choices and chances, in order of creation
         self._definitions: dict[int, tuple[Clause, ...]] = {}
@@ -52,7 +57,7 @@ class Gates:
 
     def copy(self) -> Gates:
         """The same formula, which from here on grows by itself."""
-        other = Gates()
+        other = Gates(self.sums)
         other._count = self._count
         other._bounds, other._definitions = dict(self._bounds), dict(self._definitions)
         other._companions, other._known = dict(self._companions), dict(self._known)

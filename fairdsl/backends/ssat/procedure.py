@@ -10,6 +10,7 @@ from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
+from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.outside import Outside
 from fairdsl.backends.ssat.questions import Inquiry, Solvers, learnable, learns, settled
 from fairdsl.backends.ssat.solvers import solver_of
@@ -61,16 +62,24 @@ def _answer(
     own = subject_of(problem)
     subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
     counts = rows_counted(question, population, problem.model)
-    rests = _Rests()
-    solvers = rests.solvers(budget.tactics.ssat_solver)
+    rests, options = _Rests(), budget.options[SsatOptions]
+    solvers = rests.solvers(options.solver)
     joints = list[Joint]()
     for place, subject in enumerate(subjects):
         until = monotonic() + budget.remaining / (len(subjects) - place)
-        inquiry = Inquiry(question, Law(subject), solvers, counts=counts, observer=observer, deadline=until)
+        inquiry = Inquiry(
+            question,
+            Law(subject),
+            solvers,
+            counts=counts,
+            observer=observer,
+            deadline=until,
+            sums=options.pb_encoding,
+        )
         why_not = learnable(question, inquiry.law)
-        if budget.tactics.groups == "learn" and why_not is not None:
+        if options.groups is Groups.LEARN and why_not is not None:
             rests.notes.append(f"every group was asked by itself, since {why_not}")
-        learned = learns(question, inquiry.law, budget.tactics.groups)
+        learned = learns(question, inquiry.law, options.groups)
         joint = inquiry.learned() if learned else inquiry.enumerated()
         joints.append(replace(joint, counts=counts))
         rests.add(inquiry, population)

@@ -26,6 +26,7 @@ from fairdsl.backends.ssat.excluded import Cells, Excluded
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.ir.metric import Comparison, Event, Metric
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
@@ -88,11 +89,11 @@ def _of_extremes(metric: Metric, law: Law) -> bool:
     return metric.rate.given is not Event.UNDESERVING or (label is not None and len(network.cells[label]) == 2)
 
 
-def learns(question: GroupMetric, law: Law, groups: str | None) -> bool:
+def learns(question: GroupMetric, law: Law, groups: Groups | None) -> bool:
     """Whether the solver is to find the extreme groups; ``groups`` is what the user asked for."""
-    if learnable(question, law) is not None or groups == "enumerate":
+    if learnable(question, law) is not None or groups is Groups.ENUMERATE:
         return False
-    return groups == "learn" or groups_of(question, law) > _ONE_BY_ONE
+    return groups is Groups.LEARN or groups_of(question, law) > _ONE_BY_ONE
 
 
 def settled(
@@ -120,9 +121,9 @@ class Extremes:
 class Inquiry:
     """One subject's joint probabilities, asked key by key or by the extremes.
 
-    ``counts`` are the rows of data by key. ``reason`` says why bounds are apart, where a solver stopped early,
-    ``found`` are the extreme groups that learning found, ``extremes`` their rates; the rest counts questions and says
-    how large they were.
+    ``counts`` are the rows of data by key, ``sums`` how weighted sums become clauses. ``reason`` says why bounds are
+    apart, where a solver stopped early, ``found`` are the extreme groups that learning found, ``extremes`` their rates;
+    the rest counts questions and says how large they were.
     """
 
     def __init__(
@@ -134,13 +135,14 @@ class Inquiry:
         counts: Mapping[Key, Counted],
         observer: Observer,
         deadline: float,
+        sums: PbEncoding = PbEncoding.DIAGRAM,
     ) -> None:
         self.question, self.law = question, law
         self.reason: Reason | None = None
         self.found: list[tuple[str, Key]] = []
         self.extremes: list[Extremes] = []
         self.asked = self.variables = self.clauses = 0
-        self._solvers, self._observer, self._deadline = solvers, observer, deadline
+        self._solvers, self._observer, self._deadline, self._sums = solvers, observer, deadline, sums
         self._made: dict[tuple[int, str], Solver] = {}
         self._known: dict[tuple[str, tuple[int, ...]], Bounds] = {}
         self._excluded = Excluded(question, law, counts)
@@ -152,7 +154,7 @@ class Inquiry:
         favourable, total = self._nothing_known(masses)
         if not possible:
             return Joint(favourable=favourable, total=total)
-        formulas = Formulas(self.law)
+        formulas = Formulas(self.law, sums=self._sums)
         counted = [cells for cells in possible if cells not in self._excluded]
         needed = [cells for cells in counted if self.law.asked or self._rated(cells)]
         reasons: dict[Cells, Reason] = {}
@@ -181,7 +183,7 @@ class Inquiry:
         ]
         if not candidates:
             return Joint(favourable=favourable, total=total)
-        formulas = Formulas(self.law, self._barred())
+        formulas = Formulas(self.law, self._barred(), self._sums)
         settings = list(dict.fromkeys(self._setting(cells) for cells in candidates))
         for place, setting in enumerate(settings):
             self._observer.progress("ssat", place / len(settings), f"extreme groups, {place} of {len(settings)} times")

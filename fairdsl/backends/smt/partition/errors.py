@@ -14,17 +14,17 @@ __all__ = [
     "unfitting",
 ]
 
-_OPTION, _NETWORKS = "--partitions FILE", "--pruned-networks DIR"
+_OPTION, _NETWORKS, _RESUME = "partition.ledger=FILE", "partition.networks=DIR", "partition.resume=yes"
 
 
 def ledger_exists(path: str) -> Diagnostic:
     """A new run would mix its verdicts with those of an earlier one."""
-    return errors.result_exists(path, _OPTION)
+    return errors.result_exists(path, _OPTION, resume=_RESUME)
 
 
 def nothing_to_resume(path: str) -> Diagnostic:
     """There is no ledger to go on from."""
-    return errors.nothing_to_resume(path, _OPTION)
+    return errors.nothing_to_resume(path, _OPTION, _RESUME)
 
 
 def unfitting(path: str, reason: str) -> Diagnostic:
@@ -40,7 +40,7 @@ def cannot_write(path: str, reason: str) -> Diagnostic:
 
 def network_exists(path: str) -> Diagnostic:
     """A new run would put its pruned networks among those of an earlier one."""
-    return errors.result_exists(path, _NETWORKS)
+    return errors.result_exists(path, _NETWORKS, resume=_RESUME)
 
 
 def cannot_write_network(folder: str, reason: str) -> Diagnostic:

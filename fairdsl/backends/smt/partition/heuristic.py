@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from fairdsl.backends.contract import Partition
+from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
 from fairdsl.backends.smt.partition.words import values_in_words
 from fairdsl.backends.smt.sieves.boxes import Box
@@ -44,7 +44,7 @@ class Heuristic:
         """What was asked for; None where it was not."""
         if request.tolerance is None:
             return None
-        return cls(problem, request.tolerance, request.profile, seed, request.networks)
+        return cls(problem, request.tolerance, request.drawn, seed, request.networks)
 
     def prune(self, box: Box) -> PrunedModel | None:
         """A smaller network for the partition; None where no unit is that seldom active."""

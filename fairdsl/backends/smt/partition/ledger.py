@@ -21,7 +21,7 @@ from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from fairdsl.backends.contract import Partition
+from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
 from fairdsl.backends.smt.partition.record import Record, record_line
 from fairdsl.backends.smt.solvers.chain import Status
@@ -218,7 +218,7 @@ def _header(
         "property": problem.name,
         "question": fingerprint(problem),
         "model": problem.model.sha256,
-        "size": "adaptive" if request.size is None else request.size,
+        "size": request.size,
         "order": request.order.value,
         "seed": seed,
         "partitions": total,

@@ -7,8 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.backends.contract import Budget, Observer, Partition
+from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.smt.cases import pair_of, widened
+from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.partition.heuristic import networks_kept, prepare_networks
 from fairdsl.backends.smt.partition.ledger import Ledger
@@ -46,24 +47,23 @@ def by_partitions(
     name: str, problem: Problem, budget: Budget, observer: Observer, pool_of: PoolOf = SolverPool
 ) -> Verdict:
     """Ask the question of every partition. Raises DiagnosticError for a ledger that cannot be used."""
-    request = budget.tactics.partition
-    assert request is not None, "partitions were asked for"
-    grid = Grid.of(problem, request.size)
+    request = budget.options[Partition]
+    grid = Grid.of(problem, request.chunk)
     if not grid.count:
         return Holds(evidence=Evidence(backend=name, method="nobody is left to compare", vacuous=True))
     every = tuple(index for index in range(len(grid.sets)) if index not in pair_of(problem).differ)
-    cut = grid.cut if request.size is not None else every
-    total = None if request.size is None else grid.count
+    cut = grid.cut if request.chunk is not None else every
+    total = None if request.chunk is None else grid.count
     sieve = Sieve(problem, grid.sets)
     prepare_networks(problem, request)
     ledger = Ledger.open(request, problem, budget.seed, cut, total)
     try:
         source: Source = (
             Gridded(grid, request, budget.seed)
-            if request.size is not None
+            if request.chunk is not None
             else Adaptive(problem, grid.sets, sieve, ledger)
         )
-        pool = pool_of(problem, budget.jobs, budget.tactics.query_memory)
+        pool = pool_of(problem, budget.jobs, budget.options[SmtOptions].query_memory)
         with one_blas_thread():
             outcome = Run(problem, source, sieve, grid.sets, ledger, pool, budget, observer).run()
     finally:
@@ -108,7 +108,7 @@ def _evidence(
     name: str, problem: Problem, request: Partition, total: int | None, outcome: Outcome, budget: Budget
 ) -> Evidence:
     coverage = Coverage(
-        size=request.size,
+        size=request.chunk,
         total=total,
         holds=outcome.tallies[Status.HOLDS],
         violated=outcome.tallies[Status.VIOLATED],

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.smt.cases import pair_of
+from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import restricted
 from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Chained, Limits
@@ -52,9 +53,8 @@ class Queue:
     """Hands partitions to solver processes, and takes in what these say."""
 
     def __init__(self, problem: Problem, pool: Solvers, budget: Budget) -> None:
-        assert budget.tactics.partition is not None, "partitions were asked for"
         self._problem, self._pool, self._budget = problem, pool, budget
-        self._units = budget.tactics.partition.units
+        self._units = budget.options[Partition].units
         self._waiting: list[tuple[int, int, Part]] = []
         self._asked: dict[str, Query] = {}
         self._numbered = 0
@@ -72,10 +72,11 @@ class Queue:
     def ask(self, query: Query) -> None:
         """Hand it to an idle process, which there must be."""
         self._asked[query.part.key] = query
+        wanted = self._budget.options[SmtOptions]
         limits = Limits(
-            seconds=min(self._budget.tactics.query_seconds or _QUERY_SECONDS, self._budget.remaining),
+            seconds=min(wanted.query_timeout or _QUERY_SECONDS, self._budget.remaining),
             seed=self._budget.seed,
-            trust_milp=self._budget.tactics.trust_milp,
+            trust_milp=wanted.trust_milp,
             units=self._units,
         )
         question = pair_of(restricted(self._problem, query.part.box))

@@ -14,8 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from fairdsl.backends.contract import Budget, Observer, Partition
+from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.smt.cases import pair_of
+from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import share_of
 from fairdsl.backends.smt.partition.heuristic import Heuristic
 from fairdsl.backends.smt.partition.ledger import Earlier, Ledger
@@ -61,10 +62,9 @@ class Run:
         budget: Budget,
         observer: Observer,
     ) -> None:
-        assert budget.tactics.partition is not None, "partitions were asked for"
         self._problem, self._source, self._sieve, self._sets = problem, source, sieve, sets
         self._ledger, self._budget, self._observer = ledger, budget, observer
-        self._request: Partition = budget.tactics.partition
+        self._request, self._trusts = budget.options[Partition], budget.options[SmtOptions].trust_milp
         self._sampler = Sampler(problem, sets, budget.seed)
         self._heuristic = Heuristic.of(problem, self._request, budget.seed)
         self._differ = pair_of(problem).differ
@@ -134,7 +134,7 @@ class Run:
             return True
         held = self._ledger.held.get(part.key)
         # What bounds proved they can prove again; what was trusted counts where it still is.
-        if held is None or held.by == _BOUNDS or (held.by == _TRUSTED and not self._budget.tactics.trust_milp):
+        if held is None or held.by == _BOUNDS or (held.by == _TRUSTED and not self._trusts):
             return False
         self.outcome.taken += 1
         self._record(self._bounded_before(part, held), Chained(status=Status.HOLDS, by=held.by), 0.0)

@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from fairdsl.backends.contract import Order, Partition
 from fairdsl.backends.smt.cases import pair_of
+from fairdsl.backends.smt.options import Order, Partition
 from fairdsl.backends.smt.partition.grid import Grid, share_of
 from fairdsl.backends.smt.partition.ledger import Ledger
 from fairdsl.backends.smt.region import halved

@@ -30,6 +30,7 @@ from fairdsl.backends.smt.worklist import WorkList
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import float_layers
+from fairdsl.options import Options, Run
 from fairdsl.replay import witness
 from fairdsl.verdict import Reason, Witness
 
@@ -233,7 +234,7 @@ def _sampled(problem: Problem, seed: int, until: float) -> Witness | None:
 
 def _by_z3(problem: Problem, left: list[Case], deadline: float, seed: int) -> Chained:
     """The cases that are left, by z3 and halving."""
-    budget = Budget(deadline=deadline, jobs=1, seed=seed)
+    budget = Budget(deadline=deadline, options=Options(Run(jobs=1, seed=seed)))
     outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), only=left).run()
     if outcome.witness is not None:
         return Chained(status=Status.VIOLATED, by="z3", witness=outcome.witness)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from itertools import groupby, pairwise
 from math import ceil, floor, gcd, lcm
@@ -25,22 +24,15 @@ from fairdsl.backends.ssat.columns import in_places
 from fairdsl.backends.ssat.encode.bdd import Diagram, Node, diagram_of
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError, available, sum_reaches
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
+from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.expr import Relation
 
-__all__ = ["Exclusive", "Group", "Method", "Ordered", "TooLargeError", "at_least"]
+__all__ = ["Exclusive", "Group", "Ordered", "TooLargeError", "at_least"]
 
 #: Edges of a diagram.
 _EDGES = 1 << 18
 #: Runs of places whose clauses are written without further variables.
 _RUNS = 32
-
-
-class Method(Enum):
-    """How a sum becomes clauses: by a decision diagram, or by PySAT's encodings that keep the number of models."""
-
-    DIAGRAM = "diagram"
-    ADDER = "adder"
-    MIXED_RADIX = "mixedradix"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +64,9 @@ def at_least(
     groups: Iterable[Group],
     relation: Relation,
     bound: Fraction,
-    method: Method = Method.DIAGRAM,
     edges: int = _EDGES,
 ) -> Literal:
-    """The literal of ``constant + sum of the groups RELATION bound``.
+    """The literal of ``constant + sum of the groups RELATION bound``, encoded as ``gates.sums`` says.
 
     A diagram of more than so many edges gives way to PySAT's adder where that is installed; else it raises
     :class:`TooLargeError`.
@@ -85,7 +76,7 @@ def at_least(
     limit = (bound - constant - least) / unit
 
     def reaches(number: int) -> Literal:
-        return _reaches(gates, whole, number, method, edges)
+        return _reaches(gates, whole, number, edges)
 
     match relation:
         case Relation.GE:
@@ -145,12 +136,13 @@ def _scaled(groups: Sequence[Ordered]) -> tuple[list[_Whole], Fraction, Fraction
     return found, least, Fraction(common, scale)
 
 
-def _reaches(gates: Gates, groups: Sequence[_Whole], bound: int, method: Method, edges: int) -> Literal:
+def _reaches(gates: Gates, groups: Sequence[_Whole], bound: int, edges: int) -> Literal:
     if bound <= 0:
         return TRUE
     if bound > sum(max(group.weights) for group in groups):
         return FALSE
-    if method is Method.DIAGRAM:
+    method = gates.sums
+    if method is PbEncoding.DIAGRAM:
         diagram = diagram_of([group.weights for group in groups], bound, edges)
         if diagram is not None:
             return _literal(gates, groups, diagram)
@@ -159,7 +151,7 @@ def _reaches(gates: Gates, groups: Sequence[_Whole], bound: int, method: Method,
                 f"a weighted sum has a decision diagram of more than {edges:,} edges; "
                 "binary adders take such sums, with PySAT installed: pip install 'fairdsl[pysat]'"
             )
-        method = Method.ADDER
+        method = PbEncoding.ADDER
     terms = [term for group in groups for term in _terms(group)]
     return sum_reaches(gates, terms, bound - sum(group.weights[-1] for group in groups), method.value)
 

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from fairdsl.backends.ssat.columns import Column, NotSingleError
-from fairdsl.backends.ssat.encode.linear import Exclusive, Group, Method, Ordered, at_least
+from fairdsl.backends.ssat.encode.linear import Exclusive, Group, Ordered, at_least
 from fairdsl.backends.ssat.encode.makeup import Makeup
 from fairdsl.backends.ssat.encode.outcome import End, Outcome, Sum
 from fairdsl.backends.ssat.encode.predicate import Parts, Predicates
@@ -33,7 +33,7 @@ from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
 from fairdsl.ir.expr import Predicate
 from fairdsl.ir.model import Model
 
-__all__ = ["End", "Method", "ends", "favourable_literal", "require_favourable", "unsupported"]
+__all__ = ["End", "ends", "favourable_literal", "require_favourable", "unsupported"]
 
 _ZERO = Fraction(0)
 
@@ -59,7 +59,6 @@ def favourable_literal(
     model: Model,
     columns: Mapping[int, Column],
     end: End = End.LOW,
-    method: Method = Method.DIAGRAM,
 ) -> Literal:
     """The literal that is true iff the model decides favourably.
 
@@ -67,7 +66,7 @@ def favourable_literal(
     :class:`.columns.NotSingleError` where a number is needed of a column with places of several values,
     :class:`.linear.TooLargeError`, and ValueError for models that are :func:`unsupported`.
     """
-    writer = _Writer(gates, model, columns, end, method)
+    writer = _Writer(gates, model, columns, end)
     makeup = writer.makeup
     if makeup.tree is not None:
         return writer.of_tree(makeup.tree)
@@ -87,7 +86,7 @@ def require_favourable(
     end: End = End.LOW,
 ) -> None:
     """Demand that the model decides favourably, or that it does not; errors as of :func:`favourable_literal`."""
-    writer = _Writer(gates, model, columns, end, Method.DIAGRAM)
+    writer = _Writer(gates, model, columns, end)
     makeup = writer.makeup
     if makeup.tree is not None:
         writer.exclude(leaf for leaf, good in writer.leaves(makeup.tree) if good != favourable)
@@ -109,12 +108,12 @@ def require_favourable(
 class _Writer:
     """One model over columns."""
 
-    def __init__(self, gates: Gates, model: Model, columns: Mapping[int, Column], end: End, method: Method) -> None:
+    def __init__(self, gates: Gates, model: Model, columns: Mapping[int, Column], end: End) -> None:
         why = unsupported(model)
         if why is not None:
             raise ValueError(why)
-        self._gates, self._columns, self._method = gates, columns, method
-        self.predicates = Predicates(gates, columns, method)
+        self._gates, self._columns = gates, columns
+        self.predicates = Predicates(gates, columns)
         self.outcome = Outcome(model, end)
         self.makeup = Makeup.of(model, self.outcome.weighed, self.predicates.single)
 
@@ -183,7 +182,7 @@ class _Writer:
                 groups.append(Exclusive(tuple(leaves)))
             constant, single = _of_literals((paths[each], demand.weights.get(each, _ZERO)) for each in self.makeup.rest)
             bound = demand.bound - demand.constant - constant
-            yield at_least(self._gates, _ZERO, [*groups, *single], demand.relation, bound, self._method)
+            yield at_least(self._gates, _ZERO, [*groups, *single], demand.relation, bound)
 
     def _of_column(self, number: int, demand: Sum) -> Ordered:
         """What the inputs about one column add, by place."""

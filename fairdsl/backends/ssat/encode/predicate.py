@@ -20,7 +20,7 @@ from fractions import Fraction
 from itertools import product
 
 from fairdsl.backends.ssat.columns import Column, NotSingleError, in_places, runs
-from fairdsl.backends.ssat.encode.linear import Method, Ordered, at_least
+from fairdsl.backends.ssat.encode.linear import Ordered, at_least
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, holds, variables
 
@@ -46,10 +46,9 @@ class Parts:
 class Predicates:
     """Predicates over these columns; each is looked at once."""
 
-    def __init__(self, gates: Gates, columns: Mapping[int, Column], method: Method = Method.DIAGRAM) -> None:
+    def __init__(self, gates: Gates, columns: Mapping[int, Column]) -> None:
         self.gates = gates
         self.columns = columns
-        self._method = method
         # By identity, since trees repeat their tests; the predicate is kept so that its identity stays its own.
         self._literals: dict[int, tuple[Predicate, Literal]] = {}
         self._single: dict[int, tuple[Predicate, tuple[int, int] | None]] = {}
@@ -171,7 +170,7 @@ class Predicates:
             if not all(column.single):
                 raise NotSingleError(variable.attribute)
             groups.append(Ordered(column.below, tuple(coefficient * value for value in column.values)))
-        return at_least(self.gates, left.constant, groups, relation, Fraction(0), self._method)
+        return at_least(self.gates, left.constant, groups, relation, Fraction(0))
 
 
 def predicate_literal(gates: Gates, predicate: Predicate, columns: Mapping[int, Column]) -> Literal:

@@ -27,6 +27,7 @@ from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
+from fairdsl.backends.ssat.options import Groups
 from fairdsl.backends.ssat.questions import learns
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
@@ -49,7 +50,7 @@ class _Files(Encoding):
         }
     )
     options = frozenset({"memory", "output", "ssat_solver"})
-    _groups: str | None
+    _groups: Groups | None
     _write: Callable[..., Written]
     _read: Callable[[str, Mapping[str, Any]], Answer]
 
@@ -129,19 +130,19 @@ class Sdimacs(_Files):
     _write = staticmethod(as_sdimacs)
     _read = staticmethod(answer_of_value)
 
-    def __init__(self, groups: str | None = None) -> None:
+    def __init__(self, groups: Groups | None = None) -> None:
         self._groups = groups
 
     def grouping(self, groups: str) -> Sdimacs:
         """The same, asking in this way."""
-        return Sdimacs(groups)
+        return Sdimacs(Groups(groups))
 
 
 class Mcc(_Files):
     """Weighted model counts."""
 
     name = "mcc"
-    _groups = "enumerate"
+    _groups = Groups.ENUMERATE
     _write = staticmethod(as_mcc)
     _read = staticmethod(answer_of_weight)
 
@@ -150,7 +151,7 @@ class Dimacs(_Files):
     """Model counts."""
 
     name = "dimacs"
-    _groups = "enumerate"
+    _groups = Groups.ENUMERATE
     _write = staticmethod(as_dimacs)
     _read = staticmethod(answer_of_count)
 
