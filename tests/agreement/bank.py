@@ -26,6 +26,7 @@ from fairdsl.verdict import Estimated, Holds, Shares, Unknown, Verdict, Violated
 from tests import oracle
 from tests.agreement import engines, group_truth
 from tests.masses.laws import random_laws
+from tests.naive_metrics import NAIVE
 from tests.rule_strategies import rule_models, rule_problems
 from tests.strategies import attributes, confident_problems, models, predicates, problems
 from tests.tree_strategies import tree_models, tree_problems
@@ -161,18 +162,20 @@ def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | N
 @st.composite
 def group_questions(draw: st.DrawFn, columns: tuple[Attribute, ...], has_label: bool) -> GroupMetric:
     people = range(len(columns) - has_label)
-    metrics = [name for name in group_truth.METRICS if has_label or name not in group_truth.LABELLED]
+    metrics = [known for known, naive in NAIVE.items() if has_label or not naive.label]
+    name, signed = draw(st.sampled_from(metrics))
     across = draw(st.lists(st.sampled_from(people), min_size=1, max_size=min(2, len(people)), unique=True))
     others = [column for column in people if column not in across]
     few = st.lists(st.sampled_from(others), max_size=1) if others else st.just([])
     deserving = F(draw(st.sampled_from(columns[-1].values or ())))
     return GroupMetric(
-        metric=metric_named(draw(st.sampled_from(metrics))),
+        metric=metric_named(name, privileged=signed),
         across=tuple(across),
         population="people",
         given=draw(st.one_of(st.just(TRUE), predicates(columns[: len(people)]))),
         given_each=tuple(draw(few)),
         deserving=deserving if has_label else None,
+        privileged=tuple(F(draw(st.sampled_from(columns[at].values or ()))) for at in across) if signed else None,
         excluding=draw(st.sampled_from([None, *[Excluding(rows=None)] * 3])),
         influence=tuple(draw(few)) if draw(st.integers(0, 3)) == 0 else (),
     )

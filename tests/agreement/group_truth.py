@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
@@ -13,6 +13,7 @@ from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.verdict import Rate, Refused, Unknown, Value, Verdict
+from tests.naive_metrics import NAIVE, Case, Naive, Person
 from tests.oracle import outcome, true_for, values_of
 
 ZERO = Fraction(0)
@@ -22,20 +23,17 @@ PRECISE = Fraction(1, 10**6)
 Values = tuple[Fraction, ...]
 
 
-@dataclass(frozen=True)
-class Person:
-    """Somebody of the population; ``chance`` is the probability of being favoured (0 or 1 unless columns are drawn)."""
+#: A group, a stratum, and what its rate is given.
+At = tuple[Values, Values, Case]
 
-    mass: Fraction
+
+@dataclass(frozen=True)
+class Member:
+    """Somebody of the population, and where."""
+
     group: Values
     stratum: Values
-    label: Fraction | None
-    chance: Fraction
-
-
-def rate(people: Sequence[Person]) -> Fraction:
-    """The favourable share of some people; ZeroDivisionError where there is nobody."""
-    return sum((one.mass * one.chance for one in people), ZERO) / sum((one.mass for one in people), ZERO)
+    person: Person
 
 
 class NoComparisonError(Exception):
@@ -47,12 +45,12 @@ class Truth:
     """The metric lies in [low, high], and is that number where the two are equal; None: there is no number."""
 
     ends: tuple[Fraction, Fraction] | None
-    rates: Mapping[tuple[Values, Values, Fraction | None], Fraction]
+    rates: Mapping[At, Fraction]
 
 
-def everybody(problem: Problem, *, drawn: Sequence[int] = ()) -> list[Person]:
+def everybody(problem: Problem, *, drawn: Sequence[int] = ()) -> list[Member]:
     """All people who count; the model reads uniform values of the columns ``drawn``."""
-    question, people = problem.question, list[Person]()
+    question, people = problem.question, list[Member]()
     assert isinstance(question, GroupMetric)
     for point, mass in individuals(problem):
         each = {Who.EACH: point}
@@ -64,7 +62,7 @@ def everybody(problem: Problem, *, drawn: Sequence[int] = ()) -> list[Person]:
         favoured = [outcome(problem.model, one) == problem.model.favourable for one in product(*read)]
         label = point[-1] if problem.population is not None and problem.population.has_label else None
         group, stratum = (tuple(point[column] for column in some) for some in (question.across, question.given_each))
-        people.append(Person(mass, group, stratum, label, Fraction(sum(favoured), len(favoured))))
+        people.extend(Member(group, stratum, Person(mass / len(favoured), label, one)) for one in favoured)
     return people
 
 
@@ -84,26 +82,6 @@ def individuals(problem: Problem) -> Iterator[tuple[Point, Fraction]]:
         yield tuple(column[cell].low or ZERO for column, cell in zip(population.cells, cells, strict=True)), mass
 
 
-def gap(rates: Sequence[Fraction]) -> Fraction:
-    return max(rates) - min(rates)
-
-
-#: What each metric makes of the rates of the groups.
-OF_RATES: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
-    "statistical_parity": gap,
-    "equal_opportunity": gap,
-    "equalized_odds": gap,
-    "predictive_parity": gap,
-    "disparate_impact": lambda rates: min(rates) / max(rates),
-    "most_favoured": max,
-    "least_favoured": min,
-}
-#: Metrics whose several numbers are all of them, not the worst.
-ALL_OF = {"acceptance_rate", "most_favoured", "least_favoured"}
-LABELLED = {"equalized_odds", "equal_opportunity", "predictive_parity"}
-METRICS = [*OF_RATES, "acceptance_rate"]
-
-
 def truth(problem: Problem) -> Truth:
     """The metric by its definition (docs/semantics.md, section 4)."""
     question = problem.question
@@ -115,66 +93,86 @@ def truth(problem: Problem) -> Truth:
     if left_out and question.excluding is None:
         return Truth(None, kept)
     try:
-        number = _number(question, kept)
+        number = _number(problem, people, kept)
         if question.influence:
-            drawn = _rates(problem, everybody(problem, drawn=question.influence))
-            other = _number(question, {at: found for at, found in drawn.items() if found is not None and at in kept})
+            other = _number(problem, everybody(problem, drawn=question.influence), kept)
             number = (number[0] - other[1], number[1] - other[0])
     except (ZeroDivisionError, NoComparisonError):
         return Truth(None, kept)
     return Truth(number, kept)
 
 
-def _rates(problem: Problem, people: Sequence[Person]) -> dict[tuple[Values, Values, Fraction | None], Fraction | None]:
-    """The rate of every declared group, in every stratum and of every label that the metric reads; None: nobody."""
+def naive_of(question: GroupMetric) -> Naive:
+    return NAIVE[question.metric.name, question.privileged is not None]
+
+
+def _inside(people: Sequence[Member], group: Values, stratum: Values) -> list[Person]:
+    return [one.person for one in people if (one.group, one.stratum) == (group, stratum)]
+
+
+def _labels(problem: Problem) -> list[Fraction]:
+    assert problem.population is not None
+    return [Fraction(value) for value in values_of(problem.population.columns[-1].type)]
+
+
+def _rates(problem: Problem, people: Sequence[Member]) -> dict[At, Fraction | None]:
+    """The rate of every declared group, in every stratum and case of the metric; None: nobody."""
     question, population = problem.question, problem.population
     assert isinstance(question, GroupMetric)
     assert population is not None
     columns = [[Fraction(value) for value in values_of(column.type)] for column in population.columns]
-    labels: list[Fraction | None] = [None]
-    if question.metric.name == "equalized_odds":
-        labels = [*columns[-1]]
-    elif question.metric.name == "equal_opportunity":
-        labels = [question.deserving]
-    found: dict[tuple[Values, Values, Fraction | None], Fraction | None] = {}
+    found: dict[At, Fraction | None] = {}
     for stratum in product(*(columns[column] for column in question.given_each)):
         for group in product(*(columns[column] for column in question.across)):
-            inside = [one for one in people if (one.group, one.stratum) == (group, stratum)]
-            for label in labels:
-                asked = [one for one in inside if label is None or one.label == label]
-                if question.metric.name == "predictive_parity":  # of the favoured, the share that deserve it
-                    asked = [replace(one, mass=one.mass * one.chance, chance=deserves(question, one)) for one in inside]
+            inside = _inside(people, group, stratum)
+            for case, rate in naive_of(question).rates(columns[-1], question.deserving).items():
                 try:
-                    found[group, stratum, label] = rate(asked)
+                    found[group, stratum, case] = rate(inside)
                 except ZeroDivisionError:
-                    found[group, stratum, label] = None
+                    found[group, stratum, case] = None
     return found
 
 
-def deserves(question: GroupMetric, one: Person) -> Fraction:
-    return Fraction(one.label == question.deserving)
-
-
-def _number(
-    question: GroupMetric, rates: Mapping[tuple[Values, Values, Fraction | None], Fraction]
-) -> tuple[Fraction, Fraction]:
-    """The worst of all strata and labels: the greatest gap, the smallest ratio; of rates all there are."""
-    if question.metric.name == "acceptance_rate":
-        if not rates:
+def _number(problem: Problem, people: Sequence[Member], kept: Mapping[At, Fraction]) -> tuple[Fraction, Fraction]:
+    """The worst of all strata and cases, of the groups that count; of rates all there are."""
+    question = problem.question
+    assert isinstance(question, GroupMetric)
+    naive = naive_of(question)
+    if naive.every:
+        if not kept:
             raise NoComparisonError
-        return min(rates.values()), max(rates.values())
-    numbers = []
-    for stratum in {at[1] for at in rates}:
-        for label in {at[2] for at in rates}:
-            compared = [found for at, found in rates.items() if at[1:] == (stratum, label)]
-            if len(compared) > 1 or (compared and question.metric.name in ALL_OF):
-                numbers.append(OF_RATES[question.metric.name](compared))
+        now = _rates(problem, people)
+        found = [rate for at in kept if (rate := now[at]) is not None]
+        if len(found) < len(kept):
+            raise NoComparisonError
+        return min(found), max(found)
+    strata = [_of_stratum(problem, people, stratum, kept) for stratum in {at[1] for at in kept}]
+    numbers = [number for number in strata if number is not None]
     if not numbers:
         raise NoComparisonError
-    if question.metric.name in ALL_OF:
+    if naive.worst is None:
         return min(numbers), max(numbers)
-    worst = min(numbers) if question.metric.name == "disparate_impact" else max(numbers)
-    return worst, worst
+    return naive.worst(numbers), naive.worst(numbers)
+
+
+def _of_stratum(
+    problem: Problem, people: Sequence[Member], stratum: Values, kept: Mapping[At, Fraction]
+) -> Fraction | None:
+    """The metric of one stratum; None where too many groups are left out."""
+    question = problem.question
+    assert isinstance(question, GroupMetric)
+    naive, numbers = naive_of(question), []
+    for case, rate in naive.rates(_labels(problem), question.deserving).items():
+        sides = [[at[0]] for at in kept if at[1:] == (stratum, case)]
+        if naive.signed and sides:
+            others = [group for [group] in sides if group != question.privileged]
+            if not others or len(others) == len(sides):
+                return None
+            sides = [others, [question.privileged or ()]]
+        if len(sides) > 1 or (sides and naive.alone):
+            merged = [[one for group in side for one in _inside(people, group, stratum)] for side in sides]
+            numbers.append(naive.compare([rate(side) for side in merged]))
+    return naive.of_cases(numbers) if numbers else None
 
 
 def disagreement(known: Truth, verdict: Verdict) -> str | None:
@@ -205,7 +203,8 @@ def _wrong_rate(rates: Sequence[Rate], known: Truth) -> str | None:
     seen = set()
     for each in rates:
         group, given = (tuple(value for _, value in some) for some in (each.group, each.given))
-        at = next((key for key in known.rates if key[0] == group and (*key[1], *_label(key)) == given), None)
+        here = (group, given, each.decision)
+        at = next((key for key in known.rates if (key[0], (*key[1], *_label(key)), key[2][1]) == here), None)
         if at is None:
             return f"a rate of {group} given {given}, of which there is none"
         seen.add(at)
@@ -215,5 +214,6 @@ def _wrong_rate(rates: Sequence[Rate], known: Truth) -> str | None:
     return f"no rate of {missing}" if missing else None
 
 
-def _label(key: tuple[Values, Values, Fraction | None]) -> tuple[Fraction, ...]:
-    return () if key[2] is None else (key[2],)
+def _label(key: At) -> tuple[Fraction, ...]:
+    label, _ = key[2]
+    return () if label is None else (label,)
