@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.metric_registry import METRICS, SHARES, Named
 
-__all__ = ["metric_table", "needs_of", "other_names"]
+__all__ = ["definition_table", "metric_table", "needs_of", "other_names"]
 
 
 def needs_of(metric: Named) -> tuple[str, ...]:
@@ -34,17 +34,36 @@ def other_names(metric: Named) -> tuple[str, ...]:
 
 
 def metric_table() -> str:
-    """All metrics, as a table in Markdown."""
-    rows = ["| metric | is | defined as | needs | also |", "| --- | --- | --- | --- | --- |"]
+    """What the metrics are and need, as a table in Markdown for the page about the language."""
+    rows = ["| metric | is | needs | also known as |", "| --- | --- | --- | --- |"]
     for share in SHARES.values():
-        rows.append(f"| `{share.name}` | {_cell(share.meaning)} | | pairs: `compare`, `differ` | |")
+        rows.append(f"| `{share.name}` | {share.meaning} | pairs | |")
     for metric in METRICS:
+        needs = "; ".join(_briefly(metric))
         also = ", ".join(f"`{alias.name}` ({alias.library.value})" for alias in metric.aliases)
-        needs = "; ".join(_own_needs(metric))
-        meaning = _cell(metric.in_words())
-        rows.append(f"| `{metric.name}` | {meaning} | `{metric.definition}` | {_cell(needs)} | {also} |")
+        rows.append(_row(f"`{metric.name}`", metric.in_words().replace("|", "\\|"), needs, also))
     return "\n".join(rows) + "\n"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _briefly(metric: Metric) -> Iterator[str]:
+    if metric.rate.about_deserving:
+        yield "a label with `deserving`"
+    elif metric.rate.reads_label:
+        yield "a label" + (" with two values" if metric.needs_two_labels else "")
+    if metric.signed:
+        yield "`privileged GROUP`"
+    if metric.rate.along_paths:
+        yield "`allow`, `baseline`, a written graph"
+
+
+def definition_table() -> str:
+    """The expressions and formulas of all metrics of groups, as a table in Markdown for the page about semantics."""
+    rows = ["| metric | is defined as | of rates p | at best |", "| --- | --- | --- | --- |"]
+    for metric in METRICS:
+        ideal = "" if metric.ideal is None else str(metric.ideal)
+        rows.append(_row(f"`{metric.name}`", f"`{metric.definition}`", metric.formula(), ideal))
+    return "\n".join(rows) + "\n"
+
+
+def _row(*cells: str) -> str:
+    return "".join(f"| {cell} " if cell else "| " for cell in cells) + "|"

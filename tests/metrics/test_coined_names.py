@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 import fairdsl
+from fairdsl.ir.metric import Library
+from fairdsl.ir.metric_registry import METRICS
 from fairdsl.report.model import Interval
 
 F = Fraction
@@ -97,12 +99,16 @@ FAIRLEARN: dict[str, Definition] = {
     "demographic_parity_ratio": lambda rows: min(by_race(rows)) / max(by_race(rows)),
     "equalized_odds_difference": lambda rows: max(spread(by_race(rows, 0)), spread(by_race(rows, 1))),
     "equal_opportunity_difference": lambda rows: spread(by_race(rows, 1)),
+    "selection_rate_difference": lambda rows: spread(by_race(rows)),
+    "selection_rate_ratio": lambda rows: min(by_race(rows)) / max(by_race(rows)),
+    "true_positive_rate_difference": lambda rows: spread(by_race(rows, 1)),
 }
 AIF360: dict[str, Definition] = {
     "statistical_parity_difference": lambda rows: rate(sides(rows)[0]) - rate(sides(rows)[1]),
     "disparate_impact": lambda rows: rate(sides(rows)[0]) / rate(sides(rows)[1]),
     "average_odds_difference": average_odds,
     "equal_opportunity_difference": lambda rows: rate(sides(rows)[0], 1) - rate(sides(rows)[1], 1),
+    "true_positive_rate_difference": lambda rows: rate(sides(rows)[0], 1) - rate(sides(rows)[1], 1),
 }
 
 
@@ -173,6 +179,16 @@ def agrees_with_aif360(metrics: Any, rows: Sequence[Row]) -> None:
     )
     for name, definition in AIF360.items():
         assert getattr(there, name)() == pytest.approx(float(definition(rows)), abs=1e-12), name
+
+
+def test_every_name_of_another_library_is_defined_here() -> None:
+    """An alias that nobody compares with the library's definition could mean anything."""
+    coined = {
+        library: {alias.name for metric in METRICS for alias in metric.aliases if alias.library is library}
+        for library in Library
+    }
+    assert coined[Library.FAIRLEARN] <= {"selection_rate", *FAIRLEARN}
+    assert coined[Library.AIF360] <= set(AIF360)
 
 
 REFUSED = {
