@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
+from math import inf
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from socket import socketpair
@@ -150,7 +151,8 @@ _Any = TypeVar("_Any", bound=Worker)
 def waiting(workers: Sequence[_Any], until: float) -> list[_Any]:
     """Those with a message, or that hung up: at once, or the first until that moment of ``time.monotonic``."""
     by_connection = {id(worker.connection): worker for worker in workers}
-    ready = wait([worker.connection for worker in workers], max(0.0, until - time.monotonic()))
+    seconds = None if until == inf else max(0.0, until - time.monotonic())
+    ready = wait([worker.connection for worker in workers], seconds)
     return [by_connection[id(connection)] for connection in ready]
 
 

@@ -257,7 +257,8 @@ class Deployed:
     ``labels`` are the column or class value that stands for outcome 0, 1, ...; empty: its index; None: every other one.
     ``classes`` is what the file calls the columns of the output, or its classes, by position; empty: it does not say.
     ``plain``: of a kernel machine, that its kernel reads the features as they are, in float32.
-    ``alone``: it has to be given one individual at a time.
+    ``alone``: it has to be given one individual at a time. ``unread``: nobody has read the file, so nobody knows
+    whether it ends; it is run in a process that can be killed.
     """
 
     path: str
@@ -275,6 +276,7 @@ class Deployed:
     classes: tuple[int | str, ...] = ()
     plain: bool = False
     alone: bool = False
+    unread: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,6 +69,7 @@ def black_box_file(
         feeds=feeds,
         output="",
         readout=Readout.LABEL,
+        unread=True,
     )
     runtime = Runtime(plain, span)
     name, told = _output(declaration, signature, runtime, domain)

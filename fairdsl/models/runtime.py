@@ -1,4 +1,4 @@
-"""Running the deployed file in its own float32: the only owner of onnxruntime.
+"""Running the deployed file in its own float32.
 
 Witnesses are replayed one individual at a time, as a single applicant is decided; the batched path of
 :meth:`Runtime.decide_array` is for searching, and may differ from it in the last bit of a score, since
@@ -22,6 +22,7 @@ from fairdsl.ir.model import Deployed, Feed
 from fairdsl.models import errors
 from fairdsl.models.features import feature_matrix, feature_values, is_plain, rounded
 from fairdsl.models.readout import decisions_of, numbers_of
+from fairdsl.models.session import Session, session_beside, session_here
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
@@ -45,7 +46,7 @@ class Runtime:
         """
         self._deployed = deployed
         try:
-            self._session = _session(deployed.path, deployed.sha256, threads)
+            self._session = _session(deployed.path, deployed.sha256, threads, deployed.unread)
         except _CannotRunError as problem:
             raise DiagnosticError(errors.cannot_run(deployed.path, str(problem), span)) from problem
         self._shapes = {item.name: tuple(item.shape) for item in self._session.get_inputs()}
@@ -230,13 +231,13 @@ def _fixed_batch(shapes: dict[str, tuple[Any, ...]]) -> int | None:
 
 
 @lru_cache(maxsize=16)
-def _session(path: str, digest: str, threads: int) -> Any:
+def _session(path: str, digest: str, threads: int, unread: bool) -> Session:
     from fairdsl.models.onnx_import.file import file_digest
 
     found = file_digest(path)
     if found != digest:
         raise _CannotRunError("the file has changed since it was read")
-    return _opened(str(Path(path)), threads)
+    return _opened(str(Path(path)), threads, unread)
 
 
 @lru_cache(maxsize=2)
@@ -257,16 +258,11 @@ def _exposed(path: str, digest: str, names: tuple[str, ...]) -> Any:
         raise DiagnosticError(errors.cannot_run(path, str(problem))) from problem
 
 
-def _opened(model: str | bytes, threads: int = 1) -> Any:
-    import onnxruntime
-
-    onnxruntime.set_default_logger_severity(4)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
+def _opened(model: str | bytes, threads: int = 1, unread: bool = False) -> Session:
     try:
-        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        if unread and isinstance(model, str):
+            return session_beside(model, threads)
+        return session_here(model, threads)
     except Exception as problem:  # onnxruntime raises classes of its own per failure
         raise _CannotRunError(_short(problem)) from problem
 

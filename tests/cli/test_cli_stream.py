@@ -120,7 +120,7 @@ def test_the_verdict_over_rows_is_there_before_the_search_ends(spec: Path, termi
 
 def test_the_text_of_a_run_is_its_blocks_in_the_order_of_their_turns(spec: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "fairdsl", "check", str(spec), "--timeout", "4"],
+        [sys.executable, "-m", "fairdsl", "check", str(spec), "--timeout", "6"],
         capture_output=True,
         text=True,
         check=False,
