@@ -30,9 +30,10 @@ from onnx import helper, numpy_helper
 import fairdsl
 import fairdsl.models.runtime
 import fairdsl.pipeline
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.numerics.evaluate import BatchEvaluator
 
 SPEC = """fair 1

@@ -9,9 +9,10 @@ import numpy as np
 
 from fairdsl.backends.encoding import Asked
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Compare, Linear, Member, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
 

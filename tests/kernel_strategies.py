@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.model import ByThreshold, ExactArray, Model
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity

@@ -10,9 +10,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByHighest, ByThreshold, Curve, ExactArray, Layer, Logits, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, Curve, Layer, Logits, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, SameDecision, ScoreGap, Sure
 

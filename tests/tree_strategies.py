@@ -7,12 +7,11 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Attribute, Domain
-from fairdsl.ir.expr import And, Compare, Linear, Member, Predicate, Relation, Variable, Who
+from fairdsl.ir.expr import And, Compare, Linear, Member, Predicate, Relation, Variable, Who, opposite
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.model import ByHighest, ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.numerics.leaves import opposite
 from tests.strategies import ORDERS, RATIONAL, SMALL, atoms, domains, layers, questions
 
 Way = tuple[Predicate, ...]

@@ -32,6 +32,7 @@ __all__ = [
     "conjuncts",
     "holds",
     "holds_at",
+    "opposite",
     "rename",
     "substitute",
     "variables",
@@ -192,6 +193,17 @@ def conjoin(*predicates: Predicate) -> Predicate:
         else:
             parts.append(predicate)
     return parts[0] if len(parts) == 1 else And(tuple(parts))
+
+
+def opposite(predicate: Predicate) -> Predicate:
+    """The negation, as the other side of a test is written."""
+    match predicate:
+        case Compare(left=left, relation=relation):
+            return Compare(left=left, relation=relation.negated)
+        case Not(part):
+            return part
+        case _:
+            return Not(predicate)
 
 
 def conjuncts(predicate: Predicate) -> tuple[Predicate, ...]:

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from fractions import Fraction
 from functools import cached_property
-from hashlib import sha256
-from math import lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.binding import Binding
+from fairdsl.ir.ensemble import Ensemble, Inputs
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
@@ -40,7 +40,6 @@ __all__ = [
     "Curve",
     "DecisionRule",
     "Deployed",
-    "ExactArray",
     "Feed",
     "Layer",
     "Logits",
@@ -49,88 +48,6 @@ __all__ = [
     "linear_layer",
     "read_attributes",
 ]
-
-FloatArray = NDArray[np.float64]
-#: numpy's object arrays: elements are Python ``int`` or ``Fraction``.
-ObjectArray = NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class ExactArray:
-    """An array of exact rationals with its nearest float64 values; equal by content.
-
-    ``fractions`` is None when every element *is* its float64 value (the usual case: float32 weights).
-    """
-
-    floats: FloatArray
-    fractions: ObjectArray | None = None
-
-    @classmethod
-    def from_floats(cls, values: Any) -> ExactArray:
-        """Take stored floats (any width) exactly as they are; they must be finite."""
-        floats = np.array(values, dtype=np.float64)
-        floats.setflags(write=False)
-        return cls(floats)
-
-    @classmethod
-    def from_fractions(cls, values: Any) -> ExactArray:
-        """Take rationals (nested sequences or an object array of Fraction/int)."""
-        exact = np.array(values, dtype=object)
-        floats = np.array([float(v) for v in exact.ravel()], dtype=np.float64).reshape(exact.shape)
-        representable = all(Fraction(f) == v for f, v in zip(floats.ravel().tolist(), exact.ravel(), strict=True))
-        floats.setflags(write=False)
-        return cls(floats, None if representable else exact)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The array's shape."""
-        return self.floats.shape
-
-    @property
-    def is_float(self) -> bool:
-        """Whether every element is exactly its float64 value."""
-        return self.fractions is None
-
-    @cached_property
-    def nonzero(self) -> NDArray[np.bool_]:
-        """Which elements are not zero: the nearest float of a tiny one may be."""
-        source = self.floats if self.fractions is None else self.fractions
-        return np.asarray(source != 0, dtype=np.bool_)
-
-    @cached_property
-    def exact(self) -> ObjectArray:
-        """The elements as an object array of Fractions."""
-        if self.fractions is not None:
-            return self.fractions
-        out = np.empty(self.floats.shape, dtype=object)
-        out.ravel()[:] = [Fraction(v) for v in self.floats.ravel().tolist()]
-        return out
-
-    @cached_property
-    def scaled(self) -> tuple[ObjectArray, int]:
-        """Python integers and one positive common denominator: ``exact == integers / denominator``."""
-        # Ratios of plain ints: building a Fraction for each of a network's weights would take seconds.
-        source = self.floats if self.fractions is None else self.fractions
-        ratios = [value.as_integer_ratio() for value in source.ravel().tolist()]
-        denominator = lcm(*{ratio[1] for ratio in ratios}) if ratios else 1
-        out = np.empty(self.shape, dtype=object)
-        out.ravel()[:] = [numerator * (denominator // under) for numerator, under in ratios]
-        return out, denominator
-
-    @cached_property
-    def digest(self) -> str:
-        """A hash of shape and content."""
-        content = self.floats.tobytes() if self.fractions is None else repr(self.exact.tolist()).encode()
-        return sha256(repr(self.shape).encode() + content).hexdigest()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExactArray) and self.digest == other.digest
-
-    def __hash__(self) -> int:
-        return hash(self.digest)
-
-    def __repr__(self) -> str:
-        return f"ExactArray(shape={self.shape}, digest={self.digest[:8]})"
 
 
 class Curve(IntEnum):
@@ -284,10 +201,11 @@ class Model:
     """A model as a function from individuals to decisions, in real arithmetic.
 
     ``layers`` map the inputs to the scores; the last layer is linear. With :class:`ByThreshold` there
-    is one score. ``favourable`` is an outcome's index where the spec names one. ``logits`` says how probable
-    the scores make each outcome; None where they are no logits. ``one_of`` are groups of positions of inputs,
-    without overlaps: for every individual of the domain exactly one indicator of a group is 1, as of the leaves
-    of a tree.
+    is one score. ``inputs`` are what the first layer reads: listed one by one, or
+    :class:`~fairdsl.ir.ensemble.Inputs`, which end with the leaves of trees that are arrays.
+    ``favourable`` is an outcome's index where the spec names one. ``logits`` says how probable the scores make each
+    outcome; None where they are no logits. ``one_of`` are groups of positions of inputs, without overlaps: for every
+    individual of the domain exactly one indicator of a group is 1, as of the leaves of a tree.
 
     ``opaque``: the model is no chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores; a
     black box has no layers.
@@ -299,7 +217,7 @@ class Model:
 
     name: str
     outcomes: tuple[str, ...]
-    inputs: tuple[Input, ...]
+    inputs: Sequence[Input]
     layers: tuple[Layer, ...]
     rule: DecisionRule
     favourable: int | None = None
@@ -312,6 +230,11 @@ class Model:
     declaration: ModelDeclaration | None = field(compare=False, repr=False, default=None)
     binding: Binding | None = field(compare=False, repr=False, default=None)
     span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def ensemble(self) -> Ensemble | None:
+        """The trees whose leaves are the last of the inputs; None where the inputs are listed one by one."""
+        return self.inputs.ensemble if isinstance(self.inputs, Inputs) else None
 
     @property
     def score_count(self) -> int:
@@ -339,25 +262,29 @@ def read_attributes(model: Model) -> frozenset[int]:
 
     A black box may look at whatever it is given.
     """
+    weighed, ensemble = _weighed(model), model.ensemble
+    listed = model.inputs if ensemble is None else model.inputs[: len(model.inputs) - ensemble.shape.leaves]
     read: set[int] = set()
-    for item, weighed in zip(model.inputs, _weighed(model), strict=True):
-        if not weighed:
+    for item, counts in zip(listed, weighed.tolist(), strict=False):
+        if not counts:
             continue
         match item:
             case AttributeInput(attribute=attribute):
                 read.add(attribute)
             case IndicatorInput(predicate=predicate):
                 read.update(variable.attribute for variable in variables(predicate))
+    if ensemble is not None:
+        read |= ensemble.attributes_above(weighed[len(listed) :])
     return frozenset(read)
 
 
-def _weighed(model: Model) -> list[bool]:
+def _weighed(model: Model) -> NDArray[np.bool_]:
     """Which of the model's inputs are not multiplied by zeros alone, as far as that can be known."""
     match model.opaque:
         case BlackBox():
-            return [True] * len(model.inputs)
+            return np.ones(len(model.inputs), dtype=np.bool_)
         case KernelMachine(features=first):
             weight = first.weight
         case None:
             weight = model.layers[0].weight
-    return [any(column) for column in weight.nonzero.T.tolist()]
+    return np.asarray(weight.nonzero.any(axis=0), dtype=np.bool_)

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from fairdsl.ir.domain import Domain
-    from fairdsl.ir.model import ExactArray, Layer
+    from fairdsl.ir.exact_array import ExactArray
+    from fairdsl.ir.model import Layer
 
 __all__ = ["Answers", "BlackBox", "Kernel", "KernelMachine", "Opaque"]
 

@@ -2,7 +2,7 @@
 
 A :class:`Basis` numbers blocks of units. A block is a graph input, or what an activation node adds:
 ``h = max(z, 0) + slope * min(z, 0)`` of its argument ``z``, or a sigmoid or tanh of it; or it holds the indicators
-of an encoder or of the leaves of trees, which are inputs of the layers as well. An :class:`Affine`
+of an encoder, or the leaves of trees, which are inputs of the layers as well. An :class:`Affine`
 is a tensor whose every element is ``bias + sum over blocks of (row of the part) . units``. Parts that only
 select and scale units (identities, permutations, normalisations) stay in the sparse form :class:`Pick`.
 """
@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import Curve
 from fairdsl.ir.opaque import Kernel
+from fairdsl.ir.tree_shape import TreeShape
 from fairdsl.models import exact
 from fairdsl.models.exact import Array
 
 __all__ = [
+    "TREE_RELATIONS",
     "Affine",
     "Basis",
     "Block",
@@ -31,9 +33,9 @@ __all__ = [
     "Dense",
     "Indicators",
     "KernelTerms",
-    "Literal",
     "Pick",
     "TooLargeError",
+    "Trees",
     "Whole",
     "add",
     "apply",
@@ -101,25 +103,56 @@ class Comparison:
     threshold: Fraction
 
 
-#: A test by its position, and whether it comes out true.
-Literal = tuple[int, bool]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Indicators:
-    """Units that are 1 where all of their literals hold and 0 elsewhere.
+    """Units that are 1 where their test holds and 0 elsewhere, one a test.
 
-    ``features`` is over graph inputs and earlier indicators. Of the units of a group exactly one is 1: they are
-    the leaves of one tree, and their literals the way to them from the root. ``node`` of the file, of this
-    ``operator``, is where they come from.
+    ``features`` is over graph inputs and earlier indicators; ``node`` of this ``operator`` is where they come from.
     """
 
     operator: str
     node: str
     features: Affine
     tests: tuple[Comparison, ...]
-    units: tuple[tuple[Literal, ...], ...]
-    groups: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many units there are."""
+        return len(self.tests)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trees:
+    """Units that are 1 where their leaf is reached and 0 elsewhere: of each tree exactly one.
+
+    ``features``, ``operator`` and ``node`` as of indicators. Of leaves the arrays after ``shape`` say nothing.
+    """
+
+    operator: str
+    node: str
+    features: Affine
+    #: How the nodes hang together; unit i is leaf i.
+    shape: TreeShape
+    #: Which feature a node tests, [nodes].
+    feature: Indices
+    #: How, as a position in ``TREE_RELATIONS``, [nodes].
+    relation: NDArray[np.int8]
+    #: Against which number, exactly, [nodes].
+    threshold: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """How many units there are."""
+        return self.shape.leaves
+
+    @property
+    def tested(self) -> list[int]:
+        """The features that some node tests, ascending."""
+        return [int(feature) for feature in np.unique(self.feature[self.shape.inner])]
+
+
+#: What the numbers in ``Trees.relation`` stand for.
+TREE_RELATIONS = (Relation.LE, Relation.LT, Relation.GT, Relation.GE, Relation.EQ, Relation.NE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,14 +190,25 @@ class Whole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Units that enter the basis together; without an ``argument`` they are an input, ``indicators`` or ``terms``."""
+    """Units that enter the basis together; without an ``argument`` they are an input, what tests, or ``terms``."""
 
     width: int
     argument: Affine | None
     slope: Array
     curve: Curve = Curve.LEAKY
     indicators: Indicators | None = None
+    trees: Trees | None = None
     terms: KernelTerms | None = None
+
+    @property
+    def testing(self) -> Indicators | Trees | None:
+        """What jumps between 0 and 1, if the units do."""
+        return self.trees if self.trees is not None else self.indicators
+
+    @property
+    def given(self) -> bool:
+        """Whether the units are filled in from outside: a graph input."""
+        return self.argument is None and self.testing is None and self.terms is None
 
 
 @dataclass(slots=True)
@@ -180,10 +224,18 @@ class Basis:
 
     def indicate(self, indicators: Indicators) -> Affine:
         """Add indicators; the result is their vector. ValueError where a feature depends on units that bend."""
-        if not self.early(indicators.features):
+        self._check_early(indicators.features)
+        block = Block(indicators.width, None, exact.zeros((0,)), indicators=indicators)
+        return self._append(block, (block.width,))
+
+    def plant(self, trees: Trees) -> Affine:
+        """Add the leaves of trees; the result is their vector. ValueError where a feature depends on such units."""
+        self._check_early(trees.features)
+        return self._append(Block(trees.width, None, exact.zeros((0,)), trees=trees), (trees.width,))
+
+    def _check_early(self, features: Affine) -> None:
+        if not self.early(features):
             raise ValueError("indicators read inputs and earlier indicators only")
-        width = len(indicators.units)
-        return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
 
     def machine(self, terms: KernelTerms) -> Affine:
         """Add the values of a kernel machine; the result is their row."""

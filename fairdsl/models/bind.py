@@ -15,8 +15,9 @@ from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.models import errors
 from fairdsl.models.basis import Whole
+from fairdsl.models.early import early_forms
 from fairdsl.models.graph import GraphInput, ImportedGraph
-from fairdsl.models.indicate import early_forms, form_of
+from fairdsl.models.indicate import form_of
 from fairdsl.source import Span
 
 __all__ = ["bind", "bound_by", "check_whole", "feeds_width"]
@@ -68,7 +69,7 @@ def check_whole(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, spa
     """
     blocks = graph.basis.blocks
     read = {number for whole in graph.basis.whole for number in whole.value.parts}
-    units = early_forms(blocks, [number for number in read if blocks[number].indicators is not None], forms, domain)
+    units = early_forms(blocks, [number for number in read if blocks[number].testing is not None], forms, domain)
     for whole in graph.basis.whole:
         for element in range(whole.value.size):
             problem = _objection(whole, form_of(whole.value, element, units), domain)

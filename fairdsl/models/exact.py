@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import ExactArray
+from fairdsl.ir.exact_array import ExactArray
 
 __all__ = [
     "Array",

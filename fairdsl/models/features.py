@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import Predicate, Who
+from fairdsl.ir.ensemble import Inputs
+from fairdsl.ir.expr import Who
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.ir.model import Deployed, Layer
 from fairdsl.models import exact
+from fairdsl.models.early import Bound
 from fairdsl.numerics.predicates import holds_for, mask
 
 __all__ = ["feature_matrix", "feature_values", "features_open", "fold", "is_plain", "rounded"]
@@ -110,38 +112,45 @@ def _column(item: Input, points: FloatArray) -> NDArray[Any]:
     return mask(item.predicate, {Who.EACH: points}).astype(np.float64)
 
 
-def fold(
-    layer: Layer, forms: Sequence[Form], indicators: Sequence[Predicate | bool] = ()
-) -> tuple[tuple[Input, ...], Layer]:
+def fold(layer: Layer, forms: Sequence[Form], bound: Bound) -> tuple[Sequence[Input], Layer]:
     """The layer over the inputs that the forms speak of, instead of over the forms themselves.
 
-    The layer reads the forms and then the ``indicators``. The inputs come in the order in which the forms first
-    name them, then those indicators whose truth is not known; all arithmetic is exact.
+    The layer reads the forms and then the units of ``bound``. The inputs come in the order in which the forms first
+    name them, then those indicators whose truth is not known, then the leaves of trees; all arithmetic is exact.
     """
     inputs = tuple(dict.fromkeys(item for form in forms for item, _ in form.terms))
-    undecided = tuple(IndicatorInput(unit) for unit in indicators if not isinstance(unit, bool))
-    if tuple(forms) == tuple(Form.of(item) for item in inputs) and len(undecided) == len(indicators):
-        return (*inputs, *undecided), layer
-    place = {item: position for position, item in enumerate(inputs)}
+    undecided = [(place, unit) for place, unit in bound.indicators if not isinstance(unit, bool)]
     weight = layer.weight.floats if layer.weight.is_float else layer.weight.exact
-    columns: list[exact.Array] = [exact.zeros((layer.width,)) for _ in inputs]
+    read, units = weight[:, : len(forms)], weight[:, len(forms) :]
     bias = layer.bias.floats if layer.bias.is_float else layer.bias.exact
+    if tuple(forms) != tuple(Form.of(item) for item in inputs):
+        read, bias = _over(inputs, forms, read, bias)
+    for place in [*(place for place, unit in bound.indicators if unit is True), *bound.always.tolist()]:
+        bias = exact.add(bias, units[:, place])
+    parts = [read, units[:, [place for place, _ in undecided]], units[:, bound.leaves]]
+    if not all(exact.is_float(part) for part in parts):
+        parts = [exact.to_fractions(part) for part in parts]
+    folded = exact.to_exact_array(np.concatenate(parts, axis=1))
+    layer = replace(layer, weight=folded, bias=exact.to_exact_array(bias))
+    listed = (*inputs, *(IndicatorInput(unit) for _, unit in undecided))
+    return (listed if bound.ensemble is None else Inputs(listed, bound.ensemble)), layer
+
+
+def _over(
+    inputs: Sequence[Input], forms: Sequence[Form], weight: exact.Array, bias: exact.Array
+) -> tuple[exact.Array, exact.Array]:
+    """Weights of the forms as weights of the inputs that they speak of, and the bias with the forms' constants."""
+    place = {item: position for position, item in enumerate(inputs)}
+    columns: list[exact.Array] = [exact.zeros((len(weight),)) for _ in inputs]
     for position, form in enumerate(forms):
         column = weight[:, position]
         for item, factor in form.terms:
             columns[place[item]] = exact.add(columns[place[item]], _times(column, factor))
         if form.constant:
             bias = exact.add(bias, _times(column, form.constant))
-    for position, unit in enumerate(indicators, start=len(forms)):
-        if unit is True:
-            bias = exact.add(bias, weight[:, position])
-        elif unit is not False:
-            columns.append(weight[:, position])
     if not all(exact.is_float(column) for column in columns):
         columns = [exact.to_fractions(column) for column in columns]
-    folded = np.stack(columns, axis=1) if columns else exact.zeros((layer.width, 0))
-    layer = replace(layer, weight=exact.to_exact_array(folded), bias=exact.to_exact_array(bias))
-    return (*inputs, *undecided), layer
+    return np.stack(columns, axis=1) if columns else exact.zeros((len(weight), 0)), bias
 
 
 def _times(column: exact.Array, factor: Fraction) -> exact.Array:

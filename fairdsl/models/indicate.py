@@ -2,14 +2,12 @@
 
 A test ``feature <= t`` has the feature's form put in: a linear comparison of attributes. Where the form reads
 indicators itself (a tree after a one-hot encoder) it is a case distinction over their truth values. Everything is
-exact. What a tree's path, or the domain alone, leaves impossible is dropped: so of the leaves of a tree those
-remain that can be reached, and of each way to them the tests that are not settled before.
+exact. What the domain alone decides is a truth value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import ceil, floor
@@ -17,12 +15,24 @@ from math import ceil, floor
 import numpy as np
 
 from fairdsl.ir.domain import Attribute, Domain, Real
-from fairdsl.ir.expr import FALSE, TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, conjoin
+from fairdsl.ir.expr import (
+    FALSE,
+    TRUE,
+    Compare,
+    Linear,
+    Member,
+    Not,
+    Or,
+    Predicate,
+    Relation,
+    Variable,
+    conjoin,
+    opposite,
+)
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
-from fairdsl.models.basis import Affine, Block, Comparison, Indicators, Pick
-from fairdsl.numerics.leaves import opposite
+from fairdsl.models.basis import Affine, Comparison, Indicators, Pick
 
-__all__ = ["Bound", "EntangledError", "bind_indicators", "early_forms", "form_of", "one_hot_groups", "unit_forms"]
+__all__ = ["EntangledError", "bind_indicators", "form_of", "one_hot_groups", "tested"]
 
 #: Indicators that one tested feature may read at most: their truth values are gone through.
 _MOST_INDICATORS = 8
@@ -39,55 +49,24 @@ class EntangledError(ValueError):
         self.node = node
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """The indicators of some blocks, side by side: a predicate each, or a truth value where it is known.
+def bind_indicators(
+    indicators: Indicators, units: Mapping[int, Sequence[Form]], domain: Domain
+) -> list[Predicate | bool]:
+    """A predicate for each indicator, or its truth where that is known.
 
-    ``groups`` are positions among them of which exactly one holds; units that never hold are left out.
+    ``units`` are the forms of the units of the blocks that they read. Raises EntangledError.
     """
-
-    units: tuple[Predicate | bool, ...]
-    groups: tuple[tuple[int, ...], ...]
-
-
-def bind_indicators(blocks: Sequence[Block], wanted: Sequence[int], forms: Sequence[Form], domain: Domain) -> Bound:
-    """The indicators of the blocks ``wanted``, where ``forms`` fill the graph inputs.
-
-    Raises EntangledError.
-    """
-    units: list[Predicate | bool] = []
-    groups: list[tuple[int, ...]] = []
-    for number, indicators, found in _in_order(blocks, wanted, unit_forms(blocks, forms), domain):
-        if number in wanted:
-            for group in indicators.groups:
-                alive = (len(units) + unit for unit in group if found[unit] is not False)
-                groups.append(tuple(alive))
-            units.extend(found)
-    return Bound(tuple(units), tuple(groups))
-
-
-def early_forms(
-    blocks: Sequence[Block], wanted: Sequence[int], forms: Sequence[Form], domain: Domain
-) -> dict[int, Sequence[Form]]:
-    """The forms of the units of every graph input, and of the indicators up to the blocks ``wanted``.
-
-    Raises EntangledError.
-    """
-    units_of = unit_forms(blocks, forms)
-    for _ in _in_order(blocks, wanted, units_of, domain):
-        pass
-    return units_of
-
-
-def _in_order(
-    blocks: Sequence[Block], wanted: Sequence[int], units_of: dict[int, Sequence[Form]], domain: Domain
-) -> Iterator[tuple[int, Indicators, list[Predicate | bool]]]:
-    """The blocks of indicators up to those ``wanted``, bound; their forms go to ``units_of``."""
-    for number, block in enumerate(blocks[: max(wanted, default=-1) + 1]):
-        if block.indicators is not None:
-            found = _bound(block.indicators, units_of, domain)
-            units_of[number] = [_form(unit) for unit in found]
-            yield number, block.indicators, found
+    forms: dict[int, Form] = {}
+    for test in indicators.tests:
+        if test.feature not in forms:
+            forms[test.feature] = form_of(indicators.features, test.feature, units)
+    ends = {index: attribute.bounds for index, attribute in enumerate(domain.attributes)}
+    found: list[Predicate | bool] = []
+    for test in indicators.tests:
+        predicate = tested(indicators.operator, indicators.node, forms[test.feature], test, domain.attributes)
+        truth = _settled(predicate, ends)
+        found.append(predicate if truth is None else truth)
+    return found
 
 
 def one_hot_groups(inputs: Sequence[Input], domain: Domain) -> tuple[tuple[int, ...], ...]:
@@ -105,17 +84,6 @@ def one_hot_groups(inputs: Sequence[Input], domain: Domain) -> tuple[tuple[int, 
     return tuple(complete)
 
 
-def unit_forms(blocks: Sequence[Block], forms: Sequence[Form]) -> dict[int, Sequence[Form]]:
-    """The forms of the units of every graph input, by the number of its block."""
-    found: dict[int, Sequence[Form]] = {}
-    start = 0
-    for number, block in enumerate(blocks):
-        if block.argument is None and block.indicators is None:
-            found[number] = forms[start : start + block.width]
-            start += block.width
-    return found
-
-
 def form_of(value: Affine, element: int, units: Mapping[int, Sequence[Form]]) -> Form:
     """One element of a value as a form, given the forms of the units of every block that it reads."""
     total = Form((), Fraction(value.bias[element]))
@@ -129,60 +97,7 @@ def form_of(value: Affine, element: int, units: Mapping[int, Sequence[Form]]) ->
     return total
 
 
-def _form(unit: Predicate | bool) -> Form:
-    return Form((), Fraction(unit)) if isinstance(unit, bool) else Form.of(IndicatorInput(unit))
-
-
-def _bound(indicators: Indicators, units: Mapping[int, Sequence[Form]], domain: Domain) -> list[Predicate | bool]:
-    forms = {test.feature: Form() for test in indicators.tests}
-    for feature in forms:
-        forms[feature] = form_of(indicators.features, feature, units)
-    attributes = domain.attributes
-    tests = [_tested(indicators, forms[test.feature], test, attributes) for test in indicators.tests]
-    found: list[Predicate | bool] = [False] * len(indicators.units)
-    grouped = {unit for group in indicators.groups for unit in group}
-    start = {index: attribute.bounds for index, attribute in enumerate(attributes)}
-    for unit in range(len(found)):
-        if unit not in grouped:
-            _descend(indicators, [unit], tests, start, attributes, found)
-    for group in indicators.groups:
-        _descend(indicators, group, tests, start, attributes, found)
-    return found
-
-
-def _descend(
-    indicators: Indicators,
-    group: Sequence[int],
-    tests: Sequence[Predicate],
-    start: Mapping[int, _Ends],
-    attributes: Sequence[Attribute],
-    found: list[Predicate | bool],
-) -> None:
-    """Go down a tree with what the way leaves of every attribute; enter the leaves that are reached."""
-    opposites: dict[int, Predicate] = {}
-    stack: list[tuple[Sequence[int], int, tuple[Predicate, ...], Mapping[int, _Ends]]] = [(group, 0, (), start)]
-    while stack:
-        units, depth, way, ends = stack.pop()
-        literals = indicators.units[units[0]]
-        if depth == len(literals):
-            # The leaves of a tree keep their way as it is, test after test: the tree can be read off them again.
-            found[units[0]] = not way or (way[0] if len(group) == len(way) == 1 else And(way))
-            continue
-        test = literals[depth][0]
-        yes = [unit for unit in units if indicators.units[unit][depth][1]]
-        no = [unit for unit in units if not indicators.units[unit][depth][1]]
-        opposites.setdefault(test, opposite(tests[test]))
-        sides = [(yes, tests[test]), (no, opposites[test])]
-        truths = [_settled(predicate, ends, attributes) for _, predicate in sides]
-        for (below, predicate), truth, other in zip(sides, truths, reversed(truths), strict=True):
-            if not below or truth is False:
-                continue
-            implied = truth is True or other is False
-            following = ends if implied else _narrowed(predicate, ends, attributes)
-            stack.append((below, depth + 1, way if implied else (*way, predicate), following))
-
-
-def _settled(predicate: Predicate, ends: Mapping[int, _Ends], attributes: Sequence[Attribute]) -> bool | None:
+def _settled(predicate: Predicate, ends: Mapping[int, _Ends]) -> bool | None:
     """The truth of a comparison of one attribute with a number, where the ends of its values tell it."""
     if predicate in (TRUE, FALSE):
         return predicate == TRUE
@@ -206,28 +121,12 @@ def _never(known: bool) -> bool | None:
     return False if known else None
 
 
-def _narrowed(predicate: Predicate, ends: Mapping[int, _Ends], attributes: Sequence[Attribute]) -> Mapping[int, _Ends]:
-    """The ends of the attributes' values where the predicate holds."""
-    match predicate:
-        case Compare(left=Linear(terms=((variable, _),)) as left, relation=relation):
-            index, limit = variable.attribute, -left.constant
-            low, high = ends[index]
-            whole = not isinstance(attributes[index].type, Real)
-            if relation in (Relation.LE, Relation.LT):
-                top = Fraction(ceil(limit) - 1) if whole and relation is Relation.LT else limit
-                return {**ends, index: (low, top if high is None else min(high, top))}
-            if relation in (Relation.GE, Relation.GT):
-                least = Fraction(floor(limit) + 1) if whole and relation is Relation.GT else limit
-                return {**ends, index: (least if low is None else max(low, least), high)}
-    return ends
-
-
-def _tested(of: Indicators, form: Form, test: Comparison, attributes: Sequence[Attribute]) -> Predicate:
-    """``form RELATION threshold`` over the attributes."""
+def tested(operator: str, node: str, form: Form, test: Comparison, attributes: Sequence[Attribute]) -> Predicate:
+    """``form RELATION threshold`` over the attributes; the test is one of ``node``. Raises EntangledError."""
     terms = [(item.attribute, factor) for item, factor in form.terms if isinstance(item, AttributeInput)]
     indicators = [(item.predicate, factor) for item, factor in form.terms if isinstance(item, IndicatorInput)]
     if len(indicators) > _MOST_INDICATORS:
-        raise EntangledError(len(indicators), of.operator, of.node)
+        raise EntangledError(len(indicators), operator, node)
     cases: list[Predicate] = []
     truths = list(product((True, False), repeat=len(indicators)))
     for truth in truths:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.ir.declaration import CallableSource, FileSource, InlineScore, ModelDeclaration, RuleList
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.ensemble import Inputs
 from fairdsl.ir.feature import Form, Input
 from fairdsl.ir.model import Deployed, Feed, Model
 from fairdsl.models import errors
@@ -18,9 +20,10 @@ from fairdsl.models.binding import binding_of
 from fairdsl.models.classes import ordered
 from fairdsl.models.confirm.errors import not_evaluated
 from fairdsl.models.decide import Decided, decide
+from fairdsl.models.early import bind_early
 from fairdsl.models.features import fold
 from fairdsl.models.graph import ImportedGraph
-from fairdsl.models.indicate import Bound, EntangledError, bind_indicators, one_hot_groups
+from fairdsl.models.indicate import EntangledError, one_hot_groups
 from fairdsl.models.kernels import MixedError, kernel_machine, terms_of
 from fairdsl.models.linear_json import affine_graph, read_linear
 from fairdsl.models.pinned import check_pinned
@@ -171,14 +174,14 @@ def _assemble(
         terms = terms_of(blocks, decided.scores)
         read = decided.scores if terms is None else terms.features
         layers = lay_out(blocks, read)
-        wanted = [number for number in first_blocks(blocks, read) if blocks[number].indicators is not None]
-        bound = bind_indicators(blocks, wanted, forms, domain)
+        wanted = [number for number in first_blocks(blocks, read) if blocks[number].testing is not None]
+        bound = bind_early(blocks, wanted, forms, domain)
     except MixedError as problem:
         found = errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), None, span)
         raise DiagnosticError(found) from problem
     except EntangledError as problem:
         raise DiagnosticError(_entangled(graph, problem, span)) from problem
-    inputs, first = fold(layers[0], forms, bound.units)
+    inputs, first = fold(layers[0], forms, bound)
     outcomes, favourable = ordered(declaration, decided.order)
     model = Model(
         name=declaration.name,
@@ -190,7 +193,7 @@ def _assemble(
         deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
         sha256=graph.sha256 if from_file else None,
         logits=logits,
-        one_of=_one_of(inputs, bound, domain),
+        one_of=_one_of(inputs, domain),
         opaque=None if terms is None else kernel_machine(terms, first),
         declaration=declaration if from_file else None,
         span=declaration.span,
@@ -203,13 +206,12 @@ def _entangled(graph: ImportedGraph, problem: EntangledError, span: Span | None)
     return errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
 
 
-def _one_of(inputs: tuple[Input, ...], bound: Bound, domain: Domain) -> tuple[tuple[int, ...], ...]:
-    """The groups of the bound indicators, by their positions among the inputs, and those of one-hot codes."""
-    undecided = [number for number, unit in enumerate(bound.units) if not isinstance(unit, bool)]
-    start = len(inputs) - len(undecided)
-    place = {number: start + position for position, number in enumerate(undecided)}
-    groups = [tuple(place[unit] for unit in group if unit in place) for group in bound.groups]
-    return (*one_hot_groups(inputs[:start], domain), *(group for group in groups if len(group) > 1))
+def _one_of(inputs: Sequence[Input], domain: Domain) -> tuple[tuple[int, ...], ...]:
+    """The one-hot codes among the inputs, by their positions, and the leaves of each tree."""
+    if not isinstance(inputs, Inputs):
+        return one_hot_groups(inputs, domain)
+    starts = (inputs.ensemble.shape.leaf_starts + len(inputs.others)).tolist()
+    return (*one_hot_groups(inputs.others, domain), *(tuple(range(low, high)) for low, high in pairwise(starts)))
 
 
 def _deployed(

@@ -17,10 +17,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from fairdsl.ir.declaration import ModelDeclaration, Rule, RuleList
-from fairdsl.ir.expr import And, Predicate, Relation
+from fairdsl.ir.expr import And, Predicate, Relation, opposite
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model, linear_layer
-from fairdsl.numerics.leaves import opposite
 
 __all__ = ["rules_model"]
 

@@ -51,8 +51,7 @@ def first_blocks(blocks: Sequence[Block], output: Affine) -> list[int]:
     return [
         number
         for number, block in enumerate(blocks)
-        if block.argument is None
-        and (number in levels or not (kernels or block.indicators is not None or block.terms is not None))
+        if block.argument is None and (number in levels or (block.given and not kernels))
     ]
 
 

@@ -36,7 +36,8 @@ from math import inf, nextafter
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import ExactArray, Layer, Model
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import Layer, Model
 from fairdsl.numerics.choices import Choice, most
 
 __all__ = [

@@ -27,7 +27,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import ExactArray, Layer
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import Layer
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.rounding import quantum_exponent
 

@@ -35,7 +35,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import Curve, ExactArray, Layer
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import Curve, Layer
 from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.leaves import Leaves

@@ -1,11 +1,9 @@
 """Leaves of trees among a model's inputs: which one of each tree an individual reaches, and which a box can reach.
 
-The leaves of a tree are indicators of the tests on the way to them (``Model.one_of``, and each predicate an ``And`` of
-the tests in order). Read together they are the tree again, and going down a tree takes a few comparisons where
-evaluating all of its leaves takes hundreds. A test of one attribute is the comparison ``x <= limit`` with a float:
-for a float x, ``x <= t`` holds iff x is at most the greatest float that is at most t, and ``x < t`` iff x is at
-most the greatest float below t, whatever the rational t is. Of scaled integers the limit is an integer in the same way
-(``Leaves._ranked``). Every other test is evaluated once and compared as 0 or 1.
+Going down a tree takes a few comparisons where evaluating all of its leaves takes hundreds. A test of one attribute is
+the comparison ``x <= limit`` with a float: for a float x, ``x <= t`` holds iff x is at most the greatest float that is
+at most t, and ``x < t`` iff x is at most the greatest float below t, whatever the rational t is. Of scaled integers the
+limit is an integer in the same way (``Leaves._ranked``). Every other test is evaluated once and compared as 0 or 1.
 Between two borders that have one limit there are numbers, none of them a float: what must hold of every real x goes by
 the borders themselves (``Leaves.borders``).
 """
@@ -13,25 +11,27 @@ the borders themselves (``Leaves.borders``).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, inf, nextafter
+from itertools import pairwise
+from math import ceil, floor, inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
+from fairdsl.ir.ensemble import Ensemble
 from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.expr import And, Compare, Linear, Not, Predicate, Relation, Who
-from fairdsl.ir.feature import IndicatorInput, Input
+from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import Model
 from fairdsl.numerics.derived import derived
+from fairdsl.numerics.listed_leaves import read_listed
 from fairdsl.numerics.predicates import holds_for, mask
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Border", "Leaves", "opposite"]
+__all__ = ["Border", "Leaves"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -40,88 +40,100 @@ BoolArray = NDArray[np.bool_]
 Border = tuple[Fraction | float, bool]
 
 
-@dataclass(slots=True)
-class _Growing:
-    """Nodes of all trees so far; ``tests`` are the predicates that are evaluated as they are.
-
-    An attribute's column is written ``-1 - attribute`` until the number of tests is known.
-    """
-
-    columns: list[int] = field(default_factory=list)
-    limits: list[float] = field(default_factory=list)
-    borders: list[Border] = field(default_factory=list)
-    below: list[list[int]] = field(default_factory=list)  # where the comparison holds, where it does not
-    positions: list[int] = field(default_factory=list)
-    predicates: list[Predicate | None] = field(default_factory=list)
-    depths: list[int] = field(default_factory=list)
-    turned: list[bool] = field(default_factory=list)
-    tests: dict[Predicate, int] = field(default_factory=dict)
-
-    def add(self, predicate: Predicate | None, position: int, depth: int) -> int:
-        """A node without its children (a leaf: no predicate); the result is its number."""
-        number = len(self.columns)
-        column, border, turned = (0, (inf, True), False) if predicate is None else self._compared(predicate)
-        self.columns.append(column)
-        self.limits.append(_limit(border))
-        self.borders.append(border)
-        self.turned.append(turned)
-        self.below.append([number, number])
-        self.positions.append(position)
-        self.predicates.append(predicate)
-        self.depths.append(depth)
-        return number
-
-    def link(self, parent: int, child: int, holds: bool) -> None:
-        """Put the child where the parent's predicate comes out so."""
-        self.below[parent][int(holds == self.turned[parent])] = child
-
-    def _compared(self, predicate: Predicate) -> tuple[int, Border, bool]:
-        """A column, a border, and whether being up to the border is the predicate's negation."""
-        found = _border(predicate)
-        if found is not None:
-            return found
-        number = self.tests.setdefault(predicate, len(self.tests))
-        return number, (Fraction(1, 2), True), True
-
-
 @dataclass(frozen=True, eq=False)
 class Leaves:
-    """The trees of a model; ``others`` are the positions of the inputs that are leaves of none.
+    """The trees of a model, as arrays to walk.
 
-    Nodes of all trees are numbered together: node i compares ``columns[i] <= limits[i]``, and ``below[2 i]`` comes
-    next where that holds, ``below[2 i + 1]`` where not; a leaf comes after itself. ``positions[i]`` is a leaf's
-    position among the inputs. The columns are the truth values of ``tests`` and then the attributes. ``predicates``
-    are the nodes' own tests and ``turned`` says where a comparison is the negation of its test. ``borders`` are what
-    the limits stand for, of every number and not of floats alone.
+    Node i of all trees compares ``columns[i] <= limits[i]``, and ``below[2 i]`` comes next where that holds,
+    ``below[2 i + 1]`` where not; a leaf comes after itself. The columns are the truth values of ``tests`` and then the
+    attributes.
     """
 
+    #: The trees.
+    ensemble: Ensemble
+    #: The positions of the inputs that are leaves of none of them.
     others: IntArray
+    #: The positions of each tree's leaves among the inputs.
     groups: tuple[tuple[int, ...], ...]
-    roots: IntArray
-    columns: IntArray
-    limits: FloatArray
-    borders: tuple[Border, ...]
-    below: IntArray
+    #: A leaf's position among the inputs, [nodes]; -1 of nodes that test.
     positions: IntArray
-    depths: IntArray
-    turned: BoolArray
-    predicates: tuple[Predicate | None, ...]
-    tests: tuple[Predicate, ...]
 
     @classmethod
     def of(cls, model: Model) -> Leaves:
-        """The trees that ``model.one_of`` makes; found once a model."""
+        """The trees that the model's inputs are the leaves of, also where these are listed; found once a model."""
         return derived(model, _read, _FOUND)
 
     @property
     def trees(self) -> int:
         """How many there are."""
-        return len(self.roots)
+        return self.ensemble.shape.trees
 
-    @cached_property
+    @property
     def depth(self) -> int:
         """Tests on the longest way."""
-        return int(self.depths.max(initial=0))
+        return self.ensemble.shape.depth
+
+    @property
+    def roots(self) -> IntArray:
+        """The nodes that ways begin at."""
+        return self.ensemble.shape.roots
+
+    @property
+    def tests(self) -> tuple[Predicate, ...]:
+        """Predicates that are evaluated as they are."""
+        return self.ensemble.tests
+
+    @property
+    def turned(self) -> BoolArray:
+        """Whether a comparison is the negation of its node's test, [nodes]."""
+        return self.ensemble.turned
+
+    @property
+    def levels(self) -> tuple[IntArray, ...]:
+        """The nodes that test, level by level from the roots."""
+        return self.ensemble.shape.levels
+
+    @cached_property
+    def columns(self) -> IntArray:
+        """The column that a node compares, [nodes]."""
+        columns = self.ensemble.columns
+        return np.where(columns < 0, -1 - columns, columns + len(self.tests))
+
+    @cached_property
+    def below(self) -> IntArray:
+        """What comes after the nodes, [2 nodes]."""
+        shape, turned = self.ensemble.shape, self.turned
+        sides = (np.where(turned, shape.no, shape.yes), np.where(turned, shape.yes, shape.no))
+        return np.ascontiguousarray(np.stack(sides, axis=1).reshape(-1))
+
+    @cached_property
+    def limits(self) -> FloatArray:
+        """The greatest float up to each node's border, [nodes]; infinite of leaves."""
+        thresholds = self.ensemble.thresholds
+        found = np.where(self.ensemble.inclusive, thresholds.floats, np.nextafter(thresholds.floats, -inf))
+        if thresholds.fractions is not None:
+            for node in np.flatnonzero(thresholds.fractions != thresholds.floats).tolist():
+                found[node] = float_below(thresholds.at(node))
+        return np.where(self._tested, found, inf)
+
+    @cached_property
+    def borders(self) -> tuple[Border, ...]:
+        """What the limits stand for, of every number and not of floats alone; of leaves infinite."""
+        ensemble = self.ensemble
+        numbers = ensemble.thresholds.exact.tolist()
+        listed = zip(numbers, ensemble.inclusive.tolist(), self._tested.tolist(), strict=True)
+        return tuple((number, inclusive) if tested else (inf, True) for number, inclusive, tested in listed)
+
+    @cached_property
+    def predicates(self) -> tuple[Predicate | None, ...]:
+        """The nodes' tests; None of leaves."""
+        tested = self._tested.tolist()
+        return tuple(self.ensemble.predicate(node) if tests else None for node, tests in enumerate(tested))
+
+    @property
+    def different(self) -> list[Predicate]:
+        """Every test once."""
+        return [self.ensemble.predicate(node) for node in self.ensemble.distinct[0].tolist()]
 
     def reached(self, points: FloatArray | ExactRows) -> IntArray:
         """The position of the leaf that each point reaches in each tree, [n, trees]."""
@@ -161,7 +173,8 @@ class Leaves:
         """What the nodes' borders come to over a denominator, ascending, and where each node's own stands there."""
         found = self._ranks.get((place, denominator))
         if found is None:
-            ends = [_numerator(self.borders[node], denominator) for node in nodes.tolist()]
+            inclusive, threshold = self.ensemble.inclusive, self.ensemble.threshold
+            ends = [_numerator((threshold(node), bool(inclusive[node])), denominator) for node in nodes.tolist()]
             listed = sorted(set(ends))
             rank = {end: float(number) for number, end in enumerate(listed)}
             kind = np.int64 if max(map(abs, listed)) < _FITS else object
@@ -175,27 +188,25 @@ class Leaves:
 
     def reached_exactly(self, point: Point) -> list[int]:
         """The position of the leaf that an exact point reaches in each tree."""
-        known: dict[int, bool] = {}
-        found = []
-        for root in self.roots.tolist():
-            node = root
-            while (predicate := self.predicates[node]) is not None:
-                holds = known.get(id(predicate))
-                if holds is None:
-                    holds = known[id(predicate)] = holds_for(predicate, point)
-                node = int(self.below[2 * node + int(holds == bool(self.turned[node]))])
-            found.append(int(self.positions[node]))
-        return found
+        floats = [float_below(value) for value in point]
+        if all(number == value for number, value in zip(floats, point, strict=True)):
+            return [int(position) for position in self.reached(np.array([floats]))[0]]
+        truths = [Fraction(holds_for(test, point)) for test in self.tests]
+        return [self._leaf_of(root, (*truths, *point)) for root in self.roots.tolist()]
 
-    @cached_property
+    def _leaf_of(self, node: int, columns: Sequence[Fraction]) -> int:
+        """The position of the leaf that exact columns come to from a node."""
+        ensemble = self.ensemble
+        while self.positions[node] < 0:
+            value, threshold = columns[self.columns[node]], ensemble.threshold(node)
+            up_to = value < threshold or (bool(ensemble.inclusive[node]) and value == threshold)
+            node = int(self.below[2 * node + (not up_to)])
+        return int(self.positions[node])
+
+    @property
     def _tested(self) -> BoolArray:
         """Which nodes test, as leaves do not."""
-        return np.array([predicate is not None for predicate in self.predicates], dtype=np.bool_)
-
-    @cached_property
-    def levels(self) -> tuple[IntArray, ...]:
-        """The nodes that test, level by level from the roots."""
-        return tuple(np.flatnonzero(self._tested & (self.depths == depth)) for depth in range(self.depth))
+        return self.ensemble.shape.inner
 
     def reachable(self, low: FloatArray, high: FloatArray) -> BoolArray:
         """Which nodes some point of each box may reach, [boxes, nodes].
@@ -216,107 +227,17 @@ _FOUND: dict[int, Leaves] = {}
 _FITS = 2**62
 
 
-def opposite(predicate: Predicate) -> Predicate:
-    """The negation, as the other side of a test is written."""
-    match predicate:
-        case Compare(left=left, relation=relation):
-            return Compare(left=left, relation=relation.negated)
-        case Not(part):
-            return part
-        case _:
-            return Not(predicate)
-
-
 def _read(model: Model) -> Leaves:
-    growing = _Growing()
-    roots, groups = [], []
-    for group in model.one_of:
-        ways = _ways(model.inputs, group)
-        root = None if ways is None else _grow(growing, group, ways)
-        if root is not None:
-            roots.append(root)
-            groups.append(group)
-    inside = {position for group in groups for position in group}
-    columns = np.array(growing.columns, dtype=np.int64)
-    return Leaves(
-        others=np.array([i for i in range(len(model.inputs)) if i not in inside], dtype=np.int64),
-        groups=tuple(groups),
-        roots=np.array(roots, dtype=np.int64),
-        columns=np.where(columns < 0, len(growing.tests) - 1 - columns, columns),
-        limits=np.array(growing.limits, dtype=np.float64),
-        borders=tuple(growing.borders),
-        below=np.array(growing.below, dtype=np.int64).reshape(-1),
-        positions=np.array(growing.positions, dtype=np.int64),
-        depths=np.array(growing.depths, dtype=np.int64),
-        turned=np.array(growing.turned, dtype=np.bool_),
-        predicates=tuple(growing.predicates),
-        tests=tuple(growing.tests),
-    )
-
-
-def _ways(inputs: Sequence[Input], group: Sequence[int]) -> dict[int, tuple[Predicate, ...]] | None:
-    ways = {}
-    for position in group:
-        match inputs[position]:
-            case IndicatorInput(And(parts)):
-                ways[position] = parts
-            case _:
-                return None
-    return ways
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    predicate: Predicate | None
-    position: int
-    depth: int
-    parent: int
-    holds: bool
-
-
-def _grow(growing: _Growing, group: Sequence[int], ways: dict[int, tuple[Predicate, ...]]) -> int | None:
-    """Add the tree that the ways to its leaves make; None where they make none."""
-    planned: list[_Planned] = []
-    stack: list[tuple[Sequence[int], int, int, bool]] = [(group, 0, -1, True)]
-    while stack:
-        below, depth, parent, holds = stack.pop()
-        first = ways[below[0]]
-        if len(below) == 1 and len(first) == depth:
-            planned.append(_Planned(None, below[0], depth, parent, holds))
-            continue
-        if any(len(ways[position]) <= depth for position in below):
-            return None
-        test = first[depth]
-        other = opposite(test)
-        yes = [position for position in below if _same(ways[position][depth], test)]
-        no = [position for position in below if _same(ways[position][depth], other)]
-        if not no or len(yes) + len(no) < len(below):
-            return None
-        planned.append(_Planned(test, -1, depth, parent, holds))
-        stack += [(no, depth + 1, len(planned) - 1, False), (yes, depth + 1, len(planned) - 1, True)]
-    numbers: list[int] = []
-    for node in planned:
-        numbers.append(growing.add(node.predicate, node.position, node.depth))
-        if node.parent >= 0:
-            growing.link(numbers[node.parent], numbers[-1], node.holds)
-    return numbers[0]
-
-
-def _same(left: Predicate, right: Predicate) -> bool:
-    return left is right or left == right
-
-
-def _border(predicate: Predicate) -> tuple[int, Border, bool] | None:
-    """Column, border and sense of a comparison of one attribute with a number; None for any other predicate."""
-    match predicate:
-        case Compare(left=Linear(terms=((variable, factor),), constant=constant), relation=relation):
-            if variable.who is not Who.EACH or relation in (Relation.EQ, Relation.NE):
-                return None
-            below = (relation in (Relation.LE, Relation.LT)) == (factor > 0)
-            inclusive = relation in (Relation.LE, Relation.GE)
-            # Up to the border, with it or without: what lies above it is the negation of the other one.
-            return -1 - variable.attribute, (-constant / factor, inclusive == below), not below
-    return None
+    if model.ensemble is not None:
+        ensemble, start = model.ensemble, len(model.inputs) - model.ensemble.shape.leaves
+        ends = (ensemble.shape.leaf_starts + start).tolist()
+        groups = tuple(tuple(range(low, high)) for low, high in pairwise(ends))
+        positions = np.where(ensemble.shape.inner, -1, ensemble.shape.leaf + start)
+        return Leaves(ensemble, np.arange(start), groups, positions)
+    listed = read_listed(model.inputs, model.one_of)
+    inside = {position for group in listed.groups for position in group}
+    others = np.array([i for i in range(len(model.inputs)) if i not in inside], dtype=np.int64)
+    return Leaves(listed.ensemble, others, listed.groups, listed.positions)
 
 
 def _numerator(border: Border, denominator: int) -> int:
@@ -324,12 +245,3 @@ def _numerator(border: Border, denominator: int) -> int:
     number, inclusive = border
     over = Fraction(number) * denominator
     return floor(over) if inclusive else ceil(over) - 1
-
-
-def _limit(border: Border) -> float:
-    """The greatest float up to the border."""
-    number, inclusive = border
-    if not isinstance(number, Fraction):
-        return number
-    limit = float_below(number)
-    return nextafter(limit, -inf) if limit == number and not inclusive else limit

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import ExactArray
+from fairdsl.ir.exact_array import ExactArray
 
 __all__ = ["float_above", "float_below", "kept", "nearest_floats", "quantum_exponent"]
 

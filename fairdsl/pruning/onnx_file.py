@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.model import ExactArray, Layer, Model
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import Layer, Model
 from fairdsl.models.provenance import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
 from fairdsl.models.runtime import Runtime
 from fairdsl.pruning import errors

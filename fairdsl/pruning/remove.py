@@ -15,7 +15,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import ExactArray, Layer, Model
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import ValueSet

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from fairdsl.backends.search import Search
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import And, Or, Relation, Who
-from fairdsl.ir.model import ByHighest, ExactArray, Layer, Model
+from fairdsl.ir.model import ByHighest, Layer, Model
 from fairdsl.ir.question import Differ, Relaxation, ScoreGap
 from fairdsl.verdict import Unknown, Violated
 from tests.agreement.engines import ask, in_target

@@ -18,9 +18,10 @@ from fairdsl.backends.intervals import Intervals, warmup
 from fairdsl.backends.intervals.kernels import tree, trials
 from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import Form
-from fairdsl.ir.model import Deployed, ExactArray, Feed, Layer, Model, Readout
+from fairdsl.ir.model import Deployed, Feed, Layer, Model, Readout
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity, Relaxation
 from fairdsl.models.onnx_export import relu_chain

@@ -15,8 +15,9 @@ from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans
 from fairdsl.backends.intervals.kernels.layout import LATTICE, TABLE, Box, Law, Shape
 from fairdsl.backends.intervals.lowering import lower
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import ByHighest, ByThreshold, ExactArray
+from fairdsl.ir.model import ByHighest, ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Relaxation
 from fairdsl.verdict import Holds, Shares

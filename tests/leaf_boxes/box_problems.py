@@ -8,12 +8,11 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from fairdsl.ir.domain import Attribute, Domain
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, opposite
 from fairdsl.ir.feature import IndicatorInput, Input
 from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
-from fairdsl.numerics.leaves import opposite
 from tests.strategies import COMPARISONS, RATIONAL, SMALL, domains, layers
 
 Way = tuple[Predicate, ...]

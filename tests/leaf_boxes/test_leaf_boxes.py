@@ -16,12 +16,11 @@ from fairdsl.backends.leaf_boxes.descent import Descent
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.witnesses import pairs
 from fairdsl.ir.domain import Attribute, Domain
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Predicate, Relation, Variable, Who
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Predicate, Relation, Variable, Who, opposite
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, ScoreGap
-from fairdsl.numerics.leaves import opposite
 from fairdsl.replay import witness
 from fairdsl.verdict import Holds, Reason, Shares, Unknown, Violated
 from tests.agreement.engines import ask, disagreement

@@ -14,10 +14,11 @@ from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.masses import Masses
 from fairdsl.backends.masses.refine import Refinement
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.metric_registry import metric_named
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Threshold

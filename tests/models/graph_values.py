@@ -12,7 +12,7 @@ import onnxruntime
 
 from fairdsl.ir.model import Curve
 from fairdsl.ir.opaque import Kernel
-from fairdsl.models.basis import Affine, Block, Indicators, KernelTerms, Pick
+from fairdsl.models.basis import TREE_RELATIONS, Affine, Block, Indicators, KernelTerms, Pick, Trees
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.schedule import first_blocks, lay_out
 
@@ -50,8 +50,21 @@ def logistic(z: Fraction) -> float:
 
 def indicated(indicators: Indicators, units: dict[int, list[Fraction]]) -> list[Fraction]:
     features = forms(indicators.features, units)
-    truth = [test.relation.compares(features[test.feature], test.threshold) for test in indicators.tests]
-    return [Fraction(all(truth[number] is holds for number, holds in unit)) for unit in indicators.units]
+    return [Fraction(test.relation.compares(features[test.feature], test.threshold)) for test in indicators.tests]
+
+
+def leaves(trees: Trees, units: dict[int, list[Fraction]]) -> list[Fraction]:
+    """1 for the leaves that are reached from the roots, by the file's own tests."""
+    features, shape = forms(trees.features, units), trees.shape
+    found = [Fraction(0)] * trees.width
+    for root in shape.roots.tolist():
+        node = root
+        while shape.yes[node] != node:
+            relation = TREE_RELATIONS[trees.relation[node]]
+            holds = relation.compares(features[trees.feature[node]], Fraction(float(trees.threshold[node])))
+            node = int(shape.yes[node] if holds else shape.no[node])
+        found[int(shape.leaf[node])] = Fraction(1)
+    return found
 
 
 def machine(terms: KernelTerms, units: dict[int, list[Fraction]]) -> list[Fraction]:
@@ -78,6 +91,8 @@ def unit_values(blocks: Sequence[Block], row: Row) -> dict[int, list[Fraction]]:
     for number, block in enumerate(blocks):
         if block.indicators is not None:
             units[number] = indicated(block.indicators, units)
+        elif block.trees is not None:
+            units[number] = leaves(block.trees, units)
         elif block.terms is not None:
             units[number] = machine(block.terms, units)
         elif block.argument is None:

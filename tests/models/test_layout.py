@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.expr import Relation
-from fairdsl.models.basis import Affine, Basis, Comparison, Dense, Indicators, Part, Pick
+from fairdsl.ir.tree_shape import TreeShape
+from fairdsl.models.basis import TREE_RELATIONS, Affine, Basis, Dense, Part, Pick, Trees
 from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from tests.models.graph_values import forms, scores, unit_values
 
@@ -47,9 +48,11 @@ def drawn(rng: Random) -> tuple[Basis, Affine, int]:
         among = list(range(len(basis.blocks)))
         if rng.random() < 0.2:
             features = value(rng, basis, 2, early)
-            tests = (Comparison(0, Relation.GT, Fraction(0)), Comparison(1, Relation.LE, Fraction(1, 2)))
-            units = (((0, True),), ((0, False), (1, True)), ((0, False), (1, False)))
-            basis.indicate(Indicators("Trees", "trees", features, tests, units, ((0, 1, 2),)))
+            shape = TreeShape(np.array([0]), np.array([1, 1, 3, 3, 4]), np.array([2, 1, 4, 3, 4]))
+            relation = np.array([TREE_RELATIONS.index(Relation.GT), 0, TREE_RELATIONS.index(Relation.LE), 0, 0])
+            threshold = np.array([0, 0, 0.5, 0, 0])
+            feature = np.array([0, 0, 1, 0, 0])
+            basis.plant(Trees("Trees", "trees", features, shape, feature, relation.astype(np.int8), threshold))
             early.append(len(basis.blocks) - 1)
             continue
         argument = value(rng, basis, int(rng.integers(1, 4)), among)

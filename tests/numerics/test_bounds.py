@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.numerics.bounds import (
     float_layers,
     greatest,

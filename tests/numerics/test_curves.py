@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByHighest, ByThreshold, Curve, ExactArray, Layer, Model, linear_layer
+from fairdsl.ir.model import ByHighest, ByThreshold, Curve, Layer, Model, linear_layer
 from fairdsl.numerics.bounds import float_layers
 from fairdsl.numerics.curves import CURVE_ERROR, bend, value_near
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import UNDECIDED, decide, exact_scores
 from fairdsl.numerics.rounding import float_above, float_below, quantum_exponent

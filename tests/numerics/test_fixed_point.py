@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, ExactArray, Layer, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, DecisionRule, Layer, Model
 from fairdsl.numerics import fixed_point
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import exact_scores

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Model, linear_layer, read_attributes
+from fairdsl.ir.model import ByThreshold, Model, linear_layer, read_attributes
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.numerics.evaluate import Around, BatchEvaluator, points_of
 from fairdsl.numerics.exact import UNDECIDED, decision, enclosed_scores, settled_gap

@@ -366,7 +366,7 @@ def test_a_cut_in_the_wrong_place_is_noticed(tmp_path: Path) -> None:
 
 
 def _swapped(layer: Any) -> Any:
-    from fairdsl.ir.model import ExactArray
+    from fairdsl.ir.exact_array import ExactArray
 
     order = [1, 0, 2, 3, 4]
     parts = (layer.weight.floats[order], layer.bias.floats[order])

@@ -15,9 +15,10 @@ from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt import Smt, SmtLib
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.solvers.chain import Chained, Status
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
-from fairdsl.ir.model import ByHighest, ByThreshold, ExactArray, Layer
+from fairdsl.ir.model import ByHighest, ByThreshold, Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, GroupMetric, Quantity, Relaxation, ScoreGap
 from fairdsl.verdict import Fidelity, Holds, Reason, Unknown, Verdict, Violated

@@ -15,8 +15,9 @@ from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.recover import number, parse_answer
 from fairdsl.backends.smt.script import case_script, whole_script
 from fairdsl.backends.smt.settle import Bounder
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Who
-from fairdsl.ir.model import ExactArray, Layer
+from fairdsl.ir.model import Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Relaxation
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, problem, real, score

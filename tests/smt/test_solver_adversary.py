@@ -15,15 +15,15 @@ from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.settle import Bounder
-from fairdsl.ir.expr import And, Compare
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.expr import And, Compare, opposite
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import ExactArray, Layer, Model
+from fairdsl.ir.model import Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import FloatLayer, LayerBounds, greatest, outward, preactivation_bounds, upper_lines
 from fairdsl.numerics.bounds import float_layers as nearest_layers
 from fairdsl.numerics.dual import Chain, Multipliers, Space, Targets, upper_bounds
 from fairdsl.numerics.evaluate import BatchEvaluator
-from fairdsl.numerics.leaves import opposite
 from fairdsl.verdict import Violated
 from tests.builders import BOOLEAN, domain, layer, linear, member, model, problem, real, score
 

@@ -25,8 +25,9 @@ from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, closed
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of
 from fairdsl.backends.smt.vnnlib.product import product_of
 from fairdsl.ir.domain import Domain, Point
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Predicate, Who
-from fairdsl.ir.model import ExactArray, Layer
+from fairdsl.ir.model import Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Relaxation
 from fairdsl.numerics.exact import exact_scores

@@ -17,8 +17,9 @@ from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, Some
 from fairdsl.backends.smt.vnnlib.product import product_of
 from fairdsl.backends.smt.vnnlib.shortfall import conditions_chain
 from fairdsl.backends.smt.vnnlib.single import in_float32, rounded
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import And, Or
-from fairdsl.ir.model import ExactArray, Layer, Model
+from fairdsl.ir.model import Layer, Model
 from fairdsl.ir.question import Relaxation
 from tests.builders import ASKED, BOOLEAN, domain, integer, layer, linear, model, problem, real, score
 from tests.smt.vnnlib_reader import Network, assertions

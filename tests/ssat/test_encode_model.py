@@ -17,10 +17,9 @@ from fairdsl.backends.ssat.encode.pseudo_boolean import available
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import And, Member, Not, Or, Predicate, Relation, Variable, Who
+from fairdsl.ir.expr import And, Member, Not, Or, Predicate, Relation, Variable, Who, opposite
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByHighest, ByThreshold, Curve, Layer, Model, linear_layer
-from fairdsl.numerics.leaves import opposite
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, score
 from tests.oracle import outcome, scores, true_for, values_of
 from tests.ssat.extensions import at_point, columns_of, extensions, truth

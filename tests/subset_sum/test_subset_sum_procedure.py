@@ -11,9 +11,10 @@ import pytest
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.subset_sum import SubsetSum
 from fairdsl.ir.domain import Attribute, Boolean, Real
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Compare, Linear, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import ByHighest, ExactArray, Layer
+from fairdsl.ir.model import ByHighest, Layer
 from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Threshold

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Predicate, Relation, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.predicates import holds_for
 from fairdsl.numerics.rounding import float_above, float_below, kept

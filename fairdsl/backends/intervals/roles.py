@@ -13,9 +13,10 @@ from fairdsl.backends.contract import Refusal
 from fairdsl.backends.intervals.network import decision_of, indicated
 from fairdsl.backends.intervals.restrict import restrict, settle
 from fairdsl.ir.domain import Attribute, Category
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Predicate, Relation, conjoin, variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Model
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
 from fairdsl.numerics.narrow import Finite, ValueSet, narrow

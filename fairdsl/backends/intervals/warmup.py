@@ -16,9 +16,10 @@ from pathlib import Path
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals.kernels.compiled import cache_folder
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
+from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, ExactArray, Layer, Model
+from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
 

@@ -27,8 +27,9 @@ from fairdsl.backends.smt.plain import input_term
 from fairdsl.backends.smt.region import constant, indicator
 from fairdsl.backends.smt.settle import FloatArray
 from fairdsl.backends.smt.terms import Term
+from fairdsl.ir.exact_array import ObjectArray
 from fairdsl.ir.feature import AttributeInput, Input
-from fairdsl.ir.model import Layer, Model, ObjectArray
+from fairdsl.ir.model import Layer, Model
 from fairdsl.numerics.narrow import ValueSet
 
 __all__ = ["Folded", "fold"]

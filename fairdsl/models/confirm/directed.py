@@ -7,7 +7,7 @@ weights ask for, and then a short climb: whoever comes nearest has one attribute
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, Form
 from fairdsl.ir.model import Curve
-from fairdsl.models.basis import Block, Indicators, Pick, dense
+from fairdsl.models.basis import TREE_RELATIONS, Affine, Block, Pick, Trees, dense
 from fairdsl.models.confirm.individuals import Draw, alone
 from fairdsl.models.confirm.units import Reader
 
@@ -36,11 +36,13 @@ _RARE = 50
 _TESTS = 4000
 
 
-def plain_features(indicators: Indicators, forms: Mapping[int, Sequence[Form]]) -> dict[int, tuple[int, float, float]]:
+def plain_features(
+    value: Affine, features: Iterable[int], forms: Mapping[int, Sequence[Form]]
+) -> dict[int, tuple[int, float, float]]:
     """The features that are ``factor * attribute + constant``: the attribute, the factor and the constant of each."""
     found = {}
-    for feature in dict.fromkeys(test.feature for test in indicators.tests):
-        value, reads = indicators.features, []
+    for feature in features:
+        reads = []
         for number, part in value.parts.items():
             if not isinstance(part, Pick):
                 row = part.matrix[feature]
@@ -56,48 +58,59 @@ def plain_features(indicators: Indicators, forms: Mapping[int, Sequence[Form]]) 
 
 
 def borders_of(blocks: Sequence[Block], forms: Mapping[int, Sequence[Form]]) -> dict[int, list[float]]:
-    """The numbers at which indicators compare attributes, by the attribute."""
+    """The numbers at which indicators and trees compare attributes, by the attribute."""
     found: dict[int, list[float]] = defaultdict(list)
     for block in blocks:
-        if block.indicators is None:
+        if block.testing is None:
             continue
-        plain = plain_features(block.indicators, forms)
-        tests = block.indicators.tests
-        for test in tests[:: max(1, len(tests) // _TESTS)]:
-            if test.feature in plain:
-                attribute, factor, constant = plain[test.feature]
-                found[attribute].append((float(test.threshold) - constant) / factor)
+        tests = _tests(block)
+        plain = plain_features(block.testing.features, dict.fromkeys(feature for feature, _ in tests), forms)
+        for feature, threshold in tests[:: max(1, len(tests) // _TESTS)]:
+            if feature in plain:
+                attribute, factor, constant = plain[feature]
+                found[attribute].append((threshold - constant) / factor)
     return found
+
+
+def _tests(block: Block) -> list[tuple[int, float]]:
+    """The features that a block tests, each with the numbers that it is compared with, in a fixed order."""
+    if block.indicators is not None:
+        return [(test.feature, float(test.threshold)) for test in block.indicators.tests]
+    assert block.trees is not None, "the block tests"
+    inner = block.trees.shape.inner
+    both = np.stack([block.trees.feature[inner].astype(np.float64), block.trees.threshold[inner]], axis=1)
+    kept = both[np.sort(np.unique(both, axis=0, return_index=True)[1])] if len(both) <= _TESTS else both
+    return [(int(feature), threshold) for feature, threshold in kept.tolist()]
 
 
 def in_leaves(blocks: Sequence[Block], forms: Mapping[int, Sequence[Form]], draw: Draw) -> FloatArray:
     """Individuals at the borders of the boxes of leaves, [n, attributes]; of many leaves those of a sample."""
     rows = []
     for block in blocks:
-        indicators = block.indicators
-        if indicators is None or not indicators.groups:
+        trees = block.trees
+        if trees is None:
             continue
-        plain = plain_features(indicators, forms)
-        units = np.unique(np.linspace(0, len(indicators.units) - 1, _LEAVES).astype(np.int64))
-        found = draw.random(len(units))
-        for row, unit in zip(found, units.tolist(), strict=True):
-            _put_in(row, indicators, unit, plain, upper=bool(unit % 2))
+        plain = plain_features(trees.features, trees.tested, forms)
+        leaves = np.unique(np.linspace(0, trees.width - 1, _LEAVES).astype(np.int64))
+        found = draw.random(len(leaves))
+        for row, leaf in zip(found, leaves.tolist(), strict=True):
+            _put_in(row, trees, leaf, plain, upper=bool(leaf % 2))
         rows.append(draw.inside(found))
     return np.concatenate(rows) if rows else draw.random(0)
 
 
 def _put_in(
-    row: FloatArray, indicators: Indicators, unit: int, plain: Mapping[int, tuple[int, float, float]], *, upper: bool
+    row: FloatArray, trees: Trees, leaf: int, plain: Mapping[int, tuple[int, float, float]], *, upper: bool
 ) -> None:
     """Move the individual into the leaf's box, as far as single attributes go: to its upper or lower border."""
     box: dict[int, tuple[float, float]] = {}
-    for test, held in indicators.units[unit]:
-        comparison = indicators.tests[test]
-        if comparison.feature not in plain:
+    for node, held in trees.shape.way(int(trees.shape.leaf_nodes[leaf])):
+        if (feature := int(trees.feature[node])) not in plain:
             continue
-        attribute, factor, constant = plain[comparison.feature]
-        border = (float(comparison.threshold) - constant) / factor
-        relation = comparison.relation if held else comparison.relation.negated
+        attribute, factor, constant = plain[feature]
+        border = (float(trees.threshold[node]) - constant) / factor
+        relation = TREE_RELATIONS[trees.relation[node]]
+        relation = relation if held else relation.negated
         relation = relation if factor > 0 else relation.mirrored
         low, high = box.get(attribute, (-inf, inf))
         step = max(float(np.spacing(np.float32(abs(border)))), 1e-30)

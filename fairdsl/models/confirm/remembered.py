@@ -22,7 +22,7 @@ from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Deployed, Layer, Model
 from fairdsl.ir.opaque import KernelMachine
 from fairdsl.ir.reading import Reading
-from fairdsl.models.basis import Indicators
+from fairdsl.models.basis import Indicators, Trees
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.private_folder import private_folder
 from fairdsl.resources import version
@@ -30,7 +30,7 @@ from fairdsl.resources import version
 __all__ = ["entry_of", "recall", "remember"]
 
 #: Raised when individuals, comparisons or entries change in a way that the versions do not show.
-_FORMAT = 1
+_FORMAT = 2
 #: Entries that are kept at most.
 _MOST = 2000
 
@@ -90,7 +90,7 @@ def _parts(model: Model, deployed: Deployed, graph: ImportedGraph, domain: Domai
     yield deployed.sha256
     yield repr(replace(deployed, path=""))
     yield repr(domain)
-    yield repr((model.outcomes, model.rule, model.one_of, len(model.inputs)))
+    yield repr((model.outcomes, model.rule, model.ensemble or model.one_of, len(model.inputs)))
     layers: tuple[Layer, ...] = model.layers
     if isinstance(model.opaque, KernelMachine):
         machine = model.opaque
@@ -102,17 +102,24 @@ def _parts(model: Model, deployed: Deployed, graph: ImportedGraph, domain: Domai
     for block in graph.basis.blocks:
         if block.indicators is not None:
             yield _indicated(block.indicators)
+        elif block.trees is not None:
+            yield _planted(block.trees)
     for output in graph.outputs:
         yield f"{output.name} {output.kind} {output.labels} {output.ties_last}"
 
 
 def _indicated(indicators: Indicators) -> str:
-    """The tests and the units of them, which the layers do not show."""
-    tests = [(test.feature, test.relation.value, test.threshold) for test in indicators.tests]
-    columns = [np.array(column) for column in zip(*((f, r, float(t)) for f, r, t in tests), strict=True)]
-    digest = sha256(b"".join(column.tobytes() for column in columns))
-    # Hashes of tuples of numbers are the same in every run.
-    return f"{indicators.operator} {digest.hexdigest()} {hash(indicators.units)} {hash(indicators.groups)}"
+    """The tests, which the layers do not show."""
+    tests = [(test.feature, test.relation.value, float(test.threshold)) for test in indicators.tests]
+    return f"{indicators.operator} {tests}"
+
+
+def _planted(trees: Trees) -> str:
+    """The nodes, which the layers do not show."""
+    shape = trees.shape
+    arrays = (shape.roots, shape.yes, shape.no, trees.feature, trees.relation, trees.threshold)
+    digest = sha256(b"".join(sha256(array.tobytes()).digest() for array in arrays))
+    return f"{trees.operator} {digest.hexdigest()}"
 
 
 @cache

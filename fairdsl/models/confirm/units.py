@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from fairdsl.ir.model import Curve
 from fairdsl.ir.opaque import Kernel
 from fairdsl.models.basis import Affine, Block, Dense, KernelTerms, Part
-from fairdsl.models.confirm.indicated import IndicatorReader, Reached, Tested
+from fairdsl.models.confirm.indicated import IndicatorReader, Tested, TreeReader
 from fairdsl.models.exact import Array
 
 __all__ = ["Reader", "Units"]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 #: Numbers that one chunk of individuals may take for one block.
 _CHUNK = 1 << 23
@@ -34,11 +35,11 @@ class Reader:
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = blocks
         self._floats: dict[int, tuple[Array, FloatArray]] = {}
-        self._indicators: dict[int, IndicatorReader] = {}
+        self._testing: dict[int, IndicatorReader | TreeReader] = {}
         self.columns: dict[int, slice] = {}
         start = 0
         for number, block in enumerate(blocks):
-            if block.argument is None and block.indicators is None and block.terms is None:
+            if block.given:
                 self.columns[number] = slice(start, start + block.width)
                 start += block.width
 
@@ -59,27 +60,30 @@ class Reader:
             known = self._floats[id(numbers)] = (numbers, found)
         return known[1]
 
-    def indicators(self, number: int) -> IndicatorReader:
-        """What evaluates the indicators of a block."""
-        if number not in self._indicators:
-            indicators = self.blocks[number].indicators
-            assert indicators is not None, "the block has indicators"
-            self._indicators[number] = IndicatorReader(indicators)
-        return self._indicators[number]
+    def testing(self, number: int) -> IndicatorReader | TreeReader:
+        """What evaluates the indicators or leaves of a block."""
+        if number not in self._testing:
+            block = self.blocks[number]
+            if block.trees is not None:
+                self._testing[number] = TreeReader(block.trees)
+            else:
+                assert block.indicators is not None, "the block tests"
+                self._testing[number] = IndicatorReader(block.indicators)
+        return self._testing[number]
 
 
 @dataclass(slots=True)
 class _Found:
-    """A block's units: all of them [n, width], or of each tree the one that is 1."""
+    """A block's units: all of them [n, width], or of each tree the one that is 1, [n, trees]."""
 
     dense: FloatArray | None
-    reached: Reached | None
+    reached: IntArray | None
 
     def full(self, width: int) -> FloatArray:
         if self.dense is None:
             assert self.reached is not None, "units are known in one of both forms"
-            self.dense = np.zeros((len(self.reached.units), width))
-            np.put_along_axis(self.dense, self.reached.units, 1.0, axis=1)
+            self.dense = np.zeros((len(self.reached), width))
+            np.put_along_axis(self.dense, self.reached, 1.0, axis=1)
         return self.dense
 
 
@@ -161,8 +165,8 @@ class Units:
             matrix = self._reader.floats(part.matrix)
             matrix = np.abs(matrix) if sizes else matrix
             if found.reached is not None and found.dense is None:
-                rows = found.reached.units
-                return np.asarray(sum(matrix[:, rows[:, tree]].T for tree in range(rows.shape[1])))
+                rows, columns = found.reached, np.ascontiguousarray(matrix.T)
+                return np.asarray(sum(columns.take(rows[:, tree], axis=0) for tree in range(rows.shape[1])))
             units = found.full(width)
             return np.asarray((np.abs(units) if sizes else units) @ matrix.T)
         units, scale = found.full(width), self._reader.floats(part.scale)
@@ -178,22 +182,25 @@ class Units:
         block = self._reader.blocks[number]
         if number in self._reader.columns:
             return _Found(self._features[:, self._reader.columns[number]], None)
-        if block.indicators is not None:
-            return self._indicated(number, block.indicators.features)
+        if block.testing is not None:
+            return self._indicated(number, block.testing.features)
         if block.terms is not None:
             return _Found(_kernel(block.terms, self.affine(block.terms.features), self._reader), None)
         assert block.argument is not None, "all other blocks have arguments"
         return _Found(_bent(self.affine(block.argument), block, self._reader), None)
 
     def _indicated(self, number: int, features: Affine) -> _Found:
-        reader = self._reader.indicators(number)
+        reader = self._reader.testing(number)
         values = self.affine(features)
         off, fed_off = self._off_tests(features)
         tested = Tested(values, off, fed_off)
-        reached, rest = reader.evaluate(tested)
+        if isinstance(reader, TreeReader):
+            found = _Found(None, reader.evaluate(tested))
+        else:
+            found = _Found(reader.evaluate(tested), None)
         self.unsure |= tested.unsure
         self.unsure_fed |= tested.unsure_fed
-        return _Found(rest, reached)
+        return found
 
     def _off_tests(self, features: Affine) -> tuple[FloatArray, FloatArray]:
         """How far the file's own features may be off: by its arithmetic, and by that of what it is given as well.

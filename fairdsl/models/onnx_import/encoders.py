@@ -137,8 +137,7 @@ def _early(call: NodeCall) -> Affine:
 
 def _indicators(call: NodeCall, value: Affine, tests: Sequence[Comparison], shape: tuple[int, ...]) -> Affine:
     """An indicator a test."""
-    units = tuple(((number, True),) for number in range(len(tests)))
-    found = call.basis.indicate(Indicators(call.node.operator, call.node.where, value, tuple(tests), units))
+    found = call.basis.indicate(Indicators(call.node.operator, call.node.where, value, tuple(tests)))
     return take(found, np.arange(len(tests), dtype=np.int64).reshape(shape))
 
 

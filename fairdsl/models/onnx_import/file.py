@@ -218,7 +218,7 @@ def _attribute(attribute: Any, folder: str) -> Any:
         return None  # operators with bodies are refused by name later
     value = onnx.helper.get_attribute_value(attribute)
     if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
-        return [_text(item) for item in value]
+        return [_text(item) for item in value] if attribute.type == onnx.AttributeProto.STRINGS else list(value)
     return _text(value)
 
 

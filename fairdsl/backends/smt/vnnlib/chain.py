@@ -28,7 +28,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.model import ExactArray, Layer
+from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.model import Layer
 
 __all__ = ["Affine", "Chain", "FloatArray", "Stored", "beside", "chained"]
 
