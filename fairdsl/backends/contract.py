@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
-from fairdsl.clock import Deadline, deadline_in_force
+from fairdsl.clock import Deadline, deadline_in_force, received
 from fairdsl.ir.problem import Problem
 from fairdsl.options import Options, Run, Section
 from fairdsl.source import Span
@@ -150,8 +150,8 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """Seconds left, never negative."""
-        return max(0.0, self.deadline - time.monotonic())
+        """Seconds left, never negative; none once the command was asked to end, so that it leaves what is known."""
+        return 0.0 if received() is not None else max(0.0, self.deadline - time.monotonic())
 
     def share(self, parts: int) -> Budget:
         """An equal part of what is left, for the first of ``parts`` pieces of work."""

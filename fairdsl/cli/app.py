@@ -7,7 +7,7 @@ from importlib import import_module
 import click
 
 from fairdsl.cli.guard import Guarded
-from fairdsl.clock import command_began, process_began
+from fairdsl.clock import command_began, listening, process_began
 
 __all__ = ["cli", "main"]
 
@@ -78,5 +78,5 @@ def cli() -> None:
 
 def main() -> None:
     """The entry point of the command ``fairdsl``."""
-    with command_began(process_began()):
+    with command_began(process_began()), listening():
         cli(prog_name="fairdsl")

@@ -12,7 +12,7 @@ import click
 import fairdsl
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
-from fairdsl.cli.guard import INTERRUPTED
+from fairdsl.cli.guard import write_whole
 from fairdsl.cli.options import (
     data_option,
     engine_option,
@@ -24,10 +24,12 @@ from fairdsl.cli.options import (
 )
 from fairdsl.cli.progress import watching
 from fairdsl.cli.verdicts import Verdicts
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.clock import unbroken
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import split_settings
 from fairdsl.report.json import write
 from fairdsl.report.model import Report
+from fairdsl.report.stopped import Stopped, who_stopped
 
 if TYPE_CHECKING:
     from fairdsl.explanation import PlanText
@@ -39,7 +41,7 @@ __all__ = ["command"]
     "check",
     cls=WithSettings,
     epilog="Exit codes: 0 everything required holds; 1 violated; 2 mistakes, or refused; 3 unknown; "
-    "70 a bug in fairdsl; 130 interrupted.",
+    "70 a bug in fairdsl; 130 interrupted, 143 terminated (docs/runs.md).",
 )
 @spec_argument
 @json_option
@@ -76,7 +78,8 @@ def command(
         backend, timeout = run["backend"], run["timeout"]
         _print_plan(fairdsl.plans(spec, models=models, data=data, backend=backend, options=given, timeout=timeout))
         return
-    with watching() as observer:
+    # Signals end the work inside, so that whatever it leaves is printed.
+    with unbroken(), watching() as observer:
         verdicts = None if as_json else Verdicts(observer)
         try:
             report = fairdsl.check(
@@ -90,23 +93,28 @@ def command(
                 **run,
             )
         except DiagnosticError as error:
-            report = _unchecked(spec, run["seed"], error)
+            report = _unchecked(spec, run["seed"], error.diagnostics)
         except KeyboardInterrupt:
+            report = _unchecked(spec, run["seed"], ended=who_stopped())
             observer.close()
-            click.echo(f"interrupted{observer.whereabouts()}; no verdict is reported", err=True)
-            ctx.exit(INTERRUPTED)
-    if verdicts is None:
-        click.echo(write(report), nl=False)
-    else:
-        verdicts.end(report)
-    ctx.exit(report.exit_code.value)
+            click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
+        observer.close()
+        if verdicts is None:
+            write_whole(write(report))
+        elif report.ended is None or report.properties:
+            verdicts.end(report)
+        ctx.exit(report.exit_code.value)
 
 
-def _unchecked(spec: str, seed: int, error: DiagnosticError) -> Report:
-    """The report on a spec with errors: its findings and nothing else."""
-    digest = sha256(Path(spec).read_bytes()).hexdigest()
+def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:
+    """The report on a spec with errors, or one that was not read when the run ended: its findings and nothing else."""
     return Report(
-        version=fairdsl.__version__, path=spec, sha256=digest, seed=seed, diagnostics=tuple(error.diagnostics)
+        version=fairdsl.__version__,
+        path=spec,
+        sha256=sha256(Path(spec).read_bytes()).hexdigest(),
+        seed=seed,
+        diagnostics=tuple(diagnostics),
+        ended=ended,
     )
 
 

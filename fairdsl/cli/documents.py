@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import fairdsl
-from fairdsl.cli.guard import code_of
+from fairdsl.cli.guard import code_of, write_whole
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.diagnostics.json import diagnostics_to_json
 
@@ -19,7 +19,7 @@ __all__ = ["headed", "mistakes_as_json", "write_json"]
 
 def write_json(document: Mapping[str, Any]) -> None:
     """The document to standard output."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    write_whole(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
 
 
 def headed(schema: str, written: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fairdsl.cli.terminal import is_terminal
+from fairdsl.clock import unbroken
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -33,7 +34,7 @@ class Watcher:
 
     def progress(self, stage: str, fraction: float | None, detail: str) -> None:
         """Remember it, and show it if the bar is open."""
-        with self._lock:
+        with unbroken(), self._lock:
             self._latest = (stage, fraction, detail)
             self._draw()
 

@@ -9,10 +9,11 @@ import click
 
 import fairdsl
 from fairdsl.cli.documents import mistakes_as_json, write_json
-from fairdsl.cli.guard import INTERRUPTED
+from fairdsl.cli.guard import interrupted
 from fairdsl.cli.options import Seconds, json_option, part, share, shares, spec_argument
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.clock import unbroken
 from fairdsl.diagnostics.text import render
 from fairdsl.options.kinds import Share
 
@@ -33,7 +34,8 @@ _near = shares(Share(above=True, below=True, most=Fraction(1, 2)))
     "repair",
     epilog="The written model is another one, and `fairdsl check` says whether it is fair. Exit codes: 0 a better "
     "model is written; 3 none is better by the rule, and the one trained on the rows alone is written; 2 errors in the "
-    "spec, the table, the estimator or the command line; 130 interrupted, and the best one until then is written.",
+    "spec, the table, the estimator or the command line; 130 interrupted, 143 terminated, and the best one "
+    "until then is written.",
 )
 @spec_argument
 @click.option(
@@ -113,17 +115,19 @@ def command(ctx: click.Context, /, spec: str, as_json: bool, **options: Any) -> 
     Rows are added about whom it discriminates, it is trained again, and a model replaces another only if it is
     shown to discriminate less and is accurate enough. The code of the estimator is run.
     """
-    with mistakes_as_json(ctx, "fairdsl.repaired/1", as_json), watching() as observer:
-        repaired = fairdsl.repair(spec, observer=observer, **options)
-    if as_json:
-        from fairdsl.repairing.as_json import document
+    # Signals end the work inside, so that whatever it leaves is written.
+    with unbroken():
+        with mistakes_as_json(ctx, "fairdsl.repaired/1", as_json), watching() as observer:
+            repaired = fairdsl.repair(spec, observer=observer, **options)
+        if as_json:
+            from fairdsl.repairing.as_json import document
 
-        write_json(document(repaired))
-    else:
-        _print(repaired)
-    if repaired.ending.value == "interrupted":
-        ctx.exit(INTERRUPTED)
-    ctx.exit(0 if repaired.improved else _NOT_IMPROVED)
+            write_json(document(repaired))
+        else:
+            _print(repaired)
+        if repaired.ending.value == "interrupted":
+            ctx.exit(interrupted())
+        ctx.exit(0 if repaired.improved else _NOT_IMPROVED)
 
 
 def _print(repaired: Repaired) -> None:

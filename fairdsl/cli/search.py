@@ -10,9 +10,10 @@ import click
 import fairdsl
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.found import found_as_json, print_found
-from fairdsl.cli.guard import INTERRUPTED
+from fairdsl.cli.guard import interrupted
 from fairdsl.cli.options import Seconds, data_option, json_option, model_option, spec_argument
 from fairdsl.cli.progress import watching
+from fairdsl.clock import unbroken
 
 __all__ = ["command"]
 
@@ -24,7 +25,7 @@ _SCHEMA = "fairdsl.found/1"
 @click.command(
     "search",
     epilog="Exit codes: 1 pairs are found; 3 none is found, which proves nothing; 2 errors in the spec or the command "
-    "line; 130 interrupted, and what was found is written.",
+    "line; 130 interrupted, 143 terminated, and what was found is written.",
 )
 @spec_argument
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
@@ -89,14 +90,16 @@ def command(
     if options["rank"] == "distance" and options["near"] is None:
         raise click.UsageError("`--rank distance` needs rows to be near to; add `--near FILE.csv`")
     wanted = None if saturate else count or 1000
-    with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
-        found = fairdsl.search(
-            spec, models=models, count=wanted, representatives=representatives or 0, observer=observer, **options
-        )
-    if as_json:
-        write_json(headed(_SCHEMA, found_as_json(found)))
-    else:
-        print_found(found)
-    if found.ending.value == "interrupted":
-        ctx.exit(INTERRUPTED)
-    ctx.exit(_VIOLATED if found.count else _UNKNOWN)
+    # Signals end the work inside, so that whatever it leaves is written.
+    with unbroken():
+        with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+            found = fairdsl.search(
+                spec, models=models, count=wanted, representatives=representatives or 0, observer=observer, **options
+            )
+        if as_json:
+            write_json(headed(_SCHEMA, found_as_json(found)))
+        else:
+            print_found(found)
+        if found.ending.value == "interrupted":
+            ctx.exit(interrupted())
+        ctx.exit(_VIOLATED if found.count else _UNKNOWN)

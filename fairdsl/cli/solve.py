@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 import fairdsl
 from fairdsl.cli.documents import mistakes_as_json, write_json
+from fairdsl.cli.guard import exit_code
 from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option, ssat_solver_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
@@ -38,8 +39,8 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @click.command(
     "solve",
     epilog="Exit codes: 0 there is an answer; 2 the file is not a solver file, or an earlier answer is missing or in "
-    "the way; 3 the value is known in part; 130 interrupted, and the result so far is written. A run that is killed "
-    "goes on with --resume. Of a file that states its demand (NAME.json) those of `fairdsl check`.",
+    "the way; 3 the value is known in part; 130 interrupted, 143 terminated, and the result so far is written. A run "
+    "that is killed goes on with --resume. Of a file that states its demand (NAME.json) those of `fairdsl check`.",
 )
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @click.option(
@@ -106,7 +107,7 @@ def command(
         _print_report(solved.report)
     else:
         _print(solved.found)
-    ctx.exit(solved.exit_code.value)
+    ctx.exit(exit_code(solved.exit_code.value))
 
 
 def _refuse_options(ctx: click.Context, path: str) -> None:

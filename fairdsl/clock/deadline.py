@@ -217,7 +217,7 @@ class _Alarm:
         """Raise in the main thread, where it is; a little later where that would break something."""
         if not self._rings or time.monotonic() < self._rings[-1]:
             return
-        if _must_not_be_cut(frame):
+        if must_not_be_cut(frame, __file__):
             signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)
             return
         raise OutOfTimeError(cut=True)
@@ -236,9 +236,9 @@ def _can_ring() -> bool:
     )
 
 
-def _must_not_be_cut(frame: FrameType | None) -> bool:
-    """Whether an import, or the end of a block itself, is under way."""
-    if frame is not None and frame.f_code.co_filename in (__file__, contextlib.__file__):
+def must_not_be_cut(frame: FrameType | None, file: str) -> bool:
+    """Whether an import, or the end of a block of this ``file`` itself, is under way."""
+    if frame is not None and frame.f_code.co_filename in (file, contextlib.__file__):
         return True
     while frame is not None:
         if frame.f_code.co_filename.startswith(_IMPORTS):

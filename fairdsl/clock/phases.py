@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from fairdsl.clock.deadline import _LABEL, GRACE, Deadline, look, until
 from fairdsl.clock.errors import not_in_time
+from fairdsl.clock.interrupts import interrupting
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
 
 __all__ = ["doing", "is_out_of_time", "phase"]
@@ -16,8 +17,11 @@ _NOT_IN_TIME = not_in_time("", "").code
 
 @contextmanager
 def phase(name: str, deadline: Deadline | float) -> Iterator[None]:
-    """A block that has to be finished by the deadline; DiagnosticError (E0625) where it is not."""
-    with until(deadline, grace=GRACE) as scope:
+    """A block that has to be finished by the deadline; DiagnosticError (E0625) where it is not.
+
+    There is nothing to leave yet, so a signal ends it with KeyboardInterrupt.
+    """
+    with interrupting(), until(deadline, grace=GRACE) as scope:
         look()
         yield
     if scope.passed:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
-from fairdsl.clock import GRACE, until, untimed
+from fairdsl.clock import GRACE, received, until, untimed
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Quantity
+from fairdsl.plan.ended import as_interrupted, unanswered
 from fairdsl.plan.negotiate import Plan, Stage, Unproved
 from fairdsl.replay import shortened
 from fairdsl.verdict import (
@@ -42,6 +41,8 @@ def prepare(plan: Plan, observer: Observer) -> float:
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
     """The verdict of the first stage that settles the problem: one that decides, or found a violation."""
     verdict = shortened(_by_stages(plan, problem, budget, observer), problem, budget.remaining)
+    if received() is not None:
+        verdict = as_interrupted(verdict)
     if plan.unproved is not None:
         verdict = _unproved(verdict, plan.unproved)
     return verdict if isinstance(verdict, Refused) else _noted(verdict, *plan.notes)
@@ -54,7 +55,7 @@ def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer)
         verdict = _about(_answer(stage, problem, facts, budget, observer), problem)
         if isinstance(verdict, Holds) and facts.gaps:
             return _shared_by_one_arithmetic(verdict, facts)
-        if stage.offer.decides or isinstance(verdict, Violated):
+        if stage.offer.decides or isinstance(verdict, Violated) or received() is not None:
             return verdict
     assert verdict is not None, "a plan has a stage"
     return verdict
@@ -69,16 +70,10 @@ def _answer(stage: Stage, problem: Problem, facts: Facts, budget: Budget, observ
     except MemoryError:
         evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
         return Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
-    return nothing_in_time(stage.procedure.name, problem) if verdict is None else verdict
-
-
-def nothing_in_time(backend: str, problem: Problem) -> Unknown:
-    """The verdict of a backend that was ended by the clock before it knew anything: a share is between 0 and 1."""
-    detail = "the time was up before anything was decided"
-    evidence = Evidence(backend=backend, method="ended by the clock")
-    share = problem.quantity in (Quantity.FAIR_SHARE, Quantity.DISCRIMINATION_RATE)
-    low, high = (Fraction(0), Fraction(1)) if share else (None, None)
-    return Unknown(reason=Reason.TIMEOUT, detail=detail, evidence=evidence, low=low, high=high)
+    if verdict is None:  # a backend that was ended by the clock before it knew anything
+        detail, name = "the time was up before anything was decided", stage.procedure.name
+        return unanswered(problem.quantity, Reason.TIMEOUT, detail, backend=name, method="ended by the clock")
+    return verdict
 
 
 def _about(verdict: Verdict, problem: Problem) -> Verdict:

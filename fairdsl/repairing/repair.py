@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.clock import Deadline, phase
+from fairdsl.clock import Deadline, interrupting, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.pipeline import verify
 from fairdsl.plan.errors import unknown_choice
@@ -57,7 +57,8 @@ def repair_spec(
     parts = _divided(train, subject, rows, settings.seed)
     factory = factory_of(estimator)
     with TemporaryDirectory(prefix="fairdsl-repair-") as scratch:
-        rounds = Rounds(subject, factory, parts, settings, Path(scratch), observer)
+        with interrupting():
+            rounds = Rounds(subject, factory, parts, settings, Path(scratch), observer)
         ending = rounds.run()
         pinned = subject.source.sha256 is not None
         report: Report | None = None

@@ -21,6 +21,7 @@ from fairdsl.backends.search.hunt import Ending as HuntEnding
 from fairdsl.backends.search.hunt import hunt
 from fairdsl.backends.search.strategies import STRATEGIES
 from fairdsl.backends.units import settling
+from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Quantity
@@ -85,10 +86,11 @@ class Rounds:
     def run(self) -> Ending:
         """Follow the rounds to an end; what is best by then stands, also after an interrupt."""
         try:
-            for number in range(1, self._settings.rounds + 1):
-                ending = self._round(number)
-                if ending is not None:
-                    return ending
+            with interrupting():
+                for number in range(1, self._settings.rounds + 1):
+                    ending = self._round(number)
+                    if ending is not None:
+                        return ending
         except KeyboardInterrupt:
             return Ending.INTERRUPTED
         return Ending.NOTHING_LEFT if self._nothing_left else Ending.ROUNDS

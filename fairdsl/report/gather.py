@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated, Elaboration
+from fairdsl.plan.ended import unanswered
 from fairdsl.plan.errors import nobody_compared
 from fairdsl.report.build import demand_report
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report
+from fairdsl.report.stopped import Stopped
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
-from fairdsl.verdict import Value, Verdict, is_vacuous
+from fairdsl.verdict import Reason, Value, Verdict, is_vacuous
 
-__all__ = ["Gathering"]
+__all__ = ["Gathering", "not_read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +78,14 @@ class Gathering:
         place = next(number for number, other in enumerate(self._items) if other is item)
         self._answers[place] = _Answer(answer, findings)
 
-    def report(self) -> Report:
-        """All that was added; properties without any of it are left out."""
+    def report(self, ended: Stopped | None = None) -> Report:
+        """All that was added; properties without any of it are left out. ``ended``: who ended the run, if somebody."""
         findings = [found for _, answer in sorted(self._answers.items()) for found in answer.findings]
         return replace(
             self._header,
             properties=tuple(self._of(checked, places) for checked, places in self._places() if places),
             diagnostics=tuple(dict.fromkeys([*self._header.diagnostics, *findings])),
+            ended=ended,
         )
 
     def completed(self, checked: CheckedProperty) -> tuple[PropertyReport, tuple[Diagnostic, ...]] | None:
@@ -105,3 +108,44 @@ class Gathering:
             clauses=checked.clauses,
             demands=tuple(self._answers[place].report for place in places),
         )
+
+
+def not_read(
+    spec: CheckedSpec, warnings: Sequence[Diagnostic], *, path: str, seed: int, ended: Stopped | None = None
+) -> Report:
+    """The report on a spec whose models and data were not all read when the run ended: every demand is unknown.
+
+    Either somebody ``ended`` it, or the time was up, and ``warnings`` say so.
+    """
+    detail = "models and data were not all read yet"
+    reason = Reason.TIMEOUT if ended is None else Reason.INTERRUPTED
+    return Report(
+        version=version(),
+        path=path,
+        sha256=spec.source.sha256,
+        title=spec.title,
+        seed=seed,
+        properties=tuple(
+            PropertyReport(
+                name=checked.name,
+                sentence=checked.title or checked.sentence,
+                clauses=checked.clauses,
+                demands=tuple(
+                    demand_report(
+                        text=demand.text,
+                        metric=demand.metric,
+                        quantity=demand.quantity,
+                        threshold=demand.threshold,
+                        verdict=unanswered(demand.quantity, reason, detail),
+                        domain=checked.domain,
+                        outcomes=spec.models[checked.model].declaration.outcomes,
+                        seconds=0.0,
+                    )
+                    for demand in checked.demands
+                ),
+            )
+            for checked in spec.properties
+        ),
+        diagnostics=tuple(warnings),
+        ended=ended,
+    )

@@ -50,7 +50,7 @@ def write(report: Report) -> str:
 
 def report_to_json(report: Report) -> JsonObject:
     """The report as plain dictionaries, always in the same order of keys."""
-    return {
+    written: JsonObject = {
         "schema": SCHEMA,
         "fairdsl": report.version,
         "audit": report.title,
@@ -61,6 +61,9 @@ def report_to_json(report: Report) -> JsonObject:
         "properties": [_property(item) for item in report.properties],
         "diagnostics": diagnostics_to_json(_all_diagnostics(report)),
     }
+    if report.ended is not None:
+        written["ended"] = report.ended.value
+    return written
 
 
 def _all_diagnostics(report: Report) -> list[Diagnostic]:

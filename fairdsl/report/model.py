@@ -17,6 +17,7 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Threshold
 from fairdsl.ir.reading import Reading
+from fairdsl.report.stopped import Stopped
 from fairdsl.verdict import Arithmetic, Basis, Coverage, Decider, Ended, Fidelity, Judgement, Reason, Word, combine
 
 __all__ = [
@@ -50,6 +51,7 @@ class ExitCode(Enum):
     UNKNOWN = 3
     OUR_BUG = 70
     INTERRUPTED = 130
+    TERMINATED = 143
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +325,10 @@ class HashedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """Everything that one run of ``check`` found out. ``sha256`` is None where the spec was not read."""
+    """Everything that one run of ``check`` found out. ``sha256`` is None where the spec was not read.
+
+    ``ended``: somebody ended the run, so the demands that were open then are unknown.
+    """
 
     version: str
     path: str
@@ -334,6 +339,7 @@ class Report:
     seed: int = 0
     properties: tuple[PropertyReport, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    ended: Stopped | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -341,7 +347,9 @@ class Report:
         judgements = {item.judgement for item in self.properties}
         if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
             return ExitCode.UNKNOWN if is_out_of_time(self.diagnostics) else ExitCode.REFUSED
-        if any(demand.interrupted for item in self.properties for demand in item.demands):
+        if self.ended is Stopped.TERMINATED:
+            return ExitCode.TERMINATED
+        if self.ended is not None or any(demand.interrupted for item in self.properties for demand in item.demands):
             return ExitCode.INTERRUPTED
         if Judgement.VIOLATED in judgements:
             return ExitCode.VIOLATED

@@ -83,6 +83,7 @@ EXIT = {
     ExitCode.UNKNOWN: "no property is violated, some are unknown",
     ExitCode.OUR_BUG: "a mistake in fairdsl",
     ExitCode.INTERRUPTED: "interrupted; the verdicts are what was known by then",
+    ExitCode.TERMINATED: "terminated; the verdicts are what was known by then",
 }
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pty
+import re
+import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from select import select
 
 import pytest
 
@@ -17,38 +15,12 @@ import fairdsl
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.report.json import report_to_json
 from fairdsl.report.model import PropertyReport, Report
-
-#: The proof about pairs comes first, and takes all the time there is: nobody can prove anything about a black box.
-SPEC = """\
-domain Applicant { sex : category { female, male }  age : integer 18 .. 90000000 }
-protected sex
-model rule : Applicant -> { reject, grant }
-  score = 1 * age - 40
-  grant when score > 0
-  favourable grant
-model blind : Applicant -> { reject, grant }
-  from black_box "blind.onnx"
-  reads sex, age
-  grant when score > 0
-  favourable grant
-distribution people over Applicant
-  empirical from "people.csv"
-property slow { model blind  compare a, b : Applicant  differ in sex  require same decision }
-property both { model blind  across sex  under people  measure acceptance_rate, statistical_parity }
-property quick { model rule  across sex  under people  measure acceptance_rate }
-"""
-BLIND = Path(__file__).parents[1] / "golden" / "check" / "black-box" / "blind.onnx"
-#: Seconds for what must come.
-_PATIENCE = 60.0
+from tests.cli.signalled import Running, written
 
 
 @pytest.fixture
 def spec(tmp_path: Path) -> Path:
-    (tmp_path / "blind.onnx").write_bytes(BLIND.read_bytes())
-    (tmp_path / "people.csv").write_text("sex,age\nfemale,30\nmale,50\nfemale,60\n", encoding="utf-8")
-    path = tmp_path / "spec.fair"
-    path.write_text(SPEC, encoding="utf-8")
-    return path
+    return written(tmp_path)
 
 
 class Heard:
@@ -91,42 +63,25 @@ def test_plans_say_whose_turn_it_is(spec: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-def test_the_verdict_over_rows_is_there_before_the_search_ends(spec: Path, terminal: bool) -> None:
-    ours, theirs = pty.openpty() if terminal else os.pipe()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fairdsl", "check", str(spec), "--timeout", "600"],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm"},
-    )
-    os.close(theirs)
-    try:
-        seen, until = b"", time.monotonic() + _PATIENCE
-        while b"quick" not in seen:
-            assert time.monotonic() < until, seen[-2000:]
-            if select([ours], [], [], 1.0)[0]:
-                seen += os.read(ours, 65536)
-        assert process.poll() is None, "the search has all the time that is left"
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
-    assert b"MEASURED" in seen
-    assert seen.index(b"both") < seen.index(b"quick")
-    assert b"UNKNOWN" not in seen
-
-
-def test_the_text_of_a_run_is_its_blocks_in_the_order_of_their_turns(spec: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "fairdsl", "check", str(spec), "--timeout", "6"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    lines = [line.split() for line in run.stdout.splitlines()]
-    verdicts = [line[:2] for line in lines if len(line) > 1 and line[0] in ("slow", "both", "quick")]
+def test_the_verdict_over_rows_is_there_before_the_search_ends(spec: Path) -> None:
+    running = Running("check", str(spec), "--timeout", "600", terminal=True)
+    running.until("quick")
+    assert running.process.poll() is None, "the search has all the time that is left"
+    running.send(signal.SIGTERM)
+    ended = running.ended()
+    lines = [line.split() for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", ended.stdout).split("\n")]
+    verdicts = [line[:2] for line in lines if line[1:2] in (["MEASURED"], ["UNKNOWN"])]
     assert verdicts == [["both", "MEASURED"], ["quick", "MEASURED"], ["slow", "UNKNOWN"]]
-    assert lines[-2][:2] == ["3", "properties:"]
-    assert run.returncode == 3
+    assert ended.code == 143
+    assert "exit code 143: terminated" in ended.stdout
+
+
+def test_a_pipe_has_each_verdict_when_it_is_known(spec: Path) -> None:
+    command = [sys.executable, "-m", "fairdsl", "check", str(spec), "--timeout", "600"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            next(line for line in process.stdout if line.startswith("quick "))
+            assert process.poll() is None, "the search has all the time that is left"
+        finally:
+            process.kill()

@@ -9,9 +9,9 @@ from enum import Enum
 from math import inf
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals.interrupt import Interrupt, interruptible
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.clock import Wish, wished
 
 __all__ = ["Checkpoints", "Clock", "Ending", "share_out", "supervised"]
 
@@ -53,7 +53,7 @@ class Clock:
         self,
         refinement: Refinement,
         deadline: float,
-        interrupt: Interrupt,
+        interrupt: Wish,
         observer: Observer,
         checkpoints: Checkpoints | None,
     ) -> None:
@@ -123,7 +123,7 @@ def supervised(
     With ``nodes`` the deadline does not count: the number of nodes is the limit, and only an interrupt ends
     the run sooner.
     """
-    with interruptible() as interrupt:
+    with wished() as interrupt:
         clock = Clock(refinement, deadline if nodes is None else inf, interrupt, observer, checkpoints)
         run(clock)
         if checkpoints is not None:

@@ -23,7 +23,7 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.judge import Judge, Judged, Status
 from fairdsl.backends.search.seen import Keys, Seen
 from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
-from fairdsl.clock import until
+from fairdsl.clock import interrupting, received, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import Around
@@ -58,9 +58,11 @@ def hunt(
     run = _Run(problem, pair, evaluator, budget, count, rows)
     ending = Ending.TIME  # in the middle of a slow function's batch
     try:
-        with one_blas_thread(), until(budget.deadline):
+        with interrupting(), one_blas_thread(), until(budget.deadline):
             ending = run.until(strategy, observer)
     except KeyboardInterrupt:  # what was found by then is kept
+        ending = Ending.INTERRUPTED
+    if ending is Ending.TIME and received() is not None:  # which uses up every budget
         ending = Ending.INTERRUPTED
     return run.caught(ending)
 
