@@ -89,13 +89,13 @@ def command(
     An interval job (NAME.job), or a shard of it, is refined. What is certified is saved every few seconds in a
     result file; `fairdsl recover` joins results into a report.
 
-    An SMT-LIB script (NAME.smt2) is answered by z3, into NAME.smt2.answer.
+    An SMT-LIB script (NAME.smt2) or VNN-LIB query (NAME.vnnlib) is answered by z3, into NAME.smt2.answer.
 
     A subset-sum instance (NAME.json) is answered with the report that `fairdsl check` would give on its demand; -o
     writes it as JSON too.
 
-    An instance in SDIMACS (NAME.sdimacs) is answered with its value, and the outermost choices that attain it; -o
-    writes what --json prints.
+    An instance in SDIMACS (NAME.sdimacs) is answered with its value, and the outermost choices that attain it, a
+    counting instance (NAME.cnf) with its count; -o writes what --json prints.
     """
     with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
         _refuse_options(ctx, path)

@@ -169,6 +169,7 @@ _BACKENDS: dict[str, str] = {
     "E0621": "solver files whose spec or model has changed",
     "E0622": "a manifest that cannot be read",
     "E0623": "a table of answers that cannot be read",
+    "E0624": "a VNN-LIB file that cannot be read",
     "E0625": "the time was up before anything was decided",
     "E0630": "a file that is no report to compare",
     "E0631": "a report without verdicts",

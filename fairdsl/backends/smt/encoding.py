@@ -18,7 +18,7 @@ from fairdsl.backends.smt.partition.parts import GridParts
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
 from fairdsl.backends.smt.script import part_in_words, whole_script
-from fairdsl.backends.smt.solve import SolvedScript, solve_script
+from fairdsl.backends.smt.solve import SMTLIB, SolvedScript, solve_script
 from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
@@ -74,7 +74,7 @@ class SmtLib(PairEncoding):
 
     def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedScript:
         """By z3, into ``NAME.smt2.answer``."""
-        return solve_script(path, how)
+        return solve_script(path, how, SMTLIB)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""

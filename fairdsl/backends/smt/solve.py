@@ -1,22 +1,21 @@
-"""SMT-LIB scripts, answered as another solver would print it, in a file beside the script."""
+"""Files about pairs, answered by z3 as another solver would print it, in a file beside them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fairdsl.backends.answer_files import check_earlier, write_whole
-from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer, Solved, Solving
 from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.engine import answer_of_z3, solver_name
 from fairdsl.backends.smt.recover import answer_text, parse_answer
 from fairdsl.verdict import Reason
 
-__all__ = ["SolvedScript", "solve_script"]
+__all__ = ["SMTLIB", "Dialect", "SolvedScript", "solve_script"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,30 +51,50 @@ class SolvedScript(Solved):
         }
 
 
-def solve_script(path: Path, how: Solving) -> SolvedScript:
-    """Answer a script and write the answer as solvers print it: the status, and behind `sat` the values.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """How files of a format are given to z3, and its answers written and read."""
+
+    #: A file -> the script that z3 is given; DiagnosticError for a file that is not of the format.
+    script: Callable[[Path], str]
+    #: A script and z3's answer -> the text of the answer's file.
+    printed: Callable[[str, Answer], str]
+    #: A script and such a text -> the answer to the script.
+    read: Callable[[str, str], Answer]
+
+
+def solve_script(path: Path, how: Solving, dialect: Dialect) -> SolvedScript:
+    """Answer a file as another solver would, into ``NAME.answer``.
 
     Where an earlier answer to this script is resumed and decides, it stands.
     """
     target = how.output or path.with_name(f"{path.name}.answer")
-    text = path.read_text(encoding="utf-8")
-    mark = echo(text)
+    text = dialect.script(path)
     check_earlier(target, resume=how.resume)
     if how.resume:
-        said = target.read_text(encoding="utf-8", errors="replace")
-        earlier = parse_answer(said)
-        if echoed(said) <= {mark} and earlier.status in ("sat", "unsat"):
+        earlier = dialect.read(text, target.read_text(encoding="utf-8", errors="replace"))
+        if earlier.status in ("sat", "unsat"):
             return _solved(path, target, replace(earlier, detail=""), 0.0, "an earlier run")
-    found, seconds = timed_answer(text, how.budget)
-    write_whole(target, (("" if mark is None else f"{mark}\n") + answer_text(found)).encode())
+    began = time.monotonic()
+    found = answer_of_z3(text, how.budget)
+    seconds = time.monotonic() - began
+    write_whole(target, dialect.printed(text, found).encode())
     return _solved(path, target, found, seconds, solver_name())
 
 
-def timed_answer(text: str, budget: Budget) -> tuple[Answer, float]:
-    """The embedded solver's answer to a text, and the seconds that it took."""
-    began = time.monotonic()
-    found = answer_of_z3(text, budget)
-    return found, time.monotonic() - began
+def _printed(text: str, found: Answer) -> str:
+    """What z3 would print for the script: its mark, the status, and behind `sat` the values."""
+    mark = echo(text)
+    return ("" if mark is None else f"{mark}\n") + answer_text(found)
+
+
+def _read(text: str, said: str) -> Answer:
+    """An answer to this script; one to another is none."""
+    return parse_answer(said) if echoed(said) <= {echo(text)} else Answer(status="malformed")
+
+
+#: SMT-LIB scripts are given to z3 as they are.
+SMTLIB = Dialect(script=lambda path: path.read_text(encoding="utf-8", errors="replace"), printed=_printed, read=_read)
 
 
 def _solved(path: Path, target: Path, found: Answer, seconds: float, solver: str) -> SolvedScript:

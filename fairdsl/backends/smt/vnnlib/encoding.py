@@ -24,19 +24,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Asked, Lowered, Solved, Solving
-from fairdsl.backends.errors import not_of_its_kind
+from fairdsl.backends.encoding import Answer, Asked, Lowered, Solving
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.encoding import PairEncoding
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import recovered
+from fairdsl.backends.smt.solve import SolvedScript, solve_script
 from fairdsl.backends.smt.vnnlib.answers import pairs_in
 from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of, pair_query
 from fairdsl.backends.smt.vnnlib.printed import parse_answer
 from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.backends.smt.vnnlib.solve import VNNLIB
 from fairdsl.ir.domain import Point
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
@@ -94,10 +94,9 @@ class VnnLib(PairEncoding):
             notes=("as reliable as that solver's own arithmetic, which in verifiers of networks is often rounded",),
         )
 
-    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
-        """No solver of ours reads it."""
-        what, instead = "no solver of fairdsl's reads VNN-LIB", "give them to a solver of their format"
-        raise DiagnosticError(not_of_its_kind(str(path), "file to solve", what, instead))
+    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedScript:
+        """By z3, into ``NAME.vnnlib.answer``; the network lies beside the file."""
+        return solve_script(path, how, VNNLIB)
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """A line with the status, and behind `sat` the inputs."""

@@ -86,12 +86,12 @@ def answer_of_value(output: str, about: Mapping[str, Any]) -> Answer:
 
 def answer_of_weight(output: str, about: Mapping[str, Any]) -> Answer:
     """To a weighted count."""
-    return _answer(_counted(output, whole=False), about)
+    return _answer(_fairdsl(output) or _counted(output, whole=False), about)
 
 
 def answer_of_count(output: str, about: Mapping[str, Any]) -> Answer:
     """To an unweighted count, over the number that makes it a probability."""
-    said = _counted(output, whole=True)
+    said = _fairdsl(output) or _counted(output, whole=True)
     if said is None:
         return _NOT_UNDERSTOOD
     out_of = Fraction(prod(int(probability(each)) for each in about["out_of"]))
@@ -166,9 +166,10 @@ def _solved_as_json(output: str) -> _Said | None:
         written = json.loads(output)
         if written["schema"] != "fairdsl.solved/1":
             return None
-        low, high = Fraction(written["value"]["low"]), Fraction(written["value"]["high"])
         if written["exact"] is not None:
             low = high = probability(written["exact"])
+        else:
+            low, high = Fraction(written["value"]["low"]), Fraction(written["value"]["high"])
         choice = {int(each["variable"]): bool(each["true"]) for each in written["choice"] or ()}
     except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError, RecursionError):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -22,13 +23,15 @@ from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of, question_of, subjects_of
-from fairdsl.backends.ssat.files.solve import SolvedValue, solve_value
+from fairdsl.backends.ssat.files.solve import Read, SolvedValue, solve_value
 from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
 from fairdsl.backends.ssat.formulas import Formulas
+from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
 from fairdsl.backends.ssat.options import Groups
 from fairdsl.backends.ssat.questions import learns
+from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.subject import Subject
@@ -52,6 +55,7 @@ class _Files(Encoding):
     options = frozenset({"memory", "output", "ssat_solver"})
     _groups: Groups | None
     _write: Callable[..., Written]
+    _parse: Read
     _read: Callable[[str, Mapping[str, Any]], Answer]
 
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -101,7 +105,7 @@ class _Files(Encoding):
 
     def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedValue:
         """By the embedded solver, or the one that was named."""
-        return solve_value(path, how, observer)
+        return solve_value(path, how, observer, type(self)._parse)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""
@@ -123,11 +127,16 @@ class _Files(Encoding):
             return Unknown(reason=Reason.MALFORMED, detail=detail, evidence=evidence)
 
 
+def _instance_alone(text: str, path: str) -> tuple[Instance, Fraction]:
+    return read_sdimacs(text, path), Fraction(1)
+
+
 class Sdimacs(_Files):
     """Instances of stochastic satisfiability; ``groups`` as `check` takes it."""
 
     name = "sdimacs"
     _write = staticmethod(as_sdimacs)
+    _parse = staticmethod(_instance_alone)
     _read = staticmethod(answer_of_value)
 
     def __init__(self, groups: Groups | None = None) -> None:
@@ -144,6 +153,7 @@ class Mcc(_Files):
     name = "mcc"
     _groups = Groups.ENUMERATE
     _write = staticmethod(as_mcc)
+    _parse = staticmethod(read_count)
     _read = staticmethod(answer_of_weight)
 
 
@@ -153,6 +163,7 @@ class Dimacs(_Files):
     name = "dimacs"
     _groups = Groups.ENUMERATE
     _write = staticmethod(as_dimacs)
+    _parse = staticmethod(read_count)
     _read = staticmethod(answer_of_count)
 
 

@@ -1,11 +1,11 @@
-"""SDIMACS instances, answered with their value, or with bounds of it.
+"""Instances of stochastic satisfiability and of counting, answered with their value, or with bounds of it.
 
-file --read_sdimacs--> instance --answer_with--> answer
+file --read--> instance and factor --solved--> value
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -16,13 +16,15 @@ from fairdsl.backends.encoding import Ended, Solved, Solving
 from fairdsl.backends.ssat.engine import Engine, Statistics
 from fairdsl.backends.ssat.errors import not_sdimacs
 from fairdsl.backends.ssat.instance import Instance
-from fairdsl.backends.ssat.sdimacs import decimal_of, read_sdimacs
+from fairdsl.backends.ssat.sdimacs import decimal_of, digits_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.numbers import above, below, nearest, ratio
 from fairdsl.verdict import Reason
 
-__all__ = ["EMBEDDED", "SolvedValue", "solve_value"]
+__all__ = ["EMBEDDED", "Read", "SolvedValue", "solve_value"]
 
+#: A text and its path -> the instance, and the factor by which the file's value is the instance's.
+Read = Callable[[str, str], tuple[Instance, Fraction]]
 #: The solver's name, where no other is asked for.
 EMBEDDED = "the embedded solver"
 #: A fraction with more digits is not shown beside its decimal.
@@ -93,9 +95,11 @@ class SolvedValue(Solved):
         if not self.exact:
             return f"from {below(self.low)} to {above(self.high)}"
         value = self.low
+        if value.denominator == 1:
+            return digits_of(value.numerator)
         short = value.denominator.bit_length() * 3 < _SHORT * 10
         text, written_out = _decimal(value)
-        if not short or value.denominator == 1:
+        if not short:
             return text if written_out else f"about {text}"
         return f"{text} = {ratio(value)}" if written_out else f"{ratio(value)}, about {text}"
 
@@ -136,8 +140,8 @@ class SolvedValue(Solved):
         }
 
 
-def solve_value(path: Path, how: Solving, observer: Observer) -> SolvedValue:
-    """Read an instance and answer it.
+def solve_value(path: Path, how: Solving, observer: Observer, read: Read) -> SolvedValue:
+    """Read an instance and answer it: with the value of what ``read`` finds, times its factor.
 
     Raises DiagnosticError (E0640 to E0645) for a file that is not one, and for a solver that there is not, or that
     does not answer such instances.
@@ -147,9 +151,9 @@ def solve_value(path: Path, how: Solving, observer: Observer) -> SolvedValue:
     except UnicodeDecodeError as error:
         what = f"byte {error.start + 1} is not UTF-8"
         raise DiagnosticError(not_sdimacs(str(path), what, None, "save it as plain text")) from error
-    instance = read_sdimacs(text, str(path))
+    instance, factor = read(text, str(path))
     solved = _solved(path, instance, how.ssat_solver, how.budget, observer)
-    return replace(solved, notes=tuple(_notes(instance)))
+    return replace(solved, low=solved.low * factor, high=solved.high * factor, notes=tuple(_notes(instance)))
 
 
 def _solved(path: Path, instance: Instance, solver: str | None, budget: Budget, observer: Observer) -> SolvedValue:

@@ -25,7 +25,7 @@ from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["number_of", "read_sdimacs", "unit_of"]
+__all__ = ["Line", "Place", "Reader", "number_of", "read_sdimacs", "unit_of"]
 
 _WORD = re.compile(r"\S+")
 _NUMBERS = re.compile(r"[-0-9 \t\r]+", re.ASCII)
@@ -47,11 +47,11 @@ _CLAUSE = "write a clause as its literals, then 0"
 
 def read_sdimacs(text: str, path: str) -> Instance:
     """The instance in a text; raises DiagnosticError (E0640 to E0645), whose places are in the file ``path``."""
-    return _Reader(SourceFile(path, text)).instance()
+    return Reader(SourceFile(path, text)).instance()
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
     """A line without its break, and where it begins."""
 
     text: str
@@ -59,29 +59,32 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """A word of the text, by its ends."""
 
     start: int
     end: int
 
 
-class _Reader:
+class Reader:
     """One file: the header, the prefix, the clauses; comments are kept for the end, when all variables are known."""
+
+    #: Letters of the lines that bind variables.
+    blocks: tuple[str, ...] = ("e", "a", "r")
 
     def __init__(self, source: SourceFile) -> None:
         self._source = source
         self._variables = 0
         self._announced = 0
-        self._header: _Line | None = None
+        self._header: Line | None = None
         self._bounds: list[Bound] = []
-        self._bound_at: dict[int, _Place] = {}
-        self._chance_at: dict[int, _Place] = {}
+        self._bound_at: dict[int, Place] = {}
+        self._chance_at: dict[int, Place] = {}
         self._clauses: list[Clause] = []
         self._literals: list[int] = []
-        self._last: _Line | None = None
-        self._surplus: _Line | None = None
-        self._comments: list[_Line] = []
+        self._last: Line | None = None
+        self._surplus: Line | None = None
+        self._comments: list[Line] = []
 
     def instance(self) -> Instance:
         """All lines, and what they come to."""
@@ -103,14 +106,14 @@ class _Reader:
             comments=comments,
         )
 
-    def _lines(self) -> Iterator[_Line]:
+    def _lines(self) -> Iterator[Line]:
         start = 0
         for text in self._source.text.split("\n"):
             if text.strip():
-                yield _Line(text, start)
+                yield Line(text, start)
             start += len(text) + 1
 
-    def _line(self, line: _Line) -> None:
+    def _line(self, line: Line) -> None:
         first = line.text.split(None, 1)[0]
         match first:
             case "c":
@@ -119,14 +122,14 @@ class _Reader:
                 self._read_header(line)
             case _ if self._header is None:
                 self._refuse(self._words(line)[0], "the header comes before everything but comments", _HEADER)
-            case "e" | "a" | "r":
+            case _ if first in self.blocks:
                 self._read_block(line, Quantifier(first))
             case _:
                 self._read_clauses(line)
 
     # ---- header and prefix -------------------------------------------------------------------
 
-    def _read_header(self, line: _Line) -> None:
+    def _read_header(self, line: Line) -> None:
         words = self._words(line)
         texts = [self._text(word) for word in words]
         if self._header is not None:
@@ -138,7 +141,7 @@ class _Reader:
             self._refuse(words[2], f"the numbers of a header go from 0, and to {_MOST:,} variables", _HEADER)
         self._header = line
 
-    def _read_block(self, line: _Line, quantifier: Quantifier) -> None:
+    def _read_block(self, line: Line, quantifier: Quantifier) -> None:
         words = self._words(line)
         if self._clauses or self._literals:
             self._refuse(words[0], "the prefix ends where the clauses begin", "bind variables before the first clause")
@@ -164,7 +167,7 @@ class _Reader:
             if chance is not None:
                 self._chance_at[variable] = words[1]
 
-    def _probability(self, word: _Place) -> Fraction:
+    def _probability(self, word: Place) -> Fraction:
         number = number_of(self._text(word))
         if number is None or not 0 <= number <= 1:
             raise DiagnosticError(errors.no_probability(self._text(word)[:40], self._span(word)))
@@ -172,7 +175,7 @@ class _Reader:
 
     # ---- clauses -----------------------------------------------------------------------------
 
-    def _read_clauses(self, line: _Line) -> None:
+    def _read_clauses(self, line: Line) -> None:
         """Literals up to each 0; the words one by one only where something is wrong."""
         self._last = line
         try:
@@ -194,14 +197,14 @@ class _Reader:
                 if len(self._clauses) > self._announced and self._surplus is None:
                     self._surplus = line
 
-    def _number(self, word: _Place, what: str) -> int:
+    def _number(self, word: Place, what: str) -> int:
         """A word as a number; E0640 where it is none."""
         text = self._text(word)
         if not _WHOLE.fullmatch(text):
             self._refuse(word, f"this is not {what}", _PREFIX if what == "a variable" else _CLAUSE)
         return int(text)
 
-    def _counted(self, variable: int, word: _Place) -> None:
+    def _counted(self, variable: int, word: Place) -> None:
         if variable > self._variables:
             assert self._header is not None
             header = self._span(self._words(self._header)[2])
@@ -230,7 +233,7 @@ class _Reader:
         ]
         return names, tuple(comments)
 
-    def _exact(self, variable: int, text: str, line: _Line, *, again: bool) -> Fraction:
+    def _exact(self, variable: int, text: str, line: Line, *, again: bool) -> Fraction:
         """What a comment says; E0645 where it is not about the number in the prefix."""
         written = self._chance_at.get(variable)
         number = number_of(text) if _RATIO.fullmatch(text) else None
@@ -249,20 +252,20 @@ class _Reader:
 
     # ---- places ------------------------------------------------------------------------------
 
-    def _words(self, line: _Line) -> list[_Place]:
-        return [_Place(line.start + word.start(), line.start + word.end()) for word in _WORD.finditer(line.text)]
+    def _words(self, line: Line) -> list[Place]:
+        return [Place(line.start + word.start(), line.start + word.end()) for word in _WORD.finditer(line.text)]
 
-    def _whole(self, line: _Line) -> _Place:
+    def _whole(self, line: Line) -> Place:
         words = self._words(line)
-        return _Place(words[0].start, words[-1].end)
+        return Place(words[0].start, words[-1].end)
 
-    def _text(self, place: _Place) -> str:
+    def _text(self, place: Place) -> str:
         return self._source.text[place.start : place.end]
 
-    def _span(self, place: _Place) -> Span:
+    def _span(self, place: Place) -> Span:
         return Span(self._source, place.start, place.end)
 
-    def _refuse(self, place: _Place, what: str, instead: str) -> NoReturn:
+    def _refuse(self, place: Place, what: str, instead: str) -> NoReturn:
         raise DiagnosticError(errors.not_sdimacs(self._source.path, what, self._span(place), instead))
 
 

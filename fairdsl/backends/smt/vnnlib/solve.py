@@ -1,0 +1,99 @@
+"""VNN-LIB queries solved by z3: the network's exact piecewise linear functions and the assertions, as one script.
+
+Over the reals, as the files are meant: weights are the numbers that the ONNX file stores, and nothing is rounded. A
+point of `sat` is printed in decimals; ``recover`` looks for a pair next to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from fairdsl.backends.encoding import Answer
+from fairdsl.backends.smt import terms
+from fairdsl.backends.smt.recover import number
+from fairdsl.backends.smt.solve import Dialect
+from fairdsl.backends.smt.terms import Term
+from fairdsl.backends.smt.vnnlib.errors import not_vnnlib
+from fairdsl.backends.smt.vnnlib.printed import parse_answer
+from fairdsl.backends.smt.vnnlib.read import Copy, Expression, Query, Word, read_query
+from fairdsl.backends.smt.vnnlib.text import decimal
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.models.onnx_chain import Layers, read_relu_chain
+
+__all__ = ["VNNLIB", "script_of"]
+
+#: Of SMT-LIB they differ in one.
+_OPERATORS = {name: name for name in ("and", "or", "<=", ">=", "<", ">", "+", "-", "*")} | {"==": "="}
+_NUMBER = re.compile(r"-?[0-9]{1,4000}(?:\.[0-9]{0,4000})?(?:[eE][-+]?[0-9]{1,4})?")
+_FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and the declared inputs and outputs"
+
+
+def script_of(path: Path) -> str:
+    """The query in a file, and its network beside it, as an SMT-LIB script over the reals."""
+    query = read_query(path.read_text(encoding="utf-8", errors="replace"), str(path))
+    network = path.with_name(query.network)
+    if not network.is_file():
+        what, instead = f"its network `{network}` is not there", "copy the network beside the file"
+        raise DiagnosticError(not_vnnlib(str(path), what, None, instead))
+    layers = read_relu_chain(str(network))
+    for copy in query.copies:
+        if (len(copy.inputs), len(copy.outputs)) != (layers[0][0].shape[1], len(layers[-1][1])):
+            what = f"its network `{network}` has {layers[0][0].shape[1]} inputs and {len(layers[-1][1])} outputs"
+            raise DiagnosticError(not_vnnlib(str(path), what, None, "declare as many as the network has"))
+    names = {name: terms.symbol(name) for copy in query.copies for name in (*copy.inputs, *copy.outputs)}
+    lines = ["(set-logic QF_LRA)"]
+    for place, copy in enumerate(query.copies):
+        lines += [f"(declare-const {names[name]} Real)" for name in copy.inputs]
+        lines += _defined(layers, copy, names, f"n{place}")
+    lines += [f"(assert {_term(query, formula, names)})" for formula in query.assertions]
+    return "\n".join([*lines, "(check-sat)"]) + "\n"
+
+
+def _defined(layers: Layers, copy: Copy, names: Mapping[str, Term], prefix: str) -> Iterator[str]:
+    """Each unit of a copy, layer by layer."""
+    current: Sequence[Term] = [names[name] for name in copy.inputs]
+    for depth, (weight, bias) in enumerate(layers):
+        last = depth == len(layers) - 1
+        following = (
+            [names[name] for name in copy.outputs] if last else [f"{prefix}.{depth}.{i}" for i in range(len(bias))]
+        )
+        for row, constant, name in zip(weight, bias, following, strict=True):
+            parts = (terms.product(Fraction(w), term) for w, term in zip(map(float, row), current, strict=True) if w)
+            value = terms.total(parts, Fraction(float(constant)))
+            if last:
+                yield f"(define-fun {name} () Real {value})"
+            else:
+                yield f"(define-fun {name}.in () Real {value})"
+                yield f"(define-fun {name} () Real (ite (>= {name}.in 0.0) {name}.in 0.0))"
+        current = following
+
+
+def _term(query: Query, part: Expression, names: Mapping[str, Term]) -> Term:
+    """A formula or number of the file; E0624 for what is none."""
+    if not isinstance(part, Word):
+        match part.parts:
+            case (Word(operator), _, *_) if operator in _OPERATORS:
+                return f"({_OPERATORS[operator]} {' '.join(_term(query, each, names) for each in part.parts[1:])})"
+        query.refuse(part, "this is not a formula of VNN-LIB", _FORMULA)
+    if part.text in names:
+        return names[part.text]
+    if not _NUMBER.fullmatch(part.text):
+        query.refuse(part, "this is neither a number nor declared", _FORMULA)
+    return terms.rational(Fraction(part.text))
+
+
+def _printed(_: str, found: Answer) -> str:
+    """As VNN-COMP has answers."""
+    if found.status not in ("sat", "unsat"):
+        detail = " ".join(found.detail.split())
+        return "timeout\n" if detail == "timeout" else f"unknown\n; {found.status}: {detail}\n"
+    pairs = (f"({name.strip('|')} {decimal(number(value), up=False)})" for name, value in found.values.items())
+    values = "\n ".join(pair for pair in pairs if pair.startswith(("(X", "(Y")))
+    return f"{found.status}\n" + (f"({values})\n" if values else "")
+
+
+#: How queries are solved and their answers written.
+VNNLIB = Dialect(script=script_of, printed=_printed, read=lambda _, text: parse_answer(text))
