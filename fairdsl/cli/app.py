@@ -11,22 +11,23 @@ from fairdsl.clock import command_began, listening, process_began
 
 __all__ = ["cli", "main"]
 
-#: Every command and what it does; the module of that name below ``fairdsl.cli`` holds it. Kept here, and
-#: compared with the commands' own help by a test, so that ``fairdsl --help`` imports none of them.
-COMMANDS = {
-    "check": "Verify every property of a spec and report the verdicts.",
-    "lint": "Find mistakes in specs without running any solver.",
-    "fmt": "Lay specs out in the one standard way.",
-    "explain": "Say in words what a spec, an error code or a metric means.",
-    "compile": "Write the properties of a spec as solver files.",
-    "prune": "Write a network without the units that are seldom active.",
-    "solve": "Refine an interval job, or a shard of it.",
-    "search": "Find many pairs that violate a property of a spec.",
-    "repair": "Train a model of a spec again until it discriminates less.",
-    "recover": "Join the results of interval jobs into one report.",
-    "compare": "Say what changed between two reports, and what got worse.",
-    "capabilities": "List what each backend answers.",
-}
+#: Every command, in the order of the help; the module of that name below ``fairdsl.cli`` holds it.
+COMMANDS = (
+    "check",
+    "lint",
+    "fmt",
+    "explain",
+    "compile",
+    "prune",
+    "solve",
+    "search",
+    "repair",
+    "recover",
+    "compare",
+    "capabilities",
+)
+#: Longer descriptions are cut in the list of commands.
+_LINE = 90
 
 
 class _Commands(Guarded):
@@ -43,8 +44,9 @@ class _Commands(Guarded):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = ((name, self.get_command(ctx, name)) for name in COMMANDS)
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, command.get_short_help_str(_LINE)) for name, command in commands if command])
 
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import click
 
+from fairdsl.cli.documents import write_json
+from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import nearest
-from fairdsl.options import Declared, declared
+from fairdsl.options import Declared, Run, Section, declared
+from fairdsl.options.kinds import Switch
 
-__all__ = ["WithSettings", "write_section"]
+__all__ = ["WithSettings", "options_about", "print_options"]
 
 _ALL = "--all"
 
@@ -44,17 +49,56 @@ def _listing(ctx: click.Context) -> str:
     formatter = ctx.make_formatter()
     formatter.write_text("Options of single backends are set by `--set SECTION.NAME=VALUE`:")
     for section in sections().values():
-        write_section(formatter, section.__doc__ or "", declared(section))
+        _write_section(formatter, section, declared(section))
     return formatter.getvalue().rstrip("\n")
 
 
-def write_section(formatter: click.HelpFormatter, heading: str, options: tuple[Declared, ...]) -> None:
-    """A heading, and its options with what they take, do, and are by default."""
-    with formatter.section(heading.split("\n")[0].rstrip(".")):
-        formatter.write_dl(
-            [(f"{each.path}={each.kind.metavar}", each.described()) for each in options],
-            col_max=40,
-        )
+def _write_section(formatter: click.HelpFormatter, section: type[Section], options: Sequence[Declared]) -> None:
+    """A heading, and options with what they take, do, and are by default."""
+    with formatter.section((section.__doc__ or "").split("\n")[0].rstrip(".")):
+        formatter.write_dl([(_written(each), each.described()) for each in options], col_max=40)
+
+
+def _written(option: Declared) -> str:
+    """As it is written on the command line."""
+    if option.section == "run":
+        return str(option.flag) if isinstance(option.kind, Switch) else f"{option.flag} {option.kind.metavar}"
+    return f"{option.path}={option.kind.metavar}"
+
+
+def options_about(topic: str) -> dict[type[Section], list[Declared]]:
+    """The options, by section, that are meant: `options` are all of them, else a section, a path or a flag."""
+    from fairdsl.plan.registry import sections
+
+    found: dict[type[Section], list[Declared]] = {}
+    every: list[type[Section]] = [Run, *sections().values()]
+    for section in every:
+        for each in declared(section):
+            if topic in ("options", each.section, each.path, each.flag):
+                found.setdefault(section, []).append(each)
+    return found
+
+
+def print_options(found: Mapping[type[Section], Sequence[Declared]], *, as_json: bool) -> None:
+    """The options with what they take and do, or as one JSON object."""
+    if as_json:
+        every = [each for options in found.values() for each in options]
+        write_json({"schema": "fairdsl.options/1", "options": [_as_json(each) for each in every]})
+        return
+    formatter = click.HelpFormatter(width=output_style().width)
+    for section, options in found.items():
+        _write_section(formatter, section, options)
+    click.echo(formatter.getvalue().strip("\n"))
+
+
+def _as_json(option: Declared) -> dict[str, str | None]:
+    return {
+        "option": option.path,
+        "flag": option.flag,
+        "takes": option.kind.words,
+        "default": option.without,
+        "help": option.help,
+    }
 
 
 def _meant(flag: str) -> Declared | None:

@@ -1,4 +1,4 @@
-"""``fairdsl explain``: a spec in words and formulas, an error code, or a metric."""
+"""``fairdsl explain``: a spec in words and formulas, an error code, a metric, or an option."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import click
 import fairdsl
 from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.documents import write_json
+from fairdsl.cli.every_option import options_about, print_options
 from fairdsl.cli.guard import code_of
 from fairdsl.cli.options import data_option, json_option, model_option, share, timeout_option
 from fairdsl.cli.rows import rows_in_words, rows_to_json
@@ -35,7 +36,7 @@ _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
 
 
 @click.command("explain")
-@click.argument("topic", metavar="SPEC|CODE|METRIC")
+@click.argument("topic", metavar="SPEC|CODE|METRIC|OPTION")
 @json_option
 @click.option("--population", is_flag=True, help="Describe the populations in force too; opens their data.")
 @click.option(
@@ -72,10 +73,11 @@ def command(
     data: Mapping[str, str],
     timeout: float | None,
 ) -> None:
-    """Say in words what a spec, an error code or a metric means.
+    """Say in words what a spec, an error code, a metric or an option means.
 
     A spec: each property as an English sentence and as a formula, with every clause in force, also the
     implicit ones. A code such as E0203: what it says, why it matters, what to write instead.
+    An option such as smt.trust_milp, or `options` for all of them.
     """
     about_rows = error is not None or confidence is not None
     if data and not (population or about_rows):
@@ -108,6 +110,8 @@ def command(
         raise click.UsageError(f"`{topic}` is no spec, so it has no populations")
     elif _CODE.fullmatch(topic):
         _code(topic.upper(), as_json)
+    elif options := options_about(topic):
+        print_options(options, as_json=as_json)
     else:
         _metric(topic, as_json)
 
@@ -263,9 +267,16 @@ def _metric(topic: str, as_json: bool) -> None:
 
     metric = registered(topic)
     if metric is None:
-        close = nearest(topic, [*CODES, *known_metrics()])
+        close = nearest(
+            topic,
+            [
+                *CODES,
+                *known_metrics(),
+                *(each.path for options in options_about("options").values() for each in options),
+            ],
+        )
         hint = f"; did you mean `{close}`?" if close else ""
-        raise click.UsageError(f"`{topic}` is neither a file nor an error code nor a metric{hint}")
+        raise click.UsageError(f"`{topic}` is not a file, an error code, a metric or an option{hint}")
     beside = registered(topic, privileged=True)
     meaning = metric.in_words() if isinstance(metric, Metric) else metric.meaning
     definition = metric.definition if isinstance(metric, Metric) else None

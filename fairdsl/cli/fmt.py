@@ -30,7 +30,10 @@ _STANDARD_INPUT = "-"
 @click.option("--diff", is_flag=True, help="Change nothing; print what would change.")
 @click.pass_context
 def command(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> None:
-    """Lay specs out in the one standard way; `-` reads standard input and writes standard output."""
+    """Lay specs out in the one standard way.
+
+    `-` reads standard input and writes standard output.
+    """
     changed: list[str] = []
     unreadable: list[Diagnostic] = []
     for path in files:

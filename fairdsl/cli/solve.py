@@ -84,7 +84,9 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 def command(
     ctx: click.Context, /, path: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
 ) -> None:
-    """Answer a solver file that `fairdsl compile SPEC --to FORMAT -o DIR` wrote, with a solver of fairdsl's.
+    """Answer a solver file with a solver of fairdsl's.
+
+    FILE is one that `fairdsl compile SPEC --to FORMAT -o DIR` wrote.
 
     An interval job (NAME.job), or a shard of it, is refined. What is certified is saved every few seconds in a
     result file; `fairdsl recover` joins results into a report.

@@ -39,11 +39,14 @@ class Declared:
         """``section.name``, or the name alone of what concerns all engines."""
         return self.name if self.section == "run" else f"{self.section}.{self.name}"
 
+    @property
+    def without(self) -> str:
+        """The default, in words."""
+        return self.kind.show(self.default) if self.unset is None else self.unset
+
     def described(self, default: object = None) -> str:
         """What it does, and what holds where it is not set; a command may have another ``default``."""
-        without = self.unset if default is None else self.kind.show(default)
-        if without is None:
-            without = self.kind.show(self.default)
+        without = self.without if default is None else self.kind.show(default)
         return f"{self.help}  [default: {without}]" if without else self.help
 
     def read(self, value: object) -> Any:

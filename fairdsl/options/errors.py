@@ -36,6 +36,8 @@ def no_such_section(section: str, name: str | None, every: Sequence[Declared]) -
     else:
         listing = ", ".join(f"`{one}`" for one in known)
         advice = f"did you mean `{guess}`?" if guess else f"the sections are {listing}; {_LIST}"
+    if not section:
+        return _unknown(f"`{name}` is not an option without its section", advice)
     return _unknown(f"there is no section of options called `{section}`", advice)
 
 

@@ -258,9 +258,10 @@ class Share(_Plain):
         return share
 
     def show(self, value: object) -> str:
-        """In percent."""
+        """In percent, where these have few digits."""
         assert isinstance(value, Fraction)
-        return f"{float(100 * value):g}%"
+        percent = f"{float(100 * value):g}"
+        return f"{percent}%" if Fraction(percent) == 100 * value else str(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,9 @@ def split_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     for text in texts:
         path, equals, value = text.partition("=")
         section, dot, name = path.strip().partition(".")
-        if not (equals and dot and section and name):
+        if not dot:  # whoever knows all sections says which one is meant
+            section, name = "", section
+        if not (equals and name):
             wrong.append(errors.not_a_setting(text))
         elif name in found.setdefault(section, {}):
             wrong.append(errors.set_twice(path.strip()))

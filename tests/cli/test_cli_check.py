@@ -14,6 +14,8 @@ from click.testing import CliRunner, Result
 import fairdsl
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.options import Run, declared
+from fairdsl.plan.registry import sections
 from fairdsl.report.model import DemandReport, Interval, PropertyReport, Report
 from fairdsl.verdict import Basis, Fidelity, Judgement
 
@@ -193,3 +195,17 @@ def test_no_progress_bar_where_nobody_watches(monkeypatch: pytest.MonkeyPatch, s
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
     result, _ = run(monkeypatch, report(), spec)
     assert result.stderr == ""
+
+
+def test_the_everyday_help_fits_one_screen() -> None:
+    shown = CliRunner().invoke(cli, ["check", "--help"], terminal_width=100).stdout
+    assert len(shown.splitlines()) <= 24
+    assert max(map(len, shown.splitlines())) <= 100
+
+
+def test_all_options_are_listed_on_demand() -> None:
+    every = {each.path for section in sections().values() for each in declared(section)}
+    help_text = CliRunner().invoke(cli, ["check", "--help", "--all"]).stdout
+    explained = CliRunner().invoke(cli, ["explain", "options"]).stdout
+    assert all(f"  {path}=" in help_text and f"  {path}=" in explained for path in every)
+    assert all(str(each.flag) in help_text and str(each.flag) in explained for each in declared(Run))

@@ -61,8 +61,7 @@ def test_the_list_of_commands_is_what_the_commands_say() -> None:
         assert command is not None
         assert command.name == name
         assert command.help
-    result = CliRunner().invoke(cli, ["--help"])
-    assert all(words in result.stdout for words in COMMANDS.values())
+        assert not command.get_short_help_str(90).endswith("..."), f"the first sentence of `{name}` is too long"
 
 
 def test_an_unknown_command() -> None:

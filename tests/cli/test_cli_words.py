@@ -193,7 +193,9 @@ def test_explain_a_metric_and_its_aliases() -> None:
 def test_explain_something_else() -> None:
     result = run("explain", "fair_shares")
     assert result.exit_code == 2
-    assert "`fair_shares` is neither a file nor an error code nor a metric; did you mean `fair_share`?" in result.stderr
+    assert (
+        "`fair_shares` is not a file, an error code, a metric or an option; did you mean `fair_share`?" in result.stderr
+    )
 
 
 def test_compile_lists_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:

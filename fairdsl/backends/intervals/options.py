@@ -22,5 +22,4 @@ class IntervalsOptions(Section):
         "Run the refinement on this Dask cluster, for example tcp://host:8786.",
         Text("ADDRESS", "the address of a Dask scheduler", "tcp://host:8786"),
         unset="this machine alone",
-        flag="--scheduler",
     )
