@@ -11,6 +11,7 @@ two cuts, are read at the middle. Bounds are taken over the closed range, which 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -128,7 +129,8 @@ def _inside(attribute: Attribute, cell: Cell) -> Sequence[int]:
 
 def _together(values: Sequence[int], place: int, share: Fraction, cuts: list[Fraction]) -> Atom:
     """One atom of several whole numbers; between two cuts one of them speaks for all."""
-    near = {number for cut in cuts for number in range(floor(cut) - 1, ceil(cut) + 2)}
+    inside = cuts[bisect_left(cuts, values[0] - 2) : bisect_right(cuts, values[-1] + 2)]
+    near = {number for cut in inside for number in range(floor(cut) - 1, ceil(cut) + 2)}
     listed = tuple(Fraction(value) for value in values) if len(values) <= _LISTED else None
     if not isinstance(values, range):
         samples = tuple(Fraction(value) for value in values)

@@ -10,10 +10,12 @@ from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.smt.cases import Case, cases, pair_of
 from fairdsl.backends.smt.engine import Pool
 from fairdsl.backends.smt.options import SmtOptions
-from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, left_by_bounds
+from fairdsl.backends.smt.settle import Bounded, bounded_cases
+from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
 from fairdsl.backends.smt.solvers.worker import Task
 from fairdsl.backends.smt.worklist import Outcome, WorkList
+from fairdsl.clock import until
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
 
@@ -68,19 +70,24 @@ class Attempts:
         self, problem: Problem, facts: Facts, budget: Budget, *, until_open: bool = False
     ) -> tuple[Outcome, Programmed]:
         """What becomes of the problem, which has the attempts' domain; ``until_open``: only a proof is wanted."""
-        left, programmed, witness = self._by_programs(problem, budget)
-        run = WorkList(problem, self.pool, facts, budget, self.observer, only=left, until_open=until_open)
+        every: list[tuple[Case, Bounded]] = []
+        with until(budget.deadline) as scope:
+            every = bounded_cases(problem, cases(problem))
+        if scope.passed:
+            return Outcome(open=[(Reason.TIMEOUT, "the time is up")]), Programmed()
+        left, programmed, witness = self._by_programs(problem, every, budget)
+        run = WorkList(problem, self.pool, facts, budget, self.observer, left, until_open=until_open)
         outcome = run.run()
         outcome.witness = outcome.witness or witness
         if not run.idle:
             self._end_pool()
         return outcome, programmed
 
-    def _by_programs(self, problem: Problem, budget: Budget) -> tuple[Sequence[Case], Programmed, Witness | None]:
+    def _by_programs(
+        self, problem: Problem, every: Sequence[tuple[Case, Bounded]], budget: Budget
+    ) -> tuple[Sequence[tuple[Case, Bounded]], Programmed, Witness | None]:
         """The cases that linear programs leave to z3, what they decided, and the violation that they found."""
-        every = cases(problem)
-        found = left_by_bounds(problem)
-        if sum(bounded.undecided for _, bounded in found) <= _FEW_UNITS:
+        if sum(bounded.undecided for _, bounded in every if not bounded.settled) <= _FEW_UNITS:
             return every, Programmed(), None
         self.observer.progress("smt", None, "linear programs")
         said = self._programs_say(problem, budget)

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import Atom, Case
 from fairdsl.backends.smt.region import Region, input_boxes, reads_only
+from fairdsl.clock import look
 from fairdsl.ir.model import Model
+from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import (
     FloatLayer,
     LayerBounds,
@@ -33,10 +35,12 @@ from fairdsl.numerics.bounds import (
 )
 from fairdsl.numerics.choices import choices_of, pair_choices
 
-__all__ = ["Bounded", "Bounder"]
+__all__ = ["Bounded", "Bounder", "bounded_cases"]
 
 FloatArray = NDArray[np.float64]
 
+#: So many units of all regions of a batch together are bounded between two looks at the clock.
+_NUMBERS = 1 << 17
 #: Whole weights of pairs of atoms, beside each atom alone.
 _WEIGHTS = ((1.0, 1.0), (1.0, 3.0), (3.0, 1.0))
 
@@ -112,6 +116,24 @@ class Bounder:
             error = 2.0**-48 * _weighted(weights, size) + 2.0**-1000 * (size > 0).any(axis=1)[:, None]
         tops = greatest(mixed, low, high, self._pair_choices) + error
         return np.where(np.isfinite(tops), tops, np.inf)
+
+
+def bounded_cases(problem: Problem, asked: Sequence[Case]) -> list[tuple[Case, Bounded]]:
+    """The cases with the bounds of their regions, in order, many at a time; it looks at the clock in between."""
+    # Cases with the same conditions share their atoms and differ in their regions alone.
+    together: dict[tuple[Atom, ...], list[int]] = {}
+    for place, case in enumerate(asked):
+        together.setdefault(case.atoms, []).append(place)
+    units = sum(layer.width for layer in problem.model.layers)
+    most = max(1, _NUMBERS // max(1, units))
+    found: dict[int, Bounded] = {}
+    for places in together.values():
+        bounder = Bounder(problem.model, asked[places[0]])
+        for start in range(0, len(places), most):
+            look()
+            some = places[start : start + most]
+            found |= zip(some, bounder.bound([asked[place].region for place in some]), strict=True)
+    return [(case, found[place]) for place, case in enumerate(asked)]
 
 
 @dataclass(frozen=True, slots=True)

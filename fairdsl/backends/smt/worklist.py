@@ -19,7 +19,7 @@ from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.encoding import Answer
-from fairdsl.backends.smt.cases import Case, cases, refined
+from fairdsl.backends.smt.cases import Case, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
@@ -85,18 +85,19 @@ class WorkList:
         facts: Facts,
         budget: Budget,
         observer: Observer,
+        left: Sequence[tuple[Case, Bounded]],
         *,
-        only: Sequence[Case] | None = None,
         until_open: bool = False,
     ) -> None:
-        """``only``: the cases that are left, where others were settled before. ``until_open``: a proof is wanted, so
-        the run ends with the first region that cannot have one."""
+        """``left``: the cases to settle, with their bounds. ``until_open``: a proof is wanted, so the run ends with the
+        first region that cannot have one."""
         self._problem = problem
         self._pool = pool
         self._facts = facts
         self._budget = budget
         self._observer = observer
-        self._cases = cases(problem) if only is None else tuple(only)
+        self._cases = tuple(case for case, _ in left)
+        self._roots = [bounded for _, bounded in left]
         self._until_open = until_open
         self._bounders: dict[int, Bounder] = {}
         self._stack: list[_Task] = []
@@ -108,9 +109,7 @@ class WorkList:
     def run(self) -> Outcome:
         """Until everything is settled, a violation is found, or the time is up."""
         share = Fraction(1, max(1, len(self._cases)))
-        roots = [
-            _Task(index, self._bounder(index).bound([case.region])[0], share) for index, case in enumerate(self._cases)
-        ]
+        roots = [_Task(index, bounded, share) for index, bounded in enumerate(self._roots)]
         # The easiest case is on top of the stack.
         self._stack = sorted(roots, key=lambda task: -task.bounded.undecided)
         while (self._stack or self._running) and self.outcome.witness is None and not self._lost():

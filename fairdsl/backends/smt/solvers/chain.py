@@ -20,11 +20,11 @@ import numpy as np
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.encoding import Answer
-from fairdsl.backends.smt.cases import Atom, Case, cases, pair_of
+from fairdsl.backends.smt.cases import Case, cases, pair_of
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.region import whole_region
-from fairdsl.backends.smt.settle import Bounded, Bounder
+from fairdsl.backends.smt.settle import Bounded, bounded_cases
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
 from fairdsl.ir.model import Model
@@ -37,7 +37,7 @@ from fairdsl.verdict import Reason, Witness
 if TYPE_CHECKING:
     from fairdsl.backends.smt.milp.place import Enclosures
 
-__all__ = ["Chained", "Limits", "Status", "decide", "left_by_bounds", "preload"]
+__all__ = ["Chained", "Limits", "Status", "decide", "preload"]
 
 
 class Status(Enum):
@@ -98,7 +98,7 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     every = cases(problem)
     enclosures = _enclosures(problem)
     asked = _left_by_sides(problem, every, enclosures, deadline)
-    open_cases = left_by_bounds(problem, asked)
+    open_cases = _left_by_bounds(problem, asked)
     if not open_cases:
         return Chained(status=Status.HOLDS, by="bounds" if len(asked) == len(every) else "milp")
     undecided: int | None = None
@@ -119,21 +119,10 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     return replace(found, undecided=undecided, trusted=programmed.trusted)
 
 
-def left_by_bounds(problem: Problem, asked: Sequence[Case] | None = None) -> list[tuple[Case, Bounded]]:
-    """Those of the cases (all of them unless told) that bounds leave open, the easiest first."""
-    # Cases with the same conditions share their atoms and differ in their regions alone.
-    together: dict[tuple[Atom, ...], list[Case]] = {}
-    for case in cases(problem) if asked is None else asked:
-        together.setdefault(case.atoms, []).append(case)
-    found = [
-        (case, bounded)
-        for group in together.values()
-        for case, bounded in zip(
-            group, Bounder(problem.model, group[0]).bound([case.region for case in group]), strict=True
-        )
-        if not bounded.settled
-    ]
-    return sorted(found, key=lambda entry: entry[1].undecided)
+def _left_by_bounds(problem: Problem, asked: Sequence[Case]) -> list[tuple[Case, Bounded]]:
+    """Those of the cases that bounds leave open, the easiest first."""
+    found = bounded_cases(problem, asked)
+    return sorted((entry for entry in found if not entry[1].settled), key=lambda entry: entry[1].undecided)
 
 
 def _enclosures(problem: Problem) -> Enclosures:
@@ -235,7 +224,7 @@ def _sampled(problem: Problem, seed: int, until: float) -> Witness | None:
 def _by_z3(problem: Problem, left: list[Case], deadline: float, seed: int) -> Chained:
     """The cases that are left, by z3 and halving."""
     budget = Budget(deadline=deadline, options=Options(Run(jobs=1, seed=seed)))
-    outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), only=left).run()
+    outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), bounded_cases(problem, left)).run()
     if outcome.witness is not None:
         return Chained(status=Status.VIOLATED, by="z3", witness=outcome.witness)
     if outcome.gaps:
