@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fairdsl.data.samples import Samples
 from fairdsl.diagnostics import Reporter
 from fairdsl.elaborate import errors
 from fairdsl.ir.model import Model
@@ -25,6 +26,7 @@ class Populations:
     data: Mapping[str, str]
     reporter: Reporter
     _built: dict[tuple[str, str | None], Population | None] = field(default_factory=dict)
+    _samples: Samples = field(default_factory=Samples)
 
     def check_names(self) -> None:
         """Report data for distributions that there are not, or that read no data."""
@@ -64,7 +66,6 @@ class Populations:
             return None
         key = (name, model_name if needs_model else None)
         if key not in self._built:
-            self._built[key] = build(
-                distribution, model if needs_model else None, self.reporter, data=self.data.get(name)
-            )
+            cut_by, data = model if needs_model else None, self.data.get(name)
+            self._built[key] = build(distribution, cut_by, self.reporter, data=data, samples=self._samples)
         return self._built[key]

@@ -7,6 +7,7 @@ so the interval contains the proportion at least as often as it says, for every 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from math import exp, lgamma, log, log1p
 
 __all__ = ["clopper_pearson", "upper_tail"]
@@ -16,6 +17,7 @@ _MARGIN = 1e-6
 _STEPS, _TERMS, _PRECISION, _TINY = 80, 100_000, 1e-14, 1e-300
 
 
+@lru_cache(maxsize=4096)  # metrics of one table ask for the same groups
 def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[Fraction, Fraction]:
     """An interval that contains the proportion with at least the given probability."""
     if not 0 <= hits <= trials or trials < 1:

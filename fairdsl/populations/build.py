@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from fairdsl.data.samples import Samples
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.ir.domain import Integer, ModelThresholds
 from fairdsl.ir.model import Model
@@ -21,12 +22,17 @@ __all__ = ["build", "depends_on_model"]
 
 
 def build(
-    distribution: CheckedDistribution, model: Model | None, reporter: Reporter, *, data: str | None = None
+    distribution: CheckedDistribution,
+    model: Model | None,
+    reporter: Reporter,
+    *,
+    data: str | None = None,
+    samples: Samples | None = None,
 ) -> Population | None:
     """The law of the distribution, or None after reporting why it has none.
 
     ``model`` is the one under audit, for ``bins by model``. ``data`` is the path of a file to read in place
-    of the spec's (a pinned digest still has to match).
+    of the spec's (a pinned digest still has to match), ``samples`` are those of the run, which are read once.
     """
     columns = Columns(attributes=distribution.columns, model=model, reporter=reporter, span=distribution.span)
     path = data if data is not None else distribution.source.path if distribution.source is not None else ""
@@ -41,7 +47,7 @@ def build(
 
                 return read_network(distribution, path)
             case _:
-                return _counted(distribution, columns, path)
+                return _counted(distribution, columns, path, samples)
     except DiagnosticError as problem:
         reporter.extend(problem.diagnostics)
         return None
@@ -52,7 +58,9 @@ def depends_on_model(distribution: CheckedDistribution) -> bool:
     return any(isinstance(attribute.bins_by, ModelThresholds) for attribute in distribution.columns)
 
 
-def _counted(distribution: CheckedDistribution, columns: Columns, path: str) -> Population | None:
+def _counted(
+    distribution: CheckedDistribution, columns: Columns, path: str, samples: Samples | None
+) -> Population | None:
     """A law from rows."""
     from fairdsl.populations.rows import from_rows
 
@@ -61,7 +69,7 @@ def _counted(distribution: CheckedDistribution, columns: Columns, path: str) -> 
     for parent, child in spans:
         parents[child].append(parent)
     every = {place: parents[place] for place in range(len(columns.attributes))}
-    return None if _in_a_circle(columns, every, spans) else from_rows(distribution, columns, path)
+    return None if _in_a_circle(columns, every, spans) else from_rows(distribution, columns, path, samples or Samples())
 
 
 def _uniform(distribution: CheckedDistribution, columns: Columns) -> Network | None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairdsl.data.errors import not_the_pinned_data
-from fairdsl.data.table import read_table
+from fairdsl.data.samples import Samples
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.ir.population import Cell, Network, Population, Rows, Sample
 from fairdsl.populations import errors
@@ -29,12 +29,12 @@ _SAMPLE_SIZE = Fraction(10)
 Settings = tuple[tuple[str, str], ...]
 
 
-def from_rows(distribution: CheckedDistribution, columns: Columns, path: str) -> Population | None:
+def from_rows(distribution: CheckedDistribution, columns: Columns, path: str, samples: Samples) -> Population | None:
     """The law that the rows at ``path`` give; None after reporting.
 
     Raises DiagnosticError for a file that is no table of these columns (E0530 to E0534).
     """
-    sample = _sample(distribution, path)
+    sample = _sample(distribution, path, samples)
     name, has_label = distribution.name, distribution.label is not None
     if distribution.kind == "empirical":
         attributes = columns.with_bins(sample.values)
@@ -68,15 +68,14 @@ def from_rows(distribution: CheckedDistribution, columns: Columns, path: str) ->
     return network
 
 
-def _sample(distribution: CheckedDistribution, path: str) -> Sample:
+def _sample(distribution: CheckedDistribution, path: str, samples: Samples) -> Sample:
     """The rows, with the label as the last column."""
-    domain, label = distribution.domain, distribution.label
-    table = read_table(path, domain, distribution.columns[-1] if label is not None else None)
+    sample = samples.of(path, distribution.domain, distribution.columns[-1] if distribution.label is not None else None)
     source = distribution.source
-    if source is not None and source.sha256 is not None and source.sha256.lower() != table.sha256:
+    if source is not None and source.sha256 is not None and source.sha256.lower() != sample.sha256:
         span = source.digest_span or source.span
-        raise DiagnosticError(not_the_pinned_data(path, source.sha256, table.sha256, span))
-    return Sample(path=path, sha256=table.sha256, values=table.with_labels)
+        raise DiagnosticError(not_the_pinned_data(path, source.sha256, sample.sha256, span))
+    return sample
 
 
 # ---- structures ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,7 +42,7 @@ class Heard:
 
 
 def test_a_listener_hears_cheap_properties_first_and_the_report_keeps_the_specs_order(spec: Path) -> None:
-    heard = Heard()
+    heard, began = Heard(), time.monotonic()
     report = fairdsl.check(spec, timeout=4.0, listener=heard)
     assert list(heard.properties) == [item.name for item in report.properties] == ["slow", "both", "quick"]
     assert [item.name for item in heard.items] == ["both", "quick", "slow"]
@@ -49,8 +50,8 @@ def test_a_listener_hears_cheap_properties_first_and_the_report_keeps_the_specs_
     (begun,) = heard.reports
     assert (begun.properties, begun.models, begun.sha256) == ((), report.models, report.sha256)
     assert [item["name"] for item in report_to_json(report)["properties"]] == ["slow", "both", "quick"]
-    # What cheap demands leave of the time is the expensive one's, which is more than its fourth.
-    assert report.properties[0].demands[0].seconds > 1.2
+    # What cheap demands leave of the time is the expensive one's, which is the last: the whole time is used.
+    assert time.monotonic() - began > 3.0
 
 
 def test_plans_say_whose_turn_it_is(spec: Path) -> None:
