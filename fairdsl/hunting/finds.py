@@ -9,10 +9,7 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.search.caught import Caught, Near
-from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.judge import Judged
-from fairdsl.backends.search.severity import Severity, severity
+from fairdsl.backends.search import Caught, Judged, Near, Severity, evaluator_of, severity
 from fairdsl.data.table import TableInside
 from fairdsl.hunting.found import Example
 from fairdsl.ir.problem import Problem

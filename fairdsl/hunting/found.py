@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from fairdsl.backends.search.caught import Ending
+from fairdsl.backends.search import Ending
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.hunting.near import NearSummary
 from fairdsl.hunting.table import Column

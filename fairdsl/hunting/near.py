@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.search.caught import Near
+from fairdsl.backends.search import Near
 from fairdsl.data.errors import not_the_pinned_data
 from fairdsl.data.table import TableInside, read_inside
 from fairdsl.diagnostics import DiagnosticError

@@ -23,12 +23,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Silent
 from fairdsl.backends.leaf_boxes import LeafBoxes
-from fairdsl.backends.search.boxes import Box, Span
-from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.ground import Ground
-from fairdsl.backends.search.growth import grown
-from fairdsl.backends.search.judge import Judged
-from fairdsl.backends.search.shares import Share, share_of
+from fairdsl.backends.search import Box, Ground, Judged, Share, Span, evaluator_of, grown, share_of
 from fairdsl.hunting.medoids import Metric, middles
 from fairdsl.ir.expr import TRUE, Compare, Linear, Member, Predicate, Relation, Variable, Who, conjoin
 from fairdsl.ir.problem import Problem

@@ -10,11 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.search.caught import Caught
-from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.hunt import hunt
-from fairdsl.backends.search.judge import Judged
-from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.backends.search import STRATEGIES, Caught, Judged, evaluator_of, hunt
 from fairdsl.clock import Deadline, phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate

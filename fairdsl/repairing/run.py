@@ -16,10 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.search.evaluators import evaluator_of
-from fairdsl.backends.search.hunt import Ending as HuntEnding
-from fairdsl.backends.search.hunt import hunt
-from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.backends.search import STRATEGIES, evaluator_of, hunt
+from fairdsl.backends.search import Ending as HuntEnding
 from fairdsl.backends.units import settling
 from fairdsl.clock import interrupting
 from fairdsl.diagnostics import DiagnosticError

@@ -1,5 +1,32 @@
-"""The quick falsifier: finds violations, proves nothing."""
+"""The quick falsifier: finds violations, proves nothing. What others use of it is offered here."""
 
+from fairdsl.backends.search.boxes import Box, Span
+from fairdsl.backends.search.caught import Caught, Ending, Near
+from fairdsl.backends.search.evaluators import evaluator_of
+from fairdsl.backends.search.ground import Ground
+from fairdsl.backends.search.growth import grown
+from fairdsl.backends.search.hunt import hunt
+from fairdsl.backends.search.judge import Judged
 from fairdsl.backends.search.procedure import Search
+from fairdsl.backends.search.severity import Severity, severity
+from fairdsl.backends.search.shares import Share, share_of
+from fairdsl.backends.search.strategies import STRATEGIES
 
-__all__ = ["Search"]
+__all__ = [
+    "STRATEGIES",
+    "Box",
+    "Caught",
+    "Ending",
+    "Ground",
+    "Judged",
+    "Near",
+    "Search",
+    "Severity",
+    "Share",
+    "Span",
+    "evaluator_of",
+    "grown",
+    "hunt",
+    "severity",
+    "share_of",
+]
