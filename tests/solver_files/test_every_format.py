@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -16,6 +17,7 @@ from fairdsl.report.model import DemandReport, Report
 from fairdsl.solver_files.manifest import MANIFEST
 from fairdsl.verdict import Fidelity, Judgement
 
+ROOT = Path(__file__).parents[2]
 SPEC = """
 domain Person {{
   age  : integer 0 .. {oldest}
@@ -193,6 +195,22 @@ def test_a_format_is_registered_in_one_line(form: str) -> None:
     assert encoding.name == form
     assert encoding.extension == FORMATS[form].extension
     assert [backend for backend in {row.backend for row in fairdsl.capabilities()} if form in formats_of(backend)]
+
+
+def test_every_encoding_is_registered() -> None:
+    """By their text, for a module that nobody registers is imported by nobody."""
+    files = (ROOT / "fairdsl" / "backends").rglob("*.py")
+    classes = [
+        node for file in files for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
+    ]
+    encodings, before = {"Encoding"}, set[str]()
+    while before != encodings:
+        before = set(encodings)
+        encodings |= {
+            each.name for each in classes if {base.id for base in each.bases if isinstance(base, ast.Name)} & encodings
+        }
+    extended = {base.id for each in classes for base in each.bases if isinstance(base, ast.Name)}
+    assert encodings - extended == {form.encoding.partition(":")[2] for form in FORMATS.values()}
 
 
 @pytest.mark.parametrize("piece", sorted(Encoding.__abstractmethods__))
