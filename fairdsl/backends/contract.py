@@ -178,6 +178,8 @@ class Facts:
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only
+    #: What the present stage knows already, whole: its verdict where the clock ends it.
+    so_far: Verdict | None = None
 
 
 class Procedure(Protocol):

@@ -43,7 +43,7 @@ __all__ = [
 
 #: Seconds after a deadline at which work that does not look at the clock is ended: those that do look get that long
 #: to put together what they have.
-GRACE = 0.3
+GRACE = 0.5
 #: Seconds after which the alarm rings again, where something swallowed its exception or must not be cut now.
 _AGAIN, _SOON = 1.0, 0.02
 #: Seconds that starting Python may have taken; an older process is not one that was started for a command.
@@ -52,7 +52,9 @@ _START = 5.0
 _IMPORTS = "<frozen importlib"
 
 _BEGAN: ContextVar[float | None] = ContextVar("when the command began", default=None)
+#: On the clock of the work, which stands still while work is done that counts against no budget.
 _UNTIL: ContextVar[float] = ContextVar("the deadline in force", default=inf)
+_STOOD: ContextVar[float] = ContextVar("how long that clock stood still", default=0.0)
 _LABEL: ContextVar[str] = ContextVar("what is going on", default="")
 
 
@@ -117,13 +119,17 @@ def command_began(moment: float) -> Iterator[None]:
 
 def deadline_in_force() -> Deadline:
     """The earliest deadline of the blocks that this is in."""
-    return Deadline(_UNTIL.get())
+    return Deadline(_UNTIL.get() + _STOOD.get())
 
 
 def look() -> None:
     """Look at the clock; raises OutOfTimeError, for the innermost :func:`until`, where the deadline in force passed."""
-    if time.monotonic() >= _UNTIL.get():
+    if _work_clock() >= _UNTIL.get():
         raise OutOfTimeError
+
+
+def _work_clock() -> float:
+    return time.monotonic() - _STOOD.get()
 
 
 class Scope:
@@ -139,7 +145,7 @@ class Scope:
         self._rings: float | None = None
 
     def __enter__(self) -> Scope:
-        own = min(self._deadline, _UNTIL.get())
+        own = min(self._deadline - _STOOD.get(), _UNTIL.get())
         self._token = _UNTIL.set(own)
         if self._grace is not None and own < inf:
             self._rings = _ALARM.push(own + self._grace)
@@ -168,12 +174,14 @@ def until(deadline: Deadline | float, *, grace: float | None = None) -> Scope:
 
 @contextmanager
 def untimed() -> Iterator[None]:
-    """A block that no deadline around it ends: work that is nobody's question and counts against no budget."""
+    """A block of work that is nobody's question: no deadline ends it, and those around it are as much later."""
     token = _UNTIL.set(inf)
     silent = _ALARM.push(inf)
+    began = time.monotonic()
     try:
         yield
     finally:
+        _STOOD.set(_STOOD.get() + time.monotonic() - began)
         if silent is not None:
             _ALARM.pop(silent)
         _UNTIL.reset(token)
@@ -211,11 +219,11 @@ class _Alarm:
         if rings == inf:
             signal.setitimer(signal.ITIMER_REAL, 0)
         else:
-            signal.setitimer(signal.ITIMER_REAL, max(1e-4, rings - time.monotonic()), _AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, max(1e-4, rings - _work_clock()), _AGAIN)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         """Raise in the main thread, where it is; a little later where that would break something."""
-        if not self._rings or time.monotonic() < self._rings[-1]:
+        if not self._rings or _work_clock() < self._rings[-1]:
             return
         if must_not_be_cut(frame, __file__):
             signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
-from fairdsl.clock import GRACE, received, until, untimed
+from fairdsl.clock import GRACE, received, until
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.ended import as_interrupted, unanswered
@@ -34,8 +34,7 @@ _Answered = Holds | Violated | Unknown | Shares | Estimated | Value
 def prepare(plan: Plan, observer: Observer) -> float:
     """What the plan's procedures have to do once on a machine; how many seconds that took."""
     procedures = (stage.procedure for stage in plan.stages)
-    with untimed():
-        return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
+    return sum(procedure.prepare(observer) for procedure in procedures if isinstance(procedure, Preparing))
 
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
@@ -63,13 +62,15 @@ def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer)
 
 def _answer(stage: Stage, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
     """What the stage makes of the problem; unknown where it does not end by itself when the time is up."""
-    verdict: Verdict | None = None
+    verdict, facts.so_far = None, None
     try:
         with until(budget.deadline, grace=GRACE):
             verdict = stage.procedure.answer(problem, facts, budget, observer)
     except MemoryError:
         evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
         return Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
+    if verdict is None:
+        verdict = facts.so_far
     if verdict is None:  # a backend that was ended by the clock before it knew anything
         detail, name = "the time was up before anything was decided", stage.procedure.name
         return unanswered(problem.quantity, Reason.TIMEOUT, detail, backend=name, method="ended by the clock")

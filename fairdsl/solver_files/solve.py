@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from fairdsl.backends.contract import Observer
 from fairdsl.backends.encoding import Ended, Solved, Solving, encoding_of
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.formats import FORMATS, format_of
+from fairdsl.clock import phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.json import report_to_json
 from fairdsl.report.model import ExitCode, Report
@@ -63,7 +65,11 @@ def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
     Raises DiagnosticError for a file of no format (E0607), for one that is damaged, for an earlier answer in the way.
     """
     form = _form(path)
-    found = encoding_of(form).solve(path, how, observer)
+    encoding = encoding_of(form)
+    # What saves checkpoints ends by itself, however long it then takes to write down what it has.
+    deadline = inf if "checkpoint" in encoding.options else how.budget.deadline
+    with phase("solving", deadline):
+        found = encoding.solve(path, how, observer)
     demand = found.demand
     solved = SolvedFile(form=form, found=found, report=None if demand is None else report_of([demand]))
     if how.output is not None and found.answer is None:

@@ -98,14 +98,20 @@ def test_an_alarm_that_was_swallowed_rings_again() -> None:
     assert swallowed == 1
 
 
-def test_work_that_is_nobodys_question_is_not_ended() -> None:
-    with until(monotonic() + 0.05, grace=0.0) as scope:
+def test_work_that_is_nobodys_question_counts_against_no_budget() -> None:
+    end = monotonic() + 0.2
+    with until(end, grace=0.0) as scope:
         with untimed():
             assert deadline_in_force().at == inf
-            busy(0.3)
+            busy(0.4)
             look()
+        assert end + 0.4 <= deadline_in_force().at < end + 5
         look()
+        busy(20)
     assert scope.passed
+    with until(monotonic() + 60) as later:
+        look()
+    assert not later.passed
 
 
 def test_somebody_elses_alarm_is_left_alone() -> None:

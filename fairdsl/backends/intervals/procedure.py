@@ -85,13 +85,15 @@ class Intervals:
         run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer)
         run.sample()
         run.refine()
-        run.look_for_pairs()
-        facts.witnesses.extend(run.shown.witnesses)
-        facts.gaps.extend(run.shown.gaps)
         notes: tuple[str, ...] = ()
         if self._compiling:
             notes = (f"{self._compiling:.0f} s for compiling the kernels, once on this machine, are not counted",)
-        return run.verdict(self.name, notes)
+        facts.so_far = run.verdict(self.name, notes)
+        run.look_for_pairs()
+        facts.witnesses.extend(run.shown.witnesses)
+        facts.gaps.extend(run.shown.gaps)
+        facts.so_far = run.verdict(self.name, notes)
+        return run.illustrated(facts.so_far)
 
 
 class _Run:
@@ -174,7 +176,7 @@ class _Run:
         )
         match verdict_of(lowered.task, bounds, counted, evidence, self._open_for()):
             case Shares() as shares:
-                return self._illustrated(replace(shares, witnesses=witnesses))
+                return replace(shares, witnesses=witnesses)
             case Unknown() as unknown if gaps:
                 detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
                 return replace(unknown, reason=Reason.NUMERIC_GAP, detail=detail, witnesses=gaps)
@@ -189,8 +191,10 @@ class _Run:
             return Reason.INCOMPLETE
         return Reason.INTERRUPTED if self._ending is Ending.INTERRUPTED else Reason.TIMEOUT
 
-    def _illustrated(self, shares: Shares) -> Shares:
-        """With the map of where it fails, and, where the share is not known exactly, the estimate."""
+    def illustrated(self, shares: Verdict) -> Verdict:
+        """Shares with the map of where it fails, and, where they are not known exactly, the estimate."""
+        if not isinstance(shares, Shares):
+            return shares
         from fairdsl.backends.intervals.regions_map import BOXES, violation_map
 
         lowered = self._lowered
