@@ -140,7 +140,7 @@ def joined(parts: Sequence[Ensemble]) -> Ensemble:
         yes.append(shape.yes + start)
         no.append(shape.no + start)
         own = part.columns.copy()
-        for column in np.unique(part.columns[shape.inner & (part.columns < 0)]).tolist():
+        for column in np.unique(part.columns[shape.inner & (part.columns < 0)])[::-1].tolist():  # in the tests' order
             test = part.tests[-1 - column]
             own[part.columns == column] = -1 - tests.setdefault(test, len(tests))
         columns.append(own)

@@ -145,11 +145,6 @@ class Trees:
         """How many units there are."""
         return self.shape.leaves
 
-    @property
-    def tested(self) -> list[int]:
-        """The features that some node tests, ascending."""
-        return [int(feature) for feature in np.unique(self.feature[self.shape.inner])]
-
 
 #: What the numbers in ``Trees.relation`` stand for.
 TREE_RELATIONS = (Relation.LE, Relation.LT, Relation.GT, Relation.GE, Relation.EQ, Relation.NE)
@@ -363,6 +358,9 @@ def _times_pick(matrix: Array, part: Pick, width: int) -> Array:
     out = exact.zeros((matrix.shape[0], width))
     if not exact.is_float(columns):
         out = exact.to_fractions(out)
+    if (units[1:] > units[:-1]).all():
+        out[:, units] = columns
+        return out
     _, first = np.unique(units, return_index=True)
     out[:, units[first]] = columns[:, first]
     for extra in np.setdiff1d(np.arange(units.size), first):  # a unit picked more than once: sum up

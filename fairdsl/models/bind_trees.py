@@ -78,7 +78,10 @@ class _Tests:
 
 def bind_trees(trees: Trees, units: Mapping[int, Sequence[Form]], domain: Domain) -> BoundTrees:
     """The trees, where ``units`` are the forms of the units of the blocks that they read. Raises EntangledError."""
-    forms = {feature: form_of(trees.features, feature, units) for feature in trees.tested}
+    forms = {
+        feature: form_of(trees.features, feature, units)
+        for feature in np.unique(trees.feature[trees.shape.inner]).tolist()
+    }
     inner = np.flatnonzero(trees.shape.inner)
     distinct, test_of = _distinct(trees, inner)
     tests = _bound_tests(trees, distinct, forms, domain)

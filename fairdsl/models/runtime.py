@@ -234,8 +234,7 @@ def _fixed_batch(shapes: dict[str, tuple[Any, ...]]) -> int | None:
 def _session(path: str, digest: str, threads: int, unread: bool) -> Session:
     from fairdsl.models.onnx_import.file import file_digest
 
-    found = file_digest(path)
-    if found != digest:
+    if file_digest(path, digest) != digest:
         raise _CannotRunError("the file has changed since it was read")
     return _opened(str(Path(path)), threads, unread)
 
@@ -247,7 +246,7 @@ def _exposed(path: str, digest: str, names: tuple[str, ...]) -> Any:
 
     from fairdsl.models.onnx_import.file import file_digest
 
-    if file_digest(path) != digest:
+    if file_digest(path, digest) != digest:
         raise DiagnosticError(errors.cannot_run(path, "the file has changed since it was read"))
     model = onnx.load(path)
     given = {output.name for output in model.graph.output}

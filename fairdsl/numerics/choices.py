@@ -119,8 +119,8 @@ def _pairs(leaves: Leaves, root: int, alike: BoolArray) -> list[tuple[int, int]]
     stack: list[tuple[int, int, Mapping[int, tuple[Border, Border]]]] = [(root, root, {})]
     while stack:
         first, second, left = stack.pop()
-        node = first if leaves.predicates[first] is not None else second
-        if leaves.predicates[node] is None:
+        node = first if leaves.positions[first] < 0 else second
+        if leaves.positions[node] >= 0:
             found.append((int(leaves.positions[first]), int(leaves.positions[second])))
             if len(found) > _MOST_PAIRS:
                 return None
@@ -133,7 +133,7 @@ def _pairs(leaves: Leaves, root: int, alike: BoolArray) -> list[tuple[int, int]]
             stack += [(x, y, left) for x in ours for y in theirs]
             continue
         low, high = left.get(column, ((-inf, False), (inf, True)))
-        border = leaves.borders[node]
+        border = leaves.border(node)
         for child, ends in ((below, (low, min(high, border))), (above, (max(low, border), high))):
             if ends[0] < ends[1]:
                 pair = (child if first == node else first, child if second == node else second)

@@ -5,7 +5,7 @@ the comparison ``x <= limit`` with a float: for a float x, ``x <= t`` holds iff 
 at most t, and ``x < t`` iff x is at most the greatest float below t, whatever the rational t is. Of scaled integers the
 limit is an integer in the same way (``Leaves._ranked``). Every other test is evaluated once and compared as 0 or 1.
 Between two borders that have one limit there are numbers, none of them a float: what must hold of every real x goes by
-the borders themselves (``Leaves.borders``).
+the borders themselves (``Leaves.border``).
 """
 
 from __future__ import annotations
@@ -116,19 +116,9 @@ class Leaves:
                 found[node] = float_below(thresholds.at(node))
         return np.where(self._tested, found, inf)
 
-    @cached_property
-    def borders(self) -> tuple[Border, ...]:
-        """What the limits stand for, of every number and not of floats alone; of leaves infinite."""
-        ensemble = self.ensemble
-        numbers = ensemble.thresholds.exact.tolist()
-        listed = zip(numbers, ensemble.inclusive.tolist(), self._tested.tolist(), strict=True)
-        return tuple((number, inclusive) if tested else (inf, True) for number, inclusive, tested in listed)
-
-    @cached_property
-    def predicates(self) -> tuple[Predicate | None, ...]:
-        """The nodes' tests; None of leaves."""
-        tested = self._tested.tolist()
-        return tuple(self.ensemble.predicate(node) if tests else None for node, tests in enumerate(tested))
+    def border(self, node: int) -> Border:
+        """What the limit of a node that tests stands for, of every number and not of floats alone."""
+        return self.ensemble.threshold(node), bool(self.ensemble.inclusive[node])
 
     @property
     def different(self) -> list[Predicate]:
@@ -173,8 +163,7 @@ class Leaves:
         """What the nodes' borders come to over a denominator, ascending, and where each node's own stands there."""
         found = self._ranks.get((place, denominator))
         if found is None:
-            inclusive, threshold = self.ensemble.inclusive, self.ensemble.threshold
-            ends = [_numerator((threshold(node), bool(inclusive[node])), denominator) for node in nodes.tolist()]
+            ends = [_numerator(self.border(node), denominator) for node in nodes.tolist()]
             listed = sorted(set(ends))
             rank = {end: float(number) for number, end in enumerate(listed)}
             kind = np.int64 if max(map(abs, listed)) < _FITS else object

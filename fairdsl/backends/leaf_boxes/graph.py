@@ -82,16 +82,16 @@ class Graph:
 
     def tree(self, leaves: Leaves, number: int, leaf: Callable[[int], int]) -> int:
         """The root of a tree, in which ``leaf`` gives the terminal of the leaf at a position among the inputs."""
+        ensemble, shape = leaves.ensemble, leaves.ensemble.shape
+        root = int(shape.roots[number])
         mapped: dict[int, int] = {}
-        for node in reversed(_below(leaves, int(leaves.roots[number]))):
-            predicate = leaves.predicates[node]
-            if predicate is None:
+        for node in range(int(shape.ends[root]) - 1, root - 1, -1):  # children before their parents
+            if shape.inner[node]:
+                yes, no = mapped.pop(int(shape.yes[node])), mapped.pop(int(shape.no[node]))
+                mapped[node] = self.graft(ensemble.predicate(node), yes, no)
+            else:
                 mapped[node] = leaf(int(leaves.positions[node]))
-                continue
-            turned = int(leaves.turned[node])
-            yes, no = (mapped[int(leaves.below[2 * node + side])] for side in (turned, 1 - turned))
-            mapped[node] = self.graft(predicate, yes, no)
-        return mapped[int(leaves.roots[number])]
+        return mapped[root]
 
     def _tested(self, predicate: Predicate, yes: int, no: int) -> int:
         found = test_of(predicate)
@@ -110,12 +110,3 @@ class Graph:
         self.yes.append(yes)
         self.no.append(no)
         return len(self) - 1
-
-
-def _below(leaves: Leaves, root: int) -> list[int]:
-    """The nodes of one tree, parents before children."""
-    found = [root]
-    for node in found:
-        if leaves.predicates[node] is not None:
-            found += leaves.below[2 * node : 2 * node + 2].tolist()
-    return found

@@ -88,7 +88,7 @@ def _of_model(model: Model, quantity: Quantity) -> Refusal | None:
         if not isinstance(model.inputs[position], IndicatorInput) and weighed[:, position].any():
             return Refusal(why="the model weighs numbers, it is no tree", span=model.span)
     lone = [model.inputs[position] for position in _indicators(model, leaves)]
-    tests = [test for test in leaves.predicates if test is not None]
+    tests = leaves.different
     tests += [item.predicate for item in lone if isinstance(item, IndicatorInput)]
     if (refusal := _of_tests(tests, model.span, "a test of the model")) is not None:
         return refusal
@@ -116,7 +116,7 @@ def _of_domain(problem: Problem, pair: Pair) -> Refusal | None:
         if isinstance(values, Finite) and not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
     count = prod(len(cuts[index].parts) for index in pair.differ)
-    tests = len(Leaves.of(problem.model).predicates)
+    tests = Leaves.of(problem.model).ensemble.shape.nodes
     if count > (_ASSIGNMENTS if _all_compared(pair) else _ASSIGNMENTS // 16) or count * tests > _ANSWERS:
         return Refusal(why=f"{count:,} combinations of protected values that the model tells apart", span=pair.span)
     return None
@@ -158,7 +158,7 @@ def _cuts(problem: Problem, pair: Pair, sets: Sequence[ValueSet]) -> tuple[Cut, 
     model, leaves = problem.model, Leaves.of(problem.model)
     tests: list[set[Test]] = [set() for _ in sets]
     predicates = [conjoin(problem.domain.where, pair.target)]
-    predicates += dict.fromkeys(test for test in leaves.predicates if test is not None)
+    predicates += leaves.different
     for position in _indicators(model, leaves):
         item = model.inputs[position]
         assert isinstance(item, IndicatorInput)

@@ -73,14 +73,13 @@ def grown(model: Model, people: Individuals, who: str, sets: Sequence[ValueSet])
 
 def _tests(leaves: Leaves, people: Individuals, who: str, reachable: NDArray[np.bool_]) -> dict[int, Term]:
     """The conditions of the nodes that can be reached."""
-    known: dict[int, Term] = {}
+    ensemble, known = leaves.ensemble, dict[int, Term]()
     found: dict[int, Term] = {}
-    for node in np.flatnonzero(reachable).tolist():
-        predicate = leaves.predicates[node]
-        if predicate is not None:
-            if id(predicate) not in known:
-                known[id(predicate)] = people.holds(predicate, who)
-            found[node] = known[id(predicate)]
+    for node in np.flatnonzero(reachable & ensemble.shape.inner).tolist():
+        test = int(ensemble.distinct[1][node])
+        if test not in known:
+            known[test] = people.holds(ensemble.predicate(node), who)
+        found[node] = known[test]
     return found
 
 

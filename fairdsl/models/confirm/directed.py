@@ -65,7 +65,7 @@ def borders_of(blocks: Sequence[Block], forms: Mapping[int, Sequence[Form]]) -> 
             continue
         tests = _tests(block)
         plain = plain_features(block.testing.features, dict.fromkeys(feature for feature, _ in tests), forms)
-        for feature, threshold in tests[:: max(1, len(tests) // _TESTS)]:
+        for feature, threshold in tests:
             if feature in plain:
                 attribute, factor, constant = plain[feature]
                 found[attribute].append((threshold - constant) / factor)
@@ -73,14 +73,14 @@ def borders_of(blocks: Sequence[Block], forms: Mapping[int, Sequence[Form]]) -> 
 
 
 def _tests(block: Block) -> list[tuple[int, float]]:
-    """The features that a block tests, each with the numbers that it is compared with, in a fixed order."""
+    """Features that a block tests, each with the number that it is compared with; of many tests some."""
     if block.indicators is not None:
-        return [(test.feature, float(test.threshold)) for test in block.indicators.tests]
+        tests = block.indicators.tests
+        return [(test.feature, float(test.threshold)) for test in tests[:: max(1, len(tests) // _TESTS)]]
     assert block.trees is not None, "the block tests"
-    inner = block.trees.shape.inner
-    both = np.stack([block.trees.feature[inner].astype(np.float64), block.trees.threshold[inner]], axis=1)
-    kept = both[np.sort(np.unique(both, axis=0, return_index=True)[1])] if len(both) <= _TESTS else both
-    return [(int(feature), threshold) for feature, threshold in kept.tolist()]
+    nodes = np.flatnonzero(block.trees.shape.inner)
+    nodes = nodes[:: max(1, len(nodes) // _TESTS)]
+    return list(zip(block.trees.feature[nodes].tolist(), block.trees.threshold[nodes].tolist(), strict=True))
 
 
 def in_leaves(blocks: Sequence[Block], forms: Mapping[int, Sequence[Form]], draw: Draw) -> FloatArray:
@@ -90,7 +90,7 @@ def in_leaves(blocks: Sequence[Block], forms: Mapping[int, Sequence[Form]], draw
         trees = block.trees
         if trees is None:
             continue
-        plain = plain_features(trees.features, trees.tested, forms)
+        plain = plain_features(trees.features, np.unique(trees.feature[trees.shape.inner]).tolist(), forms)
         leaves = np.unique(np.linspace(0, trees.width - 1, _LEAVES).astype(np.int64))
         found = draw.random(len(leaves))
         for row, leaf in zip(found, leaves.tolist(), strict=True):

@@ -94,19 +94,30 @@ class Forest:
 
     def descend(self, value: Rounded) -> tuple[Places, Booleans]:
         """The leaf of each tree [individuals, trees] at the lower ends, and for whom all tests are certain."""
+        certain = np.asarray(np.isfinite(value.error).all(axis=1), dtype=np.bool_)
+        if value.low is value.high and not value.error.any():
+            return self._gone_down(value.low), certain
         rows = np.arange(len(value.low))[:, None]
         here = np.broadcast_to(self.roots, (len(value.low), len(self.roots)))
-        certain = np.ones(len(value.low), dtype=np.bool_)
-        points = value.low is value.high and not value.error.any()
+        least, most = value.reach
         for _ in self.levels:
             feature, mode, threshold = self.feature[here], self.mode[here], self.threshold[here]
-            true = _holds(mode, value.low[rows, feature], threshold)
-            if not points:
-                least, most = value.reach
-                split = _splits(mode, least[rows, feature], most[rows, feature], threshold)
-                certain &= ~split.any(axis=1)
-            here = np.where(true, self.yes[here], self.no[here])
-        return here, certain & np.isfinite(value.error).all(axis=1)
+            split = _splits(mode, least[rows, feature], most[rows, feature], threshold)
+            certain &= ~split.any(axis=1)
+            here = np.where(_holds(mode, value.low[rows, feature], threshold), self.yes[here], self.no[here])
+        return here, certain
+
+    def _gone_down(self, points: Floats) -> Places:
+        """The leaf of each tree [individuals, trees] that exact points reach."""
+        starts = (np.arange(len(points)) * points.shape[1])[:, None]
+        flat = np.ascontiguousarray(points, dtype=np.float64).reshape(-1)
+        only = set(self.mode[self.mode != _LEAF].tolist())
+        here = np.repeat(self.roots[None, :], len(points), axis=0)
+        for _ in self.levels[1:]:
+            x, threshold = flat.take(self.feature.take(here) + starts), self.threshold.take(here)
+            true = x <= threshold if only == {_MODES["BRANCH_LEQ"]} else _holds(self.mode.take(here), x, threshold)
+            here = np.where(true, self.yes.take(here), self.no.take(here))
+        return here
 
     def spread(self, value: Rounded, rows: Places) -> tuple[Floats, Floats, Floats, Floats]:
         """Of the sums of votes of these individuals [rows, columns]: least, greatest, how far apart the runtime's
@@ -180,65 +191,88 @@ def _splits(mode: NDArray[np.int8], low: Floats, high: Floats, threshold: Floats
 
 
 def forest_of(call: Call, prefix: str, columns: int) -> Forest:
-    """The trees of a node, with the votes under ``class_`` or ``target_``."""
-    names = _names(call.attribute("nodes_treeids", []), call.attribute("nodes_nodeids", []))
-    place = {name: index for index, name in enumerate(names)}
-    if len(place) != len(names) or not names or columns < 1:
+    """The trees of a node, with the votes under ``class_`` or ``target_``; read once, and kept with the node."""
+    key = (Forest, prefix, columns)
+    if key not in call.node.kept:
+        call.node.kept[key] = _forest(call, prefix, columns)
+    forest: Forest = call.node.kept[key]
+    return forest
+
+
+def _forest(call: Call, prefix: str, columns: int) -> Forest:
+    names = _Named.of(call.node.integers("nodes_treeids"), call.node.integers("nodes_nodeids"))
+    if names is None or columns < 1:
         raise NoBoundError("its nodes do not make trees")
-    try:
-        mode = np.array([_MODES[name] for name in call.attribute("nodes_modes", [])], dtype=np.int8)
-        tests = mode != _LEAF
-        yes, no = (_children(call, f"nodes_{side}nodeids", names, place, tests) for side in ("true", "false"))
-    except KeyError as problem:
-        raise NoBoundError(f"its nodes do not make trees: {problem}") from problem
-    feature = np.where(tests, np.array(call.attribute("nodes_featureids", []), dtype=np.intp), 0)
-    below = np.zeros(len(names), dtype=np.int64)
-    np.add.at(below, np.concatenate([yes[tests], no[tests]]), 1)
+    modes = call.attribute("nodes_modes", [])
+    if not set(modes) <= _MODES.keys():
+        raise NoBoundError("its nodes do not make trees: some branch in an unknown way")
+    mode = np.array([_MODES[name] for name in modes], dtype=np.int8)
+    tests = mode != _LEAF
+    yes, no = (_children(call, f"nodes_{side}nodeids", names, tests) for side in ("true", "false"))
+    feature = np.where(tests, call.node.integers("nodes_featureids"), 0)
+    below = np.bincount(np.concatenate([yes[tests], no[tests]]), minlength=len(mode))
     if (below > 1).any() or (feature < 0).any():
         raise NoBoundError("its nodes do not make trees")
     roots = np.flatnonzero(below == 0)
     threshold = call.numbers("nodes_values")
-    return Forest(mode, feature, threshold, yes, no, roots, **_votes(call, prefix, columns, place, mode, names))
+    return Forest(mode, feature, threshold, yes, no, roots, **_votes(call, prefix, columns, names, mode))
 
 
-def _names(trees: list[int], nodes: list[int]) -> list[tuple[int, int]]:
-    return list(zip(trees, nodes, strict=True))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Named:
+    """Nodes by their tree and their number in it; ``order`` sorts them, ``tree`` is the rank of each one's tree."""
+
+    trees: Places
+    numbers: Places
+    order: Places
+    keys: Places
+    tree: Places
+
+    @classmethod
+    def of(cls, trees: Places, numbers: Places) -> _Named | None:
+        """None where two nodes have one name, or there are none."""
+        if not len(trees) or len(trees) != len(numbers):
+            return None
+        (listed, tree), (all_numbers, number) = (np.unique(ids, return_inverse=True) for ids in (trees, numbers))
+        key = tree * len(all_numbers) + number
+        order = np.argsort(key)
+        keys = key[order]
+        return None if (keys[1:] == keys[:-1]).any() else cls(listed, all_numbers, order, keys, tree)
+
+    def places(self, trees: Places, numbers: Places) -> Places:
+        """Where the nodes of these names are; -1 where there is none."""
+        found = np.zeros(len(trees), dtype=np.int64)
+        there = np.ones(len(trees), dtype=np.bool_)
+        for listed, wanted, size in ((self.trees, trees, len(self.numbers)), (self.numbers, numbers, 1)):
+            rank = np.minimum(np.searchsorted(listed, wanted), len(listed) - 1)
+            there &= listed[rank] == wanted
+            found += rank * size
+        place = np.minimum(np.searchsorted(self.keys, found), len(self.keys) - 1)
+        return np.where(there & (self.keys[place] == found), self.order[place], -1)
 
 
-def _children(
-    call: Call, attribute: str, names: list[tuple[int, int]], place: dict[tuple[int, int], int], tests: Booleans
-) -> Places:
-    numbers = call.attribute(attribute, [])
-    listed = zip(names, numbers, tests.tolist(), strict=True)
-    return np.array(
-        [place[name[0], child] if test else index for index, (name, child, test) in enumerate(listed)], dtype=np.intp
-    )
+def _children(call: Call, attribute: str, names: _Named, tests: Booleans) -> Places:
+    found = names.places(call.node.integers("nodes_treeids"), call.node.integers(attribute))
+    if (found[tests] < 0).any():
+        raise NoBoundError("its nodes do not make trees: some branch ends nowhere")
+    return np.where(tests, found, np.arange(len(tests)))
 
 
-def _votes(
-    call: Call,
-    prefix: str,
-    columns: int,
-    place: dict[tuple[int, int], int],
-    mode: NDArray[np.int8],
-    names: list[tuple[int, int]],
-) -> dict[str, Any]:
+def _votes(call: Call, prefix: str, columns: int, names: _Named, mode: NDArray[np.int8]) -> dict[str, Any]:
     """The votes by leaf and column."""
-    voters = _names(call.attribute(f"{prefix}_treeids", []), call.attribute(f"{prefix}_nodeids", []))
-    column = np.array(call.attribute(f"{prefix}_ids", []), dtype=np.intp)
+    node = names.places(call.node.integers(f"{prefix}_treeids"), call.node.integers(f"{prefix}_nodeids"))
+    column = call.node.integers(f"{prefix}_ids")
     weight = call.numbers(f"{prefix}_weights")
-    node = np.array([place.get(name, -1) for name in voters], dtype=np.intp)
     if (node < 0).any() or (mode[node] != _LEAF).any() or (column < 0).any() or (column >= columns).any():
         raise NoBoundError("a node votes that is no leaf")
     votes, count = np.zeros((len(mode), columns)), np.zeros((len(mode), columns))
     np.add.at(votes, (node, column), weight)
     np.add.at(count, (node, column), 1.0)
-    tree = np.unique(np.array([name[0] for name in names]), return_inverse=True)[1]
-    most = np.zeros((int(tree.max()) + 1, columns))
-    np.maximum.at(most, tree, count)
+    most = np.zeros((len(names.trees), columns))
+    np.maximum.at(most, names.tree, count)
     least = np.full(most.shape, np.inf)
     leaves = mode == _LEAF
-    np.minimum.at(least, tree[leaves], count[leaves])
+    np.minimum.at(least, names.tree[leaves], count[leaves])
     return {
         "votes": votes,
         "terms": most.sum(axis=0),

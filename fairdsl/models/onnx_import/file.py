@@ -46,6 +46,17 @@ class RawNode:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any] = field(default_factory=dict)
     opset: int = 0
+    #: What readers derived of the attributes, by keys of their own.
+    kept: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def integers(self, name: str) -> NDArray[np.int64]:
+        """A list of integers as a vector that nobody may change; empty where the file has none."""
+        if name not in self.kept:
+            found = np.array(self.attributes.get(name) or [], dtype=np.int64)
+            found.setflags(write=False)
+            self.kept[name] = found
+        vector: NDArray[np.int64] = self.kept[name]
+        return vector
 
     @property
     def where(self) -> str:
@@ -113,10 +124,15 @@ def _beside(path: str, side_file: str) -> bytes:
     return place.read_bytes()
 
 
-def file_digest(path: str) -> str | None:
-    """The digest that :func:`read_file` gives, or None if the file cannot be read any more."""
+def file_digest(path: str, expected: str | None = None) -> str | None:
+    """The digest that :func:`read_file` gives, or None if the file cannot be read any more.
+
+    A file that alone has the ``expected`` one has no side files, and is not parsed.
+    """
     try:
         content = Path(path).read_bytes()
+        if sha256(content).hexdigest() == expected:
+            return expected
         return digest_with_sides(path, content, parse_model(path, content, None), None)
     except (OSError, DiagnosticError):
         return None
@@ -218,7 +234,10 @@ def _attribute(attribute: Any, folder: str) -> Any:
         return None  # operators with bodies are refused by name later
     value = onnx.helper.get_attribute_value(attribute)
     if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
-        return [_text(item) for item in value] if attribute.type == onnx.AttributeProto.STRINGS else list(value)
+        if attribute.type != onnx.AttributeProto.STRINGS:
+            return list(value)
+        known = {item: _text(item) for item in set(value)}  # a forest says of each of its nodes what it does
+        return [known[item] for item in value]
     return _text(value)
 
 

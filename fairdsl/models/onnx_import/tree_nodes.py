@@ -6,7 +6,6 @@ of thousands of nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,30 +39,53 @@ _MOST_NODES = 1 << 23
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Names:
-    """Where the node of a tree and number lies in the lists; trees and numbers are any integers."""
+    """Where the node of a tree and number lies in the lists; trees and numbers are any integers.
+
+    ``sizes`` are the nodes of each tree, where the nodes of every tree are numbered from 0 as they are listed, as most
+    files do; then ``keys`` are the trees' starts.
+    """
 
     trees: IntArray
     numbers: IntArray
     keys: IntArray
     places: IntArray
+    sizes: IntArray | None = None
 
     @classmethod
     def of(cls, trees: IntArray, numbers: IntArray) -> _Names:
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(trees)) + 1])
+        listed, sizes = trees[starts], np.diff(starts, append=len(trees))
+        every = np.arange(len(trees))
+        if (np.diff(listed) > 0).all() and np.array_equal(numbers, every - np.repeat(starts, sizes)):
+            return cls(listed, numbers, starts, every, sizes)
         distinct_trees, tree = np.unique(trees, return_inverse=True)
         distinct_numbers, number = np.unique(numbers, return_inverse=True)
         keys = tree.reshape(-1) * len(distinct_numbers) + number.reshape(-1)
         places = np.argsort(keys, kind="stable")
         return cls(distinct_trees, distinct_numbers, keys[places], places)
 
+    @property
+    def twice(self) -> IntArray:
+        """The places of nodes that have the name of another one."""
+        again = np.flatnonzero(np.diff(self.keys) == 0) if self.sizes is None else np.zeros(0, dtype=np.int64)
+        return self.places[again]
+
     def find(self, trees: IntArray, numbers: IntArray) -> IntArray:
         """The places of nodes in the lists, -1 of those that are not there."""
-        (tree, known), (number, found) = _among(self.trees, trees), _among(self.numbers, numbers)
+        tree, known = _among(self.trees, trees)
+        if self.sizes is not None:
+            there = known & (numbers >= 0) & (numbers < self.sizes[tree])
+            return np.where(there, self.keys[tree] + numbers, -1)
+        number, found = _among(self.numbers, numbers)
         place, there = _among(self.keys, tree * len(self.numbers) + number)
         return np.where(known & found & there, self.places[place], -1)
 
 
 def _among(ascending: IntArray, values: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
     """Where values stand in a list that ascends, and whether they do; the list is not empty."""
+    if int(ascending[-1]) - int(ascending[0]) == len(ascending) - 1:
+        place = np.clip(values, ascending[0], ascending[-1]) - ascending[0]
+        return place, np.asarray(ascending[place] == values, dtype=np.bool_)
     place = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
     return place, np.asarray(ascending[place] == values, dtype=np.bool_)
 
@@ -80,11 +102,11 @@ class ReadTrees:
 
 def read_trees(call: NodeCall, features: Affine) -> ReadTrees:
     """The trees of a node that tests ``features``; raises UnreadableError for what are none."""
-    trees, numbers = _stored(call, "nodes_treeids"), _stored(call, "nodes_nodeids")
+    trees, numbers = call.node.integers("nodes_treeids"), call.node.integers("nodes_nodeids")
     modes = [_MODES.get(mode, _UNKNOWN) for mode in call.attribute("nodes_modes", None) or []]
     mode = np.array(modes, dtype=np.int8)
-    feature, threshold = _stored(call, "nodes_featureids"), finite(call, "nodes_values")
-    children = [_stored(call, f"nodes_{side}nodeids") for side in ("true", "false")]
+    feature, threshold = call.node.integers("nodes_featureids"), finite(call, "nodes_values")
+    children = [call.node.integers(f"nodes_{side}nodeids") for side in ("true", "false")]
     lengths = [len(trees), len(numbers), len(mode), len(feature), len(threshold), *map(len, children)]
     if len(set(lengths)) > 1:
         raise ValueError("lists of different lengths")
@@ -116,9 +138,7 @@ def _check_nodes(
     feature: IntArray,
     width: int,
 ) -> None:
-    twice = np.flatnonzero(np.diff(names.keys) == 0)
-    if twice.size:
-        place = names.places[twice[0]]
+    for place in names.twice[:1].tolist():
         raise UnreadableError(f"its tree {listed[0][place]} has two nodes {listed[1][place]}")
     unknown = np.flatnonzero(mode == _UNKNOWN)
     if unknown.size:
@@ -134,7 +154,7 @@ def _check_shape(names: _Names, roots: IntArray, yes: IntArray, no: IntArray) ->
     below = np.concatenate([yes, no])
     if (below < 0).any():
         raise UnreadableError("its nodes do not make trees: some branch ends nowhere")
-    parents = np.bincount(below, minlength=len(names.keys))
+    parents = np.bincount(below, minlength=len(names.places))
     if parents[roots].any():
         raise UnreadableError("some tree is not listed from its root on, which is where onnxruntime starts")
     if (parents > 1).any():
@@ -148,8 +168,8 @@ def read_votes(
 
     Several votes of a leaf for a column add up; of a single column the first one counts.
     """
-    trees, numbers = _stored(call, f"{prefix}_treeids"), _stored(call, f"{prefix}_nodeids")
-    column, weight = _stored(call, f"{prefix}_ids"), finite(call, f"{prefix}_weights")
+    trees, numbers = call.node.integers(f"{prefix}_treeids"), call.node.integers(f"{prefix}_nodeids")
+    column, weight = call.node.integers(f"{prefix}_ids"), finite(call, f"{prefix}_weights")
     if len({len(listed) for listed in (trees, numbers, column, weight)}) > 1:
         raise ValueError("lists of different lengths")
     place = read.names.find(trees, numbers)
@@ -178,12 +198,6 @@ def _added(sums: exact.Array, several: IntArray, keys: IntArray, weight: FloatAr
     sums = sums if exact.is_float(added) else exact.to_fractions(sums)
     sums[list(totals)] = added
     return sums
-
-
-def _stored(call: NodeCall, attribute: str) -> IntArray:
-    """A list of integers."""
-    listed: Sequence[int] = call.attribute(attribute, None) or []
-    return np.array(listed, dtype=np.int64)
 
 
 def finite(call: NodeCall, attribute: str) -> FloatArray:
