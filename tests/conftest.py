@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals.warmup import compile_kernels
@@ -20,11 +21,16 @@ from fairdsl.backends.intervals.warmup import compile_kernels
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Two workers share the processor: a second thread of BLAS only makes them wait for each other, here and in processes
+# that tests start.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+threadpool_limits(limits=1, user_api="blas")
+
 _SLOW_DRAWS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
-# `ci` is reproducible, `nightly` long; everyday runs are short.
-settings.register_profile("dev", max_examples=60, deadline=None, suppress_health_check=_SLOW_DRAWS)
-settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
+# `ci` is reproducible, `nightly` long; everyday runs are short. Tests draw a share of these (tests/drawing.py).
+settings.register_profile("dev", max_examples=30, deadline=None, suppress_health_check=_SLOW_DRAWS)
+settings.register_profile("ci", max_examples=30, deadline=None, derandomize=True, suppress_health_check=_SLOW_DRAWS)
 settings.register_profile("nightly", max_examples=5000, deadline=None, suppress_health_check=_SLOW_DRAWS)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

@@ -24,7 +24,11 @@ def replayed(problem: Problem, pairs: Sequence[tuple[Point, Point]]) -> tuple[Wi
         return ()
     points = np.array([[float(value) for value in a] for a, _ in pairs], dtype=np.float64)
     found = []
+    seen = set[frozenset[Point]]()
     for index in spread(points, problem.domain, _REPLAYS):
+        if frozenset(pairs[index]) in seen:
+            continue  # two rows of one unit may each be shown with the other
+        seen.add(frozenset(pairs[index]))
         for ordered in (pairs[index], pairs[index][::-1]):
             known = witness(problem, *ordered)
             if known is not None and known.replay.agrees:

@@ -52,6 +52,7 @@ class Kind:
 
     ``share`` of the profile's examples are drawn. ``simpler`` are the questions that an engine is asked instead, in
     turn, where it refuses the one that was drawn. ``answered``: who has to answer such problems, and how many.
+    ``written``: the formats of solver files that have to.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Kind:
     known: Callable[[Problem], object]
     wrong: Callable[[Problem, Verdict, object], str | None]
     answered: Mapping[str, Least]
+    written: Mapping[str, Least] = field(default_factory=dict)
     share: float = 1.0
     simpler: Callable[[Problem], Iterator[Problem]] = field(default=lambda drawn: iter(()))
 
@@ -242,7 +244,7 @@ KINDS: list[Kind] = [
     pairs(
         name="pairs",
         problems=problems(),
-        share=2.5,
+        share=4,
         answered={
             "enumerate": Least(decided=0.7, verdicts=EVERY),
             "smt": Least(decided=0.7, verdicts=(Holds, Violated)),
@@ -251,10 +253,17 @@ KINDS: list[Kind] = [
             # It never tells when to stop: what it does not refute stays unknown.
             "search": Least(decided=0.05, verdicts=(Violated,)),
         },
+        written={
+            "smtlib": Least(decided=0.7),
+            # Its points are of a wider question: some come to no pair that replays.
+            "vnnlib": Least(accepted=0.7, decided=0.3),
+            "interval-job": Least(accepted=0.2, decided=0.3),
+        },
     ),
     pairs(
         name="trees",
         problems=tree_problems(),
+        share=1.5,
         answered={
             "enumerate": Least(),
             "smt": Least(decided=0.9),
@@ -265,23 +274,25 @@ KINDS: list[Kind] = [
     pairs(
         name="rules",
         problems=rule_problems(),
-        share=0.7,
+        share=1,
         answered={"enumerate": Least(), "smt": Least(), "intervals": Least(accepted=0.05, decided=0.5)},
     ),
     pairs(
         name="confident decisions",
         problems=confident_problems(),
-        share=0.8,
+        share=1.2,
         answered={"enumerate": Least(verdicts=EVERY), "smt": Least(verdicts=(Holds, Violated))},
     ),
     pairs(
         name="curves",
         problems=problems(widths=(1, 2, 3), curved=True),
+        share=1.5,
         answered={"enumerate": Least(decided=0.8)},
     ),
     Kind(
         name="rows",
         problems=shares_of_rows(),
+        share=1.5,
         known=fair_rows,
         wrong=wrong_rows,
         answered={"rows": Least(decided=0.3, verdicts=(Holds, Shares))},
@@ -289,6 +300,7 @@ KINDS: list[Kind] = [
     Kind(
         name="estimates",
         problems=estimates(),
+        share=1.5,
         known=oracle.truth,
         wrong=wrong_estimate,
         answered={"sampling": Least(decided=0.3, verdicts=(Estimated,))},
@@ -296,12 +308,13 @@ KINDS: list[Kind] = [
     groups(
         name="groups of laws",
         problems=groups_of_laws(),
-        share=1.5,
+        share=3,
         answered={
             "subset_sum": Least(accepted=0.2, decided=0.2),
             "ssat": Least(accepted=0.2, decided=0.2),
             "masses": Least(decided=0.2),
         },
+        written={name: Least(accepted=0.2, decided=0.05) for name in ("subset-sum", "sdimacs", "mcc", "dimacs")},
     ),
-    groups(name="groups of rows", problems=groups_of_rows(), answered={"rows": Least(decided=0.2)}),
+    groups(name="groups of rows", problems=groups_of_rows(), share=1.5, answered={"rows": Least(decided=0.2)}),
 ]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pytest
 from hypothesis import Phase, given, settings
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure, Refusal
+from fairdsl.backends.formats import FORMATS
 from fairdsl.backends.smt import Smt
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.registry import BACKENDS, procedures
 from fairdsl.verdict import Refused, Shares, Unknown, Verdict
-from tests.agreement.bank import KINDS, Kind
+from tests.agreement.bank import KINDS, Kind, Least
 from tests.agreement.engines import KEPT, SECONDS, ask
 from tests.agreement.test_planted_faults import flip_a_strictness
+from tests.agreement.through_files import ThroughFiles
+from tests.drawing import examples
 from tests.solvers import InProcess
 
 #: Engines that start processes keep them here between problems, or start none.
@@ -32,19 +35,30 @@ def registered() -> list[Procedure]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.replace(" ", "_"))
 def test_every_registered_engine_agrees_with_the_oracle(kind: Kind) -> None:
+    enough(hold(kind, registered(), examples(kind.share)), kind.answered)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.written], ids=lambda kind: kind.name.replace(" ", "_"))
+def test_every_format_agrees_with_the_oracle(kind: Kind) -> None:
+    """Of solver files that were written, solved and read back."""
+    enough(hold(kind, [ThroughFiles(name) for name in FORMATS], examples(kind.share / 8)), kind.written)
+
+
+def enough(counted: dict[str, Counter[str]], wanted: Mapping[str, Least]) -> None:
     """Unknown neither agrees nor disagrees, but it is counted, as are refusals: too many are a failure."""
-    counted = hold(kind, registered(), int(kind.share * settings.default.max_examples))
-    for name, least in kind.answered.items():
+    for name, least in wanted.items():
         found = counted[name]
         assert found["accepted"] >= least.accepted * found["asked"], (name, found)
         assert found["decided"] >= least.decided * found["accepted"], (name, found)
         assert all(found[verdict.__name__] for verdict in least.verdicts), (name, found)
 
 
-def test_every_registered_engine_is_held() -> None:
-    """Each has a kind of problems of which it has to answer some."""
+def test_whoever_is_registered_is_held() -> None:
+    """Each engine, and each format of solver files, has a kind of problems of which it has to answer some."""
     assert {name for kind in KINDS for name in kind.answered} == set(BACKENDS)
-    assert all(least.accepted * least.decided > 0 for kind in KINDS for least in kind.answered.values())
+    assert {name for kind in KINDS for name in kind.written} == set(FORMATS)
+    wanted = [least for kind in KINDS for least in (*kind.answered.values(), *kind.written.values())]
+    assert all(least.accepted * least.decided > 0 for least in wanted)
 
 
 @dataclass(frozen=True)

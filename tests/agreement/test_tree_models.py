@@ -32,13 +32,14 @@ from fairdsl.numerics.narrow import ValueSet
 from fairdsl.verdict import Holds, Violated
 from tests.agreement.engines import ask, disagreement
 from tests.builders import domain, integer, layer, linear, point, problem
+from tests.drawing import examples
 from tests.oracle import scores, truth
 from tests.smt.second_solver import ask_cvc5
 from tests.smt.test_agreement import Reluctant, ask_z3
 from tests.tree_strategies import tree_problems
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(tree_problems(Quantity.HOLDS))
 def test_scripts_about_trees(drawn: Problem) -> None:
     """Two solvers agree with the oracle on what is written, and with bounds on what these settle."""
@@ -52,7 +53,7 @@ def test_scripts_about_trees(drawn: Problem) -> None:
     assert ("sat" not in statuses) == known.holds
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(tree_problems(Quantity.HOLDS))
 def test_halving_trees_loses_nobody(drawn: Problem) -> None:
     verdict = Smt(lambda jobs: Reluctant()).answer(drawn, Facts(), Budget.of(20.0), Silent())
@@ -64,7 +65,7 @@ def inside(sets: Sequence[ValueSet], individual: Point) -> bool:
     return all(values.contains(value) for values, value in zip(sets, individual, strict=True))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(tree_problems(Quantity.HOLDS), st.data())
 def test_bounds_enclose_everybody(drawn: Problem, data: st.DataObject) -> None:
     """Boxes of inputs, pre-activations and scores on a random part of the domain, by the definition."""
@@ -87,7 +88,7 @@ def test_bounds_enclose_everybody(drawn: Problem, data: st.DataObject) -> None:
             assert np.all(slow[row][1] >= low[row])
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(tree_problems(Quantity.HOLDS), st.lists(st.integers(-3, 3), min_size=60, max_size=60))
 def test_pairs_of_leaves_cover_all_pairs(drawn: Problem, numbers: list[int]) -> None:
     """Every admissible pair reads one entry of each choice, and a line over both is below its greatest value."""

@@ -14,6 +14,7 @@ from values import damaged, values_of
 
 from fairdsl.codec import MisfitError, decode, encode, plain, schema
 from fairdsl.source import SourceFile, Span
+from tests.drawing import examples
 
 SPAN = Span(SourceFile("a.fair", "domain D {\n  x : int\n}\n"), 13, 14)
 ONE = Sample(
@@ -27,7 +28,7 @@ ONE = Sample(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(1), deadline=None)
 @given(values_of(Sample))
 def test_every_value_comes_back(value: Sample) -> None:
     text = value.to_json()

@@ -24,13 +24,14 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import decision
 from fairdsl.numerics.leaves import Leaves
 from tests import oracle
+from tests.drawing import examples
 from tests.masses.laws import random_laws
 from tests.masses.test_small_populations import enumerated
 from tests.rule_strategies import decided, listed, model_of, rule_lists, rule_models
 from tests.strategies import domains
 from tests.subset_sum.laws import asked, encloses, joint_of
 
-RELAXED = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+RELAXED = settings(max_examples=examples(0.7), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def everybody(domain: Domain) -> list[Point]:

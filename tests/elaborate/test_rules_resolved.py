@@ -26,6 +26,7 @@ from fairdsl.numerics.exact import decision
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.semantics import front_end
 from tests.builders import linear
+from tests.drawing import examples
 from tests.rule_strategies import decided, listed, model_of
 
 DOMAIN = """\
@@ -134,7 +135,7 @@ def test_normal_forms(tmp_path: Path) -> None:
 TESTS = st.sampled_from(["priors > 3", "age >= 22", "race = black", "priors = age - 20", "not age = 19", "priors < 2"])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(0.35), deadline=None)
 @given(st.sampled_from(["dnf", "cnf"]), st.lists(st.lists(TESTS, min_size=1, max_size=3), min_size=1, max_size=3))
 def test_a_normal_form_is_the_condition_that_it_spells(
     tmp_path_factory: pytest.TempPathFactory, form: str, groups: list[list[str]]

@@ -34,6 +34,7 @@ def test_every_row_lies_in_the_domain() -> None:
     assert asked.domain.size == 2 * 2_167_603_200_000_000
 
 
+@pytest.mark.sklearn
 def test_the_tree_is_repaired_as_the_documents_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The goal: 95 % less discrimination over the domain for half a point of accuracy, and what new rows say."""
     sklearn = pytest.importorskip("sklearn")

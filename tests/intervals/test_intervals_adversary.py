@@ -23,6 +23,7 @@ from fairdsl.ir.question import Quantity, Relaxation
 from fairdsl.verdict import Holds, Shares
 from tests.agreement.engines import ask, disagreement
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.strategies import problems
 
@@ -196,7 +197,7 @@ def nasty(draw: st.DrawFn) -> Problem:
     return replace(asked, model=replace(asked.model, layers=tuple(stack), rule=rule))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(0.7), deadline=None, suppress_health_check=list(HealthCheck))
 @given(nasty())
 def test_numbers_of_any_size_are_certified_rightly(asked: Problem) -> None:
     found = ask(Intervals(), asked, 1.0)

@@ -28,6 +28,7 @@ from fairdsl.backends.intervals.kernels.pack import net_of, work_for
 from fairdsl.backends.intervals.kernels.slots import load_slot
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.task import Task
+from tests.drawing import examples
 from tests.intervals.kernel_tasks import (
     on_path,
     path_points,
@@ -38,10 +39,12 @@ from tests.intervals.kernel_tasks import (
     units_of,
 )
 
-some = settings(deadline=None, max_examples=100)
+some = settings(deadline=None, max_examples=examples(1.7))
 seeds = st.integers(0, 2**32 - 1)
 _CELLS = 64
 _PATHS = 60
+#: Comparison 0, of the type that kernels give it: they are not compiled anew for a plain int.
+FIRST = np.int32(0)
 
 
 @dataclass
@@ -107,7 +110,16 @@ def bounded(node: Node) -> tuple[int, int] | None:
     net, work = node.net, node.work
     scratch = work.scratch
     frontier, side, in_force = compose(
-        net.layers, net.paths, work.units, work.forms, work.box, work.halves, scratch.trial, 0, node.count, net.plain
+        net.layers,
+        net.paths,
+        work.units,
+        work.forms,
+        work.box,
+        work.halves,
+        scratch.trial,
+        FIRST,
+        node.count,
+        net.plain,
     )
     if frontier == 0 or not relax(
         net.layers,
@@ -224,7 +236,7 @@ def test_shares_of_regions(seed: int, curved: bool) -> None:
     task, result = node.task, node.work.result
     if task.margin.any() or len(task.rivals) > 1:
         return
-    analyse(node.net, node.work, 0, _CELLS)
+    analyse(node.net, node.work, FIRST, _CELLS)
     assert both_signs(node, 0).mean() <= result[VIOLATING]
     if task.float32_error is not None:
         near = np.zeros(len(node.positions), dtype=bool)
@@ -236,7 +248,7 @@ def test_shares_of_regions(seed: int, curved: bool) -> None:
 @given(seeds, st.booleans())
 def test_shares_of_boxes(seed: int, curved: bool) -> None:
     node = node_of(seed, curved=curved, splits=False)
-    analyse(node.net, node.work, 0, _CELLS)
+    analyse(node.net, node.work, FIRST, _CELLS)
     result = node.work.result
     for added in np.unique(node.task.margin[0]):
         units = unfair(node.task, node.positions, 0, float(added))

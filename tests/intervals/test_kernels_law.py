@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans
 from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box, Halves, Law, Shape
+from tests.drawing import examples
 
-some = settings(deadline=None, max_examples=100)
+some = settings(deadline=None, max_examples=examples(1.7))
 seeds = st.integers(0, 2**32 - 1)
 _CELLS = 64
 _FINE = 16

@@ -19,6 +19,7 @@ from fairdsl.backends.intervals.task import Curve, Task
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, score
+from tests.drawing import examples
 from tests.intervals.kernel_tasks import (
     LATTICE,
     REAL,
@@ -35,7 +36,7 @@ from tests.intervals.kernel_tasks import (
 )
 from tests.oracle import truth
 
-some = settings(deadline=None, max_examples=60)
+some = settings(deadline=None, max_examples=examples(1))
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -53,7 +54,7 @@ def truths_of(task: Task) -> list[tuple[int, int, int]]:
     return [counted(task, float(added)) for added in np.unique(task.margin[0])]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(2.5))
 @given(seeds, st.booleans(), st.sampled_from([0, 1, 32]), st.sampled_from([None, 0, 2, 16]))
 def test_every_stage_is_sound(seed: int, curved: bool, small: int, regions: int | None) -> None:
     """Whether small boxes are evaluated or not, and whether boxes are cut into regions or not."""
@@ -128,7 +129,7 @@ def test_little_memory_is_sound(seed: int) -> None:
     assert_sound(refinement, truths_of(task))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(0.5))
 @given(seeds)
 def test_real_attributes_measure(seed: int) -> None:
     task = random_task(seed, real=True, whole=True)

@@ -21,12 +21,13 @@ from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity, Relaxation
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, problem, real, score
+from tests.drawing import examples
 from tests.intervals.task_oracle import Unit, contributions, count, groups_of, support, units_of
 from tests.oracle import Truth, truth
 from tests.strategies import problems
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(2.5))
 @given(problems(quantity=Quantity.FAIR_SHARE))
 def test_a_task_is_about_what_the_definition_is_about(problem: Problem) -> None:
     if isinstance(roles_of(problem), Refusal):

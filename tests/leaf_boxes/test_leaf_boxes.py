@@ -25,6 +25,7 @@ from fairdsl.replay import witness
 from fairdsl.verdict import Holds, Reason, Shares, Unknown, Violated
 from tests.agreement.engines import ask, disagreement
 from tests.builders import category, domain, integer, layer, linear, member, problem, real, score
+from tests.drawing import examples
 from tests.leaf_boxes.box_problems import box_problems
 from tests.oracle import truth
 
@@ -50,7 +51,7 @@ def test_agrees_with_the_oracle() -> None:
     """Whether the demand holds, and the share, of the same problems."""
     counted: Counter[str] = Counter()
 
-    @settings(max_examples=settings.default.max_examples * 2)
+    @settings(max_examples=examples(2))
     @given(box_problems(Quantity.FAIR_SHARE))
     def agree(drawn: Problem) -> None:
         known = truth(drawn)
@@ -74,7 +75,7 @@ def test_agrees_with_the_oracle() -> None:
     assert counted["Violated"]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(box_problems(Quantity.FAIR_SHARE, most_trees=1))
 def test_every_unfair_unit_yields_a_witness(drawn: Problem) -> None:
     known, pair = truth(drawn), drawn.question

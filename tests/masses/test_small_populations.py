@@ -22,13 +22,14 @@ from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Joint, columns_of, key_of
 from fairdsl.metrics.subject import subject_of, without_influence
 from tests import oracle
+from tests.drawing import examples
 from tests.masses.laws import masses, random_laws
 from tests.strategies import models, predicates
 from tests.subset_sum.laws import asked, encloses
 from tests.tree_strategies import tree_models
 
 F = Fraction
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+RELAXED = settings(max_examples=examples(1), deadline=None, suppress_health_check=list(HealthCheck))
 Sums = dict[tuple[Fraction, ...], Fraction]
 
 

@@ -22,6 +22,7 @@ from fairdsl.models.float32.depends import features_read
 from fairdsl.models.float32.walk import HANDLERS
 from fairdsl.models.onnx_import.walk import HANDLERS as READ
 from fairdsl.models.onnx_import.walk import SEVERAL
+from tests.drawing import examples
 from tests.models import tree_files
 from tests.models.float32_files import at_run_time, exactly, inside, opened, within
 from tests.models.model_files import ml, network, node
@@ -32,7 +33,7 @@ from tests.models.svm_files import classifier_file
 from tests.models.test_onnx_operators import CASES
 
 Rows = np.ndarray[Any, Any]
-FEW = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=examples(0.2), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LABELLED = {"label": TensorProto.INT64, "scores": TensorProto.FLOAT}
 
 

@@ -23,13 +23,14 @@ from fairdsl.models.float32.depends import features_read
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.exact import exact_scores, settled_scores
 from fairdsl.numerics.narrow import narrow
+from tests.drawing import examples
 from tests.models import tree_files
 from tests.models.float32_files import at_run_time, exactly, opened
 from tests.models.model_files import SPAN, declaration, domain, ml, network, node, saved
 from tests.models.test_onnx_operators import CASES
 
 Rows = np.ndarray[Any, Any]
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=examples(0.15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 PEOPLE = domain("p", "q", "r")
 
 

@@ -12,6 +12,8 @@ import pytest
 import fairdsl
 from fairdsl.diagnostics import DiagnosticError
 
+pytestmark = pytest.mark.sklearn
+
 SPEC = """\
 domain People { sex : boolean race : category { red, green, blue } age : integer 20 .. 24 }
 protected sex, race

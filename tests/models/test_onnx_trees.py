@@ -38,6 +38,7 @@ from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.exact import decision, exact_inputs, exact_scores
 from fairdsl.numerics.predicates import holds_for
+from tests.drawing import examples
 
 PEOPLE = domain("age", "hours", "debt", kind=Integer(low=-1, high=5))
 ROWS = everyone()
@@ -45,7 +46,7 @@ POINTS = points_of(ROWS)
 SCORE = WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(1, 4), span=SPAN)
 CLASS = WhenClass.of(1, 1, SPAN)
 HIGHEST = Highest(span=SPAN)
-QUICK = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(0.2), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def probable(q: Fraction, outcome: int = 1) -> WhenProbability:

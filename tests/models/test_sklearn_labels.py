@@ -22,6 +22,8 @@ from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.exact import decision
 from fairdsl.semantics import front_end
 
+pytestmark = pytest.mark.sklearn
+
 PEOPLE = np.array([(age, income) for age in range(12) for income in range(6)], dtype=np.float64)
 ESTIMATORS = {
     "logistic": lambda: LogisticRegression(),

@@ -296,6 +296,7 @@ def test_nothing_is_bounded_where_the_file_computes_in_another_way(tmp_path: Pat
         assert not decided_alike(evaluator, points, evaluator.settled(points)).any()
 
 
+@pytest.mark.sklearn
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly", "sigmoid"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_what_scikit_learn_exports(tmp_path: Path, kernel: str, scaled: bool) -> None:

@@ -22,6 +22,7 @@ from fairdsl.numerics.bounds import (
     preactivation_bounds,
     upper_lines,
 )
+from tests.drawing import examples
 
 Vector = list[Fraction]
 
@@ -96,7 +97,7 @@ def random_network(rng: np.random.Generator, widths: Sequence[int], slope: Fract
     return model_of(layers)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(1), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     widths=st.lists(st.integers(1, 6), min_size=2, max_size=5),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fairdsl.numerics.bounds import LayerBounds, float_layers, preactivation_bounds
 from fairdsl.numerics.dual import Chain, Multipliers, Space, Table, Targets, upper_bounds
+from tests.drawing import examples
 from tests.numerics.test_bounds import exact_preactivations, layer_of, model_of
 
 WILD = [np.nan, np.inf, -np.inf, 0.0, 1e-320, -1e-200, 1e12, -1e12]
@@ -41,7 +42,7 @@ def random_model(rng: np.random.Generator, inputs: int, scale: float):
     return model_of(hidden)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(1.3))
 @given(st.integers(0, 2**32 - 1))
 def test_no_multipliers_fool_the_bound(seed: int) -> None:
     """Two copies that share an input, random signs fixed, a row, a listed attribute: exact values stay below."""

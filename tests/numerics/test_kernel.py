@@ -18,6 +18,7 @@ from fairdsl.ir.model import ByThreshold, Model, linear_layer, read_attributes
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.numerics.evaluate import Around, BatchEvaluator, points_of
 from fairdsl.numerics.exact import UNDECIDED, decision, enclosed_scores, settled_gap
+from tests.drawing import examples
 from tests.kernel_strategies import kernel_problems
 from tests.oracle import outcome, scores, values_of
 
@@ -72,7 +73,7 @@ def everybody(problem) -> list[tuple[Fraction, ...]]:
     return list(product(*(values_of(attribute.type) for attribute in problem.domain.attributes)))[:40]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(kernel_problems())
 def test_scores_and_decisions_are_those_of_the_definition(problem) -> None:
     model = problem.model
@@ -92,7 +93,7 @@ def test_scores_and_decisions_are_those_of_the_definition(problem) -> None:
         assert settled.decisions[row] in (UNDECIDED, outcome(model, point))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(kernel_problems(), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_rows_that_share_features_are_evaluated_as_each_alone(problem, size, random) -> None:
     """By groups, in approximate arithmetic, and in two halves, with the bound."""

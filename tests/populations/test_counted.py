@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.ir.population import Cell, Inside, Rows
+from tests.drawing import examples
 
 PERSON = """\
 domain Person {
@@ -78,7 +79,7 @@ people = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(0.4), deadline=None)
 @given(rows=people)
 @pytest.mark.parametrize(
     ("lines", "parents"),

@@ -17,6 +17,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Cell, Inside, Network, Rows
 from fairdsl.populations import described, saved
 from fairdsl.populations.bif_write import as_bif, decimals
+from tests.drawing import examples
 
 PERSON = """\
 domain Person {
@@ -296,7 +297,7 @@ def spoilt(node: Any, draw: Callable[[st.SearchStrategy[Any]], Any]) -> Any:
     return draw(JUNK)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(2.5))
 @given(data=st.data())
 def test_whatever_stands_in_a_document_is_read_or_refused(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -309,7 +310,7 @@ def test_whatever_stands_in_a_document_is_read_or_refused(
     check_file(folder, json.dumps(document), "json")
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(2.5))
 @given(data=st.data())
 def test_whatever_stands_in_a_network_is_read_or_refused(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -17,6 +17,7 @@ from fairdsl.populations.climb import Choices, climb
 from fairdsl.populations.counts import CodeArray
 from fairdsl.populations.order import circle_of, in_order
 from fairdsl.populations.scores import FamilyScore
+from tests.drawing import examples
 
 #: Column 1 has three cells, of which column 0 = 0 has rows in two.
 CODES = np.array([[0, 0], [0, 0], [0, 2], [1, 1], [1, 2]], dtype=np.intp)
@@ -57,7 +58,7 @@ def naive(codes: CodeArray, score: str, column: int, parents: list[int], weight:
     return total - (log(len(codes)) / 2 * q * (r - 1) if score == "bic" else 0.0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(0.7), deadline=None)
 @given(
     rows=st.lists(st.tuples(*[st.sampled_from([0, 2, 5])] * 4), min_size=1, max_size=15),
     score=st.sampled_from(["k2", "bic", "bdeu"]),

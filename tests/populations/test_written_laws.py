@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Cell, Inside, Network, Normal
+from tests.drawing import examples
 
 PERSON = """\
 domain Person {
@@ -178,7 +179,7 @@ def test_every_finding_says_what_to_write(tmp_path: Path) -> None:
     assert only.help
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(0.5), deadline=None)
 @given(
     edges=st.lists(st.integers(1, 9), min_size=1, max_size=2, unique=True).map(sorted),
     probabilities=st.lists(st.fractions(0, 1, max_denominator=7), min_size=3, max_size=3),

@@ -29,6 +29,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, SameDecision, Sure
 from fairdsl.verdict import Holds, Violated
 from tests.agreement.engines import ENGINES, ask
+from tests.drawing import examples
 from tests.models.model_files import network, node, saved
 from tests.oracle import scores, truth
 from tests.smt.partition_tools import asked
@@ -89,7 +90,7 @@ ANSWERS: dict[str, Callable[[Problem], object]] = {
 def test_strictly_opposite_signs_and_nothing_else() -> None:
     counted: dict[str, Counter[object]] = {name: Counter() for name in ANSWERS}
 
-    @settings(max_examples=int(0.4 * settings.default.max_examples) + 10)
+    @settings(max_examples=examples(0.8))
     @given(of_one_half())
     def agree(problem: Problem) -> None:
         expected = Violated if opposite(problem) else Holds

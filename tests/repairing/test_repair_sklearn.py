@@ -22,6 +22,8 @@ from fairdsl.semantics import front_end
 from tests.oracle import truth
 from tests.repairing.learners import SPEC, people, write_case
 
+pytestmark = pytest.mark.sklearn
+
 CLASS = SPEC.replace("approve.json", "approve.onnx").replace("grant when score > 0", "grant when class = 1")
 
 

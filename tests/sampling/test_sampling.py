@@ -20,6 +20,7 @@ from fairdsl.ir.question import Precision, Quantity, SameDecision, Threshold
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.verdict import Estimate, Estimated, Judgement, Reason, Unknown, judge, share_value
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.strategies import problems
 
@@ -94,7 +95,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     assert missed <= 20
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(problems())
 def test_the_truth_lies_in_the_interval(drawn: Problem) -> None:
     question = replace(

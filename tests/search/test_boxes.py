@@ -24,6 +24,7 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import SameDecision
 from tests.builders import BOOLEAN, category, domain, integer, linear, member, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.search.hunting_tools import unit_of
 from tests.strategies import confident_problems, problems
@@ -62,7 +63,7 @@ def held(box: Box, ground: Ground) -> set[tuple[float, ...]]:
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(st.data())
 def test_members_size_and_overlap_of_boxes(data: st.DataObject) -> None:
     people = domain(age=integer(-2, 3), job=category(7, -2, 40), sex=BOOLEAN, size=integer(0, 5))
@@ -102,7 +103,7 @@ def known_share(asked: Problem, box: Box, ground: Ground) -> tuple[int, int]:
     return len(units), len(violating)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(st.one_of(problems(), tree_problems(), confident_problems()), st.data())
 def test_a_small_box_is_counted(asked: Problem, data: st.DataObject) -> None:
     assume(not asked.question.relax)
@@ -120,7 +121,7 @@ def test_a_small_box_is_counted(asked: Problem, data: st.DataObject) -> None:
         assert share.high == share.low
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(0.2))
 @given(problems(), st.data())
 def test_a_sampled_share_contains_the_counted_one(asked: Problem, data: st.DataObject) -> None:
     assume(not asked.question.relax)

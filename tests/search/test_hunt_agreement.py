@@ -15,13 +15,14 @@ from fairdsl.verdict import Reason, Shares
 from tests.agreement.engines import ask, disagreement
 from tests.builders import category, domain, integer, linear, score
 from tests.builders import problem as asked_of
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.search.hunting_tools import caught_by, mistake, pairs_of, unit_of, units_of
 from tests.strategies import confident_problems, problems
 from tests.tree_strategies import tree_problems
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(problems(), st.integers(0, 3))
 def test_a_saturated_portfolio_finds_every_unit(problem, seed) -> None:
     caught, known = caught_by("portfolio", problem, seed=seed), truth(problem)
@@ -30,7 +31,7 @@ def test_a_saturated_portfolio_finds_every_unit(problem, seed) -> None:
     assert {unit_of(problem.question, a, b) for a, b in pairs_of(caught)} == units_of(problem, known)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(st.one_of(confident_problems(), tree_problems(), problems(widths=(2,), curved=True)))
 def test_confidence_trees_and_curves(problem) -> None:
     caught, known = caught_by("portfolio", problem), truth(problem)
@@ -39,7 +40,7 @@ def test_confidence_trees_and_curves(problem) -> None:
 
 
 @pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"portfolio"}))
-@settings(max_examples=8)
+@settings(max_examples=examples(0.15))
 @given(problems(), st.integers(0, 3))
 def test_every_strategy_finds_violations_only(strategy, problem, seed) -> None:
     if STRATEGIES[strategy].fits(problem):
@@ -47,7 +48,7 @@ def test_every_strategy_finds_violations_only(strategy, problem, seed) -> None:
         assert mistake(problem, caught, truth(problem)) is None
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(problems(Quantity.FAIR_SHARE))
 def test_what_the_stage_says_of_a_share_is_true(problem: Problem) -> None:
     """Violations bound a share from one side: never by more units than the definition calls unfair."""

@@ -23,6 +23,7 @@ from fairdsl.numerics.evaluate import points_of
 from fairdsl.replay import admissible, witness
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, real, score
 from tests.deployed_stand_in import StandIn, deployed
+from tests.drawing import examples
 from tests.oracle import truth, values_of
 from tests.search.hunting_tools import caught_by
 from tests.strategies import confident_problems, problems
@@ -49,7 +50,7 @@ def judged_problems(draw: st.DrawFn) -> tuple[Problem, np.ndarray, np.ndarray]:
     return asked, a, b
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(judged_problems())
 def test_many_pairs_are_judged_as_each_of_them_is(case) -> None:
     asked, a, b = case
@@ -65,7 +66,7 @@ def test_many_pairs_are_judged_as_each_of_them_is(case) -> None:
             assert judged.decisions[row].tolist() == [alone.replay.decision_a, alone.replay.decision_b]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(st.one_of(problems(), confident_problems(), confident_problems(), tree_problems()))
 def test_all_pairs_of_a_small_domain(asked: Problem) -> None:
     """What is found among all ordered pairs is what the definitions call a violation."""

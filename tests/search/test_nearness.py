@@ -11,6 +11,7 @@ from fairdsl.backends.search import nearness
 from fairdsl.backends.search.given import as_deployed
 from fairdsl.backends.search.nearness import Nearest, scales_of
 from tests.builders import BOOLEAN, category, domain, integer, real
+from tests.drawing import examples
 
 #: Numbers of all sizes, some of which float32 does not tell apart, or does not hold at all.
 _NUMBERS = st.sampled_from([0.0, 1.0, 2.0, 2.0000000001, -3.5, 1e5, 1e5 + 1e-6, 1e9, 1e9 + 1, -4e38, 1e300])
@@ -32,7 +33,7 @@ def distance(point: list[float], row: list[float], scales: list[float]) -> float
     return sum(terms)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(2.5))
 @given(tables())
 def test_the_nearest_row_is_the_first_of_the_nearest(table) -> None:
     rows, points, scales = table

@@ -17,6 +17,7 @@ from fairdsl.backends.search.nearness import scales_of
 from fairdsl.backends.search.strategies import STRATEGIES
 from fairdsl.ir.problem import Problem
 from tests.builders import BOOLEAN, category, domain, integer, linear, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth, values_of
 from tests.search.hunting_tools import mistake, pairs_of, unit_of, units_of
 from tests.strategies import problems
@@ -55,7 +56,7 @@ def problems_and_rows(draw: st.DrawFn) -> tuple[Problem, np.ndarray]:
     return asked, np.array(draw(st.lists(cells, min_size=1, max_size=6)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(problems_and_rows(), st.sampled_from(["outward", "portfolio"]))
 def test_a_saturated_hunt_finds_every_unit_and_knows_its_distance(case, strategy: str) -> None:
     asked, rows = case

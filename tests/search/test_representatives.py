@@ -20,6 +20,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.verdict import Among, Within
 from tests.builders import BOOLEAN, category, domain, integer, linear, member, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.search.hunting_tools import caught_by, unit_of
 from tests.strategies import problems
@@ -40,7 +41,7 @@ def inside(stand: Stand, person: tuple[Fraction, ...]) -> bool:
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(st.one_of(problems(), tree_problems(), tree_problems()), st.integers(1, 4))
 def test_boxes_of_small_problems_against_all_their_units(asked: Problem, count: int) -> None:
     assume(not asked.question.relax)

@@ -11,6 +11,7 @@ from fairdsl.backends.search.seen import Keys, Seen
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE
 from tests.builders import BOOLEAN, category, domain, integer, real
+from tests.drawing import examples
 
 PACKED = domain(age=integer(-3, 200), job=category(7, -2, 40), sex=BOOLEAN, month=integer(1, 2))
 WITH_REALS = domain(rate=real(-1, 1), sex=BOOLEAN)
@@ -21,7 +22,7 @@ def sampler_of(people: Domain) -> Sampler:
     return Sampler(people, TRUE, np.random.default_rng(0))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(
     st.sampled_from([PACKED, WITH_REALS, TOO_LARGE]),
     st.lists(st.lists(st.integers(0, 400), max_size=40), max_size=12),

@@ -20,6 +20,7 @@ from fairdsl.ir.expr import Who
 from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.problem import Problem
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, problem, real, score
+from tests.drawing import examples
 from tests.oracle import outcome, scores, true_for, truth, values_of
 from tests.strategies import problems
 from tests.tree_strategies import tree_problems
@@ -47,7 +48,7 @@ def entropy(asked: Problem, person: Point) -> float:
     return -sum(count / total * log2(count / total) for count in decided.values())
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(st.one_of(problems(), tree_problems(), problems(widths=(2,))))
 def test_bits_and_gaps_of_every_violation(asked: Problem) -> None:
     pairs = truth(asked).violations[:12]

@@ -30,6 +30,7 @@ from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.verdict import Refused
 from tests.agreement.engines import ask, disagreement
 from tests.builders import BOOLEAN, domain, integer, problem
+from tests.drawing import examples
 from tests.kernel_strategies import kernel_problems
 from tests.models.model_files import SPAN, declaration, saved
 from tests.models.svm_files import classifier_file
@@ -58,7 +59,7 @@ def _half(vectors: np.ndarray, coefficients: np.ndarray) -> float:
     return -float(np.median((0.03 * people @ vectors.T) ** 3 @ coefficients))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(0.4))
 @given(kernel_problems(), st.integers(0, 3))
 def test_a_saturated_search_finds_every_unit(asked: Problem, seed: int) -> None:
     caught, known = caught_by("portfolio", asked, seed=seed), truth(asked)
@@ -69,7 +70,7 @@ def test_a_saturated_search_finds_every_unit(asked: Problem, seed: int) -> None:
 
 @pytest.mark.parametrize("engine", [Enumerate(), Search()], ids=lambda engine: engine.name)
 def test_the_engines_agree_with_the_definition(engine: Enumerate | Search) -> None:
-    @settings(max_examples=15)
+    @settings(max_examples=examples(0.25))
     @given(kernel_problems())
     def agree(drawn: Problem) -> None:
         verdict = ask(engine, drawn, 20.0 if engine.name == "enumerate" else 0.5)

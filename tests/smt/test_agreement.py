@@ -18,6 +18,7 @@ from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Holds, Violated
 from tests.agreement.engines import KEPT, disagreement
 from tests.builders import ASKED
+from tests.drawing import examples
 from tests.oracle import Truth, truth
 from tests.smt.second_solver import ask_cvc5
 from tests.strategies import problems
@@ -53,7 +54,7 @@ class Reluctant:
         pass
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(PAIRS)
 def test_all_ways_to_ask_agree_with_the_oracle(problem: Problem) -> None:
     """The same problems as whole scripts, as folded ones, and region by region."""
@@ -94,7 +95,7 @@ def _halving_loses_nobody(problem: Problem, known: Truth) -> None:
     assert disagreement(problem, verdict, known) is None
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(0.35))
 @given(PAIRS)
 def test_scripts_are_deterministic_and_plain(problem: Problem) -> None:
     """The same bytes every time; no exponents, no signed literals, nothing that only z3 reads."""

@@ -23,6 +23,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Relaxation
 from tests.builders import BOOLEAN, domain, integer, layer, linear, member, model, problem, real, score
+from tests.drawing import examples
 from tests.oracle import scores, truth
 from tests.strategies import problems
 
@@ -48,7 +49,7 @@ def atoms(asked: Problem, case: Case, a: Point, b: Point):
         yield atom, value + sum((x * y for x, y in zip(atom.b, of_b, strict=True)), Fraction(0))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(NETWORKS)
 def test_every_answer_is_right(asked: Problem) -> None:
     violations = truth(asked).violations
@@ -62,7 +63,7 @@ def test_every_answer_is_right(asked: Problem) -> None:
             assert not (known and answer.status == "refuted")
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(NETWORKS, st.data())
 def test_parts_of_a_case_too(asked: Problem, data: st.DataObject) -> None:
     """Regions inside the case's: indicators and listings follow the values that are left."""
@@ -78,7 +79,7 @@ def test_parts_of_a_case_too(asked: Problem, data: st.DataObject) -> None:
         assert (answer.a, answer.b) in known if answer.status == "candidate" else not (known and "ref" in answer.status)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(NETWORKS)
 def test_the_program_admits_every_pair(asked: Problem) -> None:
     """The mixed-integer program is a relaxation: there is a point with a t as great as any pair reaches."""

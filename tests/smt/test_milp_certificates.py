@@ -22,6 +22,7 @@ from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.smt.test_milp_agreement import meeting
 from tests.strategies import problems
@@ -84,7 +85,7 @@ def mutated(tree: Tree, rng: np.random.Generator) -> Tree:
             return replace(tree, above=mutated(above, rng))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(NETWORKS, st.integers(0, 2**32 - 1))
 def test_arbitrary_certificates_prove_nothing_false(asked: Problem, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -96,7 +97,7 @@ def test_arbitrary_certificates_prove_nothing_false(asked: Problem, seed: int) -
             assert not (certified(query, case.region, tree) and pairs)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(NETWORKS, st.integers(0, 2**32 - 1))
 def test_mutated_certificates_prove_nothing_false(asked: Problem, seed: int) -> None:
     """Proofs for a part of a region, changed or not, are offered for the whole one, in which there is a pair."""

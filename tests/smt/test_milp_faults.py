@@ -32,6 +32,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.bounds import float_layers
 from tests.builders import BOOLEAN, domain, integer, layer, linear, model, problem, real
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.smt.test_milp_agreement import meeting
 from tests.strategies import problems
@@ -93,7 +94,7 @@ class Liar:
                 return [float(self._rng.normal(0, 3)) for _ in numbers]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(NETWORKS, st.integers(0, 2**32 - 1))
 def test_a_solver_that_lies_proves_nothing_false(asked: Problem, seed: int) -> None:
     rng = np.random.default_rng(seed)

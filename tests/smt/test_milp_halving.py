@@ -24,6 +24,7 @@ from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
+from tests.drawing import examples
 from tests.oracle import outcome, truth
 from tests.smt.test_milp_agreement import meeting
 from tests.strategies import problems
@@ -63,7 +64,7 @@ def splits(tree: Tree) -> Iterator[Tree]:
         yield from splits(tree.above)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(0.35))
 @given(NETWORKS)
 def test_halving_at_once_proves_nothing_false(asked: Problem) -> None:
     """With no patience at all every region is halved down to its single values."""
@@ -78,7 +79,7 @@ def test_halving_at_once_proves_nothing_false(asked: Problem) -> None:
             assert not (certified(query, case.region, found.tree, None, enclosures) and known)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(NETWORKS)
 def test_sides_leave_every_case_that_somebody_meets(asked: Problem) -> None:
     violations = truth(asked).violations

@@ -18,6 +18,7 @@ from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import float_layers, preactivation_bounds
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
+from tests.drawing import examples
 from tests.numerics.test_bounds import exact_preactivations
 from tests.oracle import truth
 
@@ -45,7 +46,7 @@ def random_network(rng: np.random.Generator) -> Model:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(0.8))
 @given(st.integers(0, 2**32 - 1))
 def test_every_point_keeps_the_new_bounds(seed: int) -> None:
     network = random_network(np.random.default_rng(seed))

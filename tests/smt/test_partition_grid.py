@@ -15,6 +15,7 @@ from fairdsl.backends.smt.partition.words import values_in_words
 from fairdsl.numerics.narrow import Finite, Interval
 from fairdsl.verdict import Unknown
 from tests.builders import BOOLEAN, category, domain, integer, problem, real, score
+from tests.drawing import examples
 from tests.smt.partition_tools import asked
 
 FINITE = st.lists(st.integers(-20, 20), min_size=1, unique=True).map(lambda values: Finite(tuple(sorted(values))))
@@ -52,7 +53,7 @@ def test_there_is_no_chunk_beyond_the_ends(place: int) -> None:
         Chunks(Finite(range(30)), 10).at(place)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(0.35))
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 9), st.integers(1, 5))
 def test_the_largest_come_first_and_each_once(widths: list[int], length: int, size: int) -> None:
     people = domain(

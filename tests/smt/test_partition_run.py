@@ -18,6 +18,7 @@ from fairdsl.ir.question import Pair, Quantity, Relaxation
 from fairdsl.verdict import Ended, Holds, Reason, Unknown, Violated
 from tests.agreement.engines import disagreement
 from tests.builders import domain, integer, layer, linear, model, problem, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.smt.partition_tools import asked, violates
 from tests.solvers import InProcess
@@ -30,7 +31,7 @@ def lines_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()][1:]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(PAIRS, st.integers(1, 3), st.sampled_from(list(Order)))
 def test_every_partition_agrees_with_brute_force(tmp_path_factory, drawn, size: int, order: Order) -> None:
     ledger = tmp_path_factory.mktemp("run") / "ledger.jsonl"
@@ -53,7 +54,7 @@ def test_every_partition_agrees_with_brute_force(tmp_path_factory, drawn, size: 
     assert isinstance(verdict, Holds if known.holds else Violated)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(PAIRS)
 def test_adaptive_partitions_agree_with_brute_force(drawn) -> None:
     verdict = asked(drawn, size="adaptive")
@@ -65,7 +66,7 @@ def test_adaptive_partitions_agree_with_brute_force(drawn) -> None:
         assert coverage.holds.volume + coverage.violated.volume == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(PAIRS, st.integers(1, 3))
 def test_restricted_questions_cover_the_whole_and_nothing_else(drawn, size: int) -> None:
     grid = Grid.of(drawn, size)

@@ -16,6 +16,7 @@ from fairdsl.backends.smt.vnnlib.printed import parse_answer as parse_vnn
 from fairdsl.ir.question import Relaxation
 from fairdsl.verdict import Holds, Reason, Unknown, Violated
 from tests.builders import ASKED, BOOLEAN, domain, integer, linear, problem, real, score
+from tests.drawing import examples
 
 #: The score rises with age and sex: at 49 only sex decides.
 PEOPLE = problem(domain(age=integer(0, 99), sex=BOOLEAN), score([1, 1], -50, relation=">="), 1)
@@ -191,7 +192,7 @@ def test_statuses_of_verifiers(output: str, status: str) -> None:
     assert parse_vnn(output).status == status
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(3.3))
 @given(st.text(alphabet=st.sampled_from('satunk \n()XY_0123.e-[],|"/;define')))
 def test_garbage_is_read_and_never_raises(text: str) -> None:
     for output in (text, f"sat\n{text}", f"sat\n(({text}"):

@@ -26,10 +26,11 @@ from fairdsl.models.runtime import Runtime
 from fairdsl.verdict import Arithmetic, Holds, Unknown, Verdict, Violated
 from tests.agreement.engines import KEPT, InProcess
 from tests.builders import problem
+from tests.drawing import examples
 from tests.models import tree_files
 from tests.models.model_files import SPAN, declaration, network, node, saved
 
-FEW = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=examples(0.1), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 Rows = np.ndarray[Any, Any]
 
 PEOPLE = Domain(

@@ -17,6 +17,7 @@ from fairdsl.backends.smt.sieves.sampling import Sampler
 from fairdsl.ir.question import Quantity, Relaxation
 from fairdsl.numerics.narrow import Finite, Interval
 from tests.builders import domain, integer, layer, model, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.smt.partition_tools import violates
 from tests.strategies import problems
@@ -26,7 +27,7 @@ GAPS = (Finite((1, 4, 9)), Finite((2,)))
 REALS = (Interval(Fraction(1, 3), Fraction(2, 3)), Interval(Fraction(0), Fraction(10)))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(0.35))
 @given(st.sampled_from([SETS, GAPS, REALS]), st.integers(0, 2**32))
 def test_draws_stay_in_their_sets(sets, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -37,7 +38,7 @@ def test_draws_stay_in_their_sets(sets, seed: int) -> None:
         assert all(sets[code].contains(Fraction(value)) for code, value in zip(codes, values.tolist(), strict=True))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(0.35))
 @given(st.integers(0, 2**32), st.fractions(0, 5))
 def test_partners_are_near_and_in_the_domain(seed: int, by: Fraction) -> None:
     rng = np.random.default_rng(seed)
@@ -65,7 +66,7 @@ def test_walks_end_on_both_sides_of_the_boundary() -> None:
     assert ((near >= one) & (far <= other)).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(problems(Quantity.HOLDS, widths=(0, 2, 3)), st.integers(1, 3))
 def test_what_bounds_settle_holds_and_suspects_lie_in_their_partition(drawn, size: int) -> None:
     grid = Grid.of(drawn, size)

@@ -26,6 +26,7 @@ from fairdsl.numerics.dual import Chain, Multipliers, Space, Targets, upper_boun
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.verdict import Violated
 from tests.builders import BOOLEAN, domain, layer, linear, member, model, problem, real, score
+from tests.drawing import examples
 
 ONE = np.ones(1)
 
@@ -115,7 +116,7 @@ def below(bound: float, value: Fraction) -> bool:
     return bound == -np.inf or (np.isfinite(bound) and Fraction(bound) <= value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(nasty_models(), st.data())
 def test_bounds_enclose_numbers_of_any_size(rule: Model, data: st.DataObject) -> None:
     ends = [sorted((data.draw(nasty()), data.draw(nasty()))) for _ in range(2)]

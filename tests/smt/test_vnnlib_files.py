@@ -34,6 +34,7 @@ from fairdsl.numerics.exact import exact_scores
 from fairdsl.verdict import Holds, Unknown, Violated
 from tests.agreement.engines import disagreement
 from tests.builders import ASKED, BOOLEAN, domain, integer, layer, linear, model, problem, real, score
+from tests.drawing import examples
 from tests.oracle import true_for, truth
 from tests.smt.test_agreement import ask_z3
 from tests.smt.test_scripts import EXPECTED, small_problem
@@ -56,7 +57,7 @@ def conditions_of_people(draw: st.DrawFn) -> tuple[Domain, Predicate]:
     return people, draw(predicates(people.attributes))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(2.5))
 @given(conditions_of_people())
 def test_closing_a_condition_changes_nothing_for_integers(drawn: tuple[Domain, Predicate]) -> None:
     people, predicate = drawn
@@ -103,7 +104,7 @@ def queries(lowered: Lowered) -> list[str]:
     return [file for file in lowered.files if file.endswith(".vnnlib")]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(PAIRS)
 def test_solved_and_recovered(problem: Problem) -> None:
     encoding, lowered, known = VnnLib(), lowered_by(problem), truth(problem)
@@ -145,7 +146,7 @@ def no_indicators(problem: Problem) -> bool:
     return len(problem.model.inputs) == len(problem.domain.attributes)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(PAIRS)
 def test_every_violation_is_a_point_of_both_versions(problem: Problem) -> None:
     """Widening loses nobody: not at integers, not at ties, not through rounding, not through clipping."""
@@ -192,7 +193,7 @@ def admits(text: str, about: dict, network: Network, values: dict[str, Fraction]
     return all(true(formula, values) for formula in assertions(text))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(PAIRS)
 def test_the_reference_parser_reads_version_2(problem: Problem) -> None:
     lowered = lowered_by(problem)
@@ -232,7 +233,7 @@ def as_version_2(text: str, network: Network) -> str:
     return f"(vnnlib-version <2.0>) (declare-network f {tensors})\n" + re.sub(r"\b([XY])_(\d+)", r"\1[0,\2]", asserted)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(0.5))
 @given(PAIRS)
 def test_numbers_have_neither_exponents_nor_fractions(problem: Problem) -> None:
     for name, content in lowered_by(problem).files.items():
@@ -319,7 +320,7 @@ def test_the_runtime_computes_what_the_file_says() -> None:
             assert np.allclose(found[0], [float(value) for value in exact], rtol=1e-4, atol=1e-5)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(PAIRS)
 def test_rounding_is_within_its_bound(problem: Problem) -> None:
     """The stored network's scores and the model's, both exact, are no further apart than the bound."""

@@ -20,6 +20,7 @@ from fairdsl.ir.question import Quantity, Relaxation, ScoreGap
 from fairdsl.replay import admissible, witness
 from fairdsl.verdict import Unknown, Verdict, Violated
 from tests.builders import ASKED, BOOLEAN, category, domain, integer, layer, linear, model, point, problem, real, score
+from tests.drawing import examples
 from tests.oracle import truth
 from tests.smt.test_agreement import ask_z3
 from tests.smt.test_vnnlib_files import queries, script_of
@@ -99,7 +100,7 @@ def few(asked: Problem) -> bool:
     )
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(0.25))
 @given(problems(Quantity.HOLDS))
 def test_of_few_pairs_a_violation_is_found_from_any_point(asked: Problem) -> None:
     """Whichever version a solver answers: its point is one of a problem that is violated, so the pair is found."""

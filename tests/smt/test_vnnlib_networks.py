@@ -22,6 +22,7 @@ from fairdsl.ir.expr import And, Or
 from fairdsl.ir.model import Layer, Model
 from fairdsl.ir.question import Relaxation
 from tests.builders import ASKED, BOOLEAN, domain, integer, layer, linear, model, problem, real, score
+from tests.drawing import examples
 from tests.smt.vnnlib_reader import Network, assertions
 
 WIDTH = 3
@@ -61,7 +62,7 @@ def satisfied(formula: Formula, values: list[Fraction]) -> bool:
     return (all if isinstance(formula, All) else any)(satisfied(part, values) for part in formula.parts)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(1.3))
 @given(st.lists(FORMULAS, min_size=1, max_size=3), st.integers(0, 4), st.data())
 def test_an_output_is_at_least_zero_where_its_condition_holds(
     formulas: list[Formula], depth: int, data: st.DataObject
@@ -149,7 +150,7 @@ def chains(draw: st.DrawFn) -> Chain:
     return Chain(tuple(layers))
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(1.3))
 @given(chains(), st.data())
 def test_the_same_function_in_float32(chain: Chain, data: st.DataObject) -> None:
     found = in_float32(chain)
@@ -162,7 +163,7 @@ def test_the_same_function_in_float32(chain: Chain, data: st.DataObject) -> None
         assert exactly(found, [*point, Fraction(1)]) == exactly(chain, point)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(1.3))
 @given(chains(), st.data())
 def test_rounding_to_float32_is_within_its_bound(chain: Chain, data: st.DataObject) -> None:
     reach = np.full(WIDTH, 4.0)

@@ -16,6 +16,7 @@ from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.engine import search as search_module
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.verdict import Reason
+from tests.drawing import examples
 from tests.ssat.brute import value
 from tests.ssat.random_instances import circuit_of_seed, instances
 
@@ -120,7 +121,7 @@ def stopped(asked: Instance, ticks: int, engine: Engine | None = None) -> Soluti
         return (engine or Engine(asked)).solve(deadline=ticks)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(1))
 @given(instances(), st.integers(0, 12))
 def test_bounds_at_a_deadline_enclose_the_value(asked: Instance, ticks: int) -> None:
     engine = Engine(asked)

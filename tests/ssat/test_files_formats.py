@@ -31,11 +31,12 @@ from fairdsl.backends.ssat.sdimacs import read_sdimacs
 from fairdsl.ir.problem import Problem
 from fairdsl.solver_files.manifest import read_manifest
 from fairdsl.verdict import Reason, Refused, Value
+from tests.drawing import examples
 
 F = Fraction
 NOTHING, WIDE = F(0), F(1, 50)
 PROBLEMS = st.one_of(rule_problems(), rule_problems(), labelled())
-SOME = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=examples(0.7), deadline=None, suppress_health_check=list(HealthCheck))
 ASKED = Asked(
     spec="spec.fair", spec_sha256="", title=None, model="m", model_path=None, model_sha256=None, property="p",
     sentence="s", clauses=(), formula="", demand="measure", metric="statistical_parity", threshold=None,
@@ -207,7 +208,7 @@ def instances(draw: st.DrawFn) -> Instance:
     return Instance(variables=count, prefix=tuple(prefix), clauses=tuple(map(tuple, clauses)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(1), deadline=None)
 @given(instances())
 def test_counts_are_the_definition(instance: Instance) -> None:
     truth = defined(instance)
@@ -221,7 +222,7 @@ def test_counts_are_the_definition(instance: Instance) -> None:
         assert models / prod(int(each) for each in counted.about["out_of"]) == truth
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(0.35), deadline=None)
 @given(instances())
 def test_counts_are_those_of_a_solver_that_lists_models(instance: Instance) -> None:
     solvers = pytest.importorskip("pysat.solvers")
@@ -295,7 +296,7 @@ def test_answers_about_extremes_make_the_same_value_without_names(problem: Probl
         assert set(truth.least) <= set(found.least)
 
 
-@settings(SOME, max_examples=120)
+@settings(SOME, max_examples=examples(2))
 @given(
     PROBLEMS,
     st.sampled_from(["enumerate", "learn", "learn"]),

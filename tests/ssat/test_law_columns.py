@@ -21,12 +21,13 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.population import Network
 from fairdsl.metrics.subject import Subject, subject_of
 from tests import builders
+from tests.drawing import examples
 from tests.masses.laws import masses, random_laws
 from tests.ssat.brute import value
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points
 
 F = Fraction
-RELAXED = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+RELAXED = settings(max_examples=examples(0.7), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def reading(law: Network, *across: int, given: Predicate = TRUE) -> Subject:

@@ -22,10 +22,11 @@ from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.metrics.subject import subject_of
 from fairdsl.numerics.tables import Table
 from tests import builders
+from tests.drawing import examples
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points
 
 F = Fraction
-RELAXED = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+RELAXED = settings(max_examples=examples(1.3), deadline=None, suppress_health_check=list(HealthCheck))
 At = dict[int, int]
 
 

@@ -20,12 +20,13 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import key_of
 from tests import builders, oracle
+from tests.drawing import examples
 from tests.ssat.test_ssat_small_populations import inquiry, rules, trees
 from tests.strategies import predicates
 from tests.subset_sum.laws import asked, bernoulli, factor, linear, masses, network, points
 
 F = Fraction
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+RELAXED = settings(max_examples=examples(1), deadline=None, suppress_health_check=list(HealthCheck))
 Key = tuple[Fraction, ...]
 Pair = tuple[Fraction, Fraction]
 

@@ -19,10 +19,11 @@ from fairdsl.backends.ssat.solvers.plain import plain
 from fairdsl.backends.ssat.solvers.sdd import Sdd, evaluate
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Reason
+from tests.drawing import examples
 
 #: The counter takes some milliseconds each.
-SOME = settings(max_examples=60, deadline=None)
-MANY = settings(max_examples=200, deadline=None)
+SOME = settings(max_examples=examples(1), deadline=None)
+MANY = settings(max_examples=examples(3.3), deadline=None)
 
 #: Worth 208290324 / 10^9, as a decision tree of three levels came to be.
 PREFIX = tuple(

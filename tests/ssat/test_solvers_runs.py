@@ -20,9 +20,10 @@ from fairdsl.backends.ssat.solvers.sharpssat import SharpSsat
 from fairdsl.backends.ssat.solvers.ssatabc import SsatAbc
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Reason
+from tests.drawing import examples
 
 #: A few real processes each, so few examples.
-FEW = settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+FEW = settings(max_examples=examples(0.25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 E, A, R = Quantifier.EXISTS, Quantifier.FORALL, Quantifier.RANDOM
 
 

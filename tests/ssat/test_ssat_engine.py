@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
+from tests.drawing import examples
 from tests.ssat.brute import assuming, value
 from tests.ssat.random_instances import circuit_of_seed, instance_of_seed, instances, outermost
 
@@ -67,7 +68,7 @@ def test_assumptions_are_fixed_beforehand_call_after_call(asked: Instance, data:
         assert engine.solve(assumed).low == solved(assuming(asked, assumed))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(0.7))
 @given(instances())
 def test_a_cache_that_holds_next_to_nothing_changes_no_value(asked: Instance) -> None:
     # Room for what is open, and for a few components.

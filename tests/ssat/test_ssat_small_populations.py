@@ -28,6 +28,7 @@ from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.subject import Subject, subject_of, without_influence
 from fairdsl.metrics.value import value_of
 from fairdsl.verdict import Evidence, Refused, Value
+from tests.drawing import examples
 from tests.masses.laws import random_laws
 from tests.masses.test_small_populations import enumerated
 from tests.strategies import models, predicates
@@ -35,7 +36,7 @@ from tests.subset_sum.laws import asked, linear
 from tests.tree_strategies import tree_models, tree_ways
 
 F = Fraction
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+RELAXED = settings(max_examples=examples(1), deadline=None, suppress_health_check=list(HealthCheck))
 NOBODY = Evidence(backend="", method="")
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from fairdsl.backends.subset_sum.subject import subject_of, with_baseline, without_influence
 from fairdsl.ir.population import Network
 from fairdsl.ir.question import MOST_FAVOURED
+from tests.drawing import examples
 from tests.strategies import RATIONAL, SMALL
 from tests.subset_sum.laws import (
     asked,
@@ -29,7 +30,7 @@ from tests.subset_sum.test_small_networks import laws
 
 F = Fraction
 ZERO, ONE = F(0), F(1)
-RELAXED = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RELAXED = settings(max_examples=examples(0.8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def mediated() -> Network:

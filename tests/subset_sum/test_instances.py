@@ -33,12 +33,13 @@ from fairdsl.ir.question import MOST_FAVOURED, Excluding
 from fairdsl.report.groups import groups_report
 from fairdsl.report.json import report_to_json
 from fairdsl.verdict import Refused, Value
+from tests.drawing import examples
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points, value
 from tests.subset_sum.test_small_networks import laws, problems
 
 F = Fraction
 RELAXED = settings(
-    max_examples=40,
+    max_examples=examples(0.7),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

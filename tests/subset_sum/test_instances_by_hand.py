@@ -23,10 +23,11 @@ from fairdsl.cli.app import cli
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation
 from fairdsl.verdict import Reason, Unknown, Value
+from tests.drawing import examples
 
 F = Fraction
 RELAXED = settings(
-    max_examples=40,
+    max_examples=examples(0.7),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

@@ -11,7 +11,8 @@ from fairdsl.syntax.depth import DEEPEST
 from fairdsl.syntax.format import format_spec
 from fairdsl.syntax.parse import ParseResult, parse
 
-TERMS = 2000
+#: More than Python calls functions within each other.
+TERMS = 1200
 
 
 def read(text: str) -> ParseResult:
