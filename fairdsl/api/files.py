@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING
 
 from fairdsl.api.paths import AnyPath, by_name
+from fairdsl.options import Given, Run, options_of
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -30,8 +31,8 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     partition: int | None = None,
     first: int | None = None,
     seed: int = 0,
-    groups: str | None = None,
     properties: Sequence[str] | None = None,
+    options: Given | None = None,
     timeout: float | None = None,
 ) -> Compiled:
     """Write the spec's questions as solver files of format ``to`` into ``directory``, with a manifest.
@@ -44,10 +45,10 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         data: files that replace those of distributions, by name.
         partition: cut attributes of more than so many values into chunks, and write files for each part.
         first: write only so many partitions, in the order that the seed determines.
-        seed: of that order.
-        groups: of ``sdimacs``, whether every group has a file (``enumerate``) or a solver is to find the extreme
-            ones (``learn``); by default what is practical.
+        seed: random seed of that order.
         properties: names of the properties to write; all by default.
+        options: what is set for the backend that writes the files, as ``{"ssat": {"groups": "learn"}}``; all options
+            are listed in docs/options.md.
         timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
@@ -57,13 +58,13 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         SpecError: the spec or its files have mistakes, the folder cannot be written, or the time was up.
     """
     from fairdsl.clock import Deadline, phase
+    from fairdsl.plan.registry import sections
     from fairdsl.solver_files.write import Partitioning, compile_spec
 
     if (partition is not None and partition < 1) or (first is not None and (first < 1 or partition is None)):
         raise ValueError("`partition` and `first` are positive, and `first` counts partitions")
     cut = None if partition is None else Partitioning(size=partition, first=first, seed=seed)
-    if groups not in (None, "enumerate", "learn"):
-        raise ValueError("`groups` is `enumerate` or `learn`")
+    given = options_of(Run(seed=seed), options, sections())
     with phase("writing solver files", Deadline.after(timeout)):
         return compile_spec(
             fspath(spec),
@@ -72,7 +73,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
             by_name(models),
             cut,
             data=by_name(data),
-            groups=groups,
+            options=given,
             properties=tuple(properties or ()),
         )
 

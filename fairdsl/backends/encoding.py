@@ -21,6 +21,7 @@ from fairdsl.backends.formats import FORMATS
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Reason, Verdict
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "ByParts",
     "Encoding",
     "Ended",
-    "Grouping",
     "Lowered",
     "Parts",
     "Solved",
@@ -182,10 +182,17 @@ class Encoding(ABC):
     #: The fields of :class:`Solving`, and of its budget, that ``solve`` reads beside the time.
     options: ClassVar[frozenset[str]]
 
+    #: The paths of the options of backends (docs/options.md) that the files depend on.
+    reads: ClassVar[frozenset[str]] = frozenset()
+
     @property
     def extension(self) -> str:
         """What the format's files are called behind the dot."""
         return FORMATS[self.name].extension
+
+    def under(self, options: Options) -> Encoding:
+        """The same encoding, with what is set of the options that it ``reads``."""
+        return self
 
     @abstractmethod
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -251,14 +258,6 @@ class ByParts(Protocol):
 
     def compares_nobody(self, problem: Problem, budget: Budget) -> bool:
         """Whether there is no pair to compare at all, so that what holds says nothing."""
-
-
-@runtime_checkable
-class Grouping(Protocol):
-    """An encoding that asks about groups, one by one (`enumerate`) or for the extreme ones (`learn`)."""
-
-    def grouping(self, groups: str) -> Encoding:
-        """The same encoding, which does so."""
 
 
 @runtime_checkable

@@ -10,11 +10,21 @@ import click
 import fairdsl
 from fairdsl.backends.formats import FORMATS
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
+from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.guard import SPEC_ERROR
-from fairdsl.cli.options import data_option, json_option, model_option, spec_argument, timeout_option
+from fairdsl.cli.options import (
+    data_option,
+    json_option,
+    model_option,
+    run_option,
+    set_option,
+    spec_argument,
+    timeout_option,
+)
 from fairdsl.cli.terminal import error_style
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
+from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
     from fairdsl.solver_files.write import Compiled
@@ -26,6 +36,7 @@ _SCHEMA = "fairdsl.compiled/1"
 
 @click.command(
     "compile",
+    cls=WithSettings,
     epilog="Exit codes: 0 everything required is written (measures may be left out); 2 errors, or a "
     "requirement that the format cannot express.",
 )
@@ -58,20 +69,8 @@ _SCHEMA = "fairdsl.compiled/1"
 @click.option(
     "--first", type=click.IntRange(min=1), metavar="N", help="Write only so many partitions, drawn by the seed."
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Of the order of partitions.",
-)
-@click.option(
-    "--groups",
-    type=click.Choice(["enumerate", "learn"]),
-    help="Of sdimacs: a file for each group, or files whose solver finds the most and the least favoured one.  "
-    "[default: a file for each, up to 256 groups]",
-)
+@run_option("seed", help="Random seed of the order of partitions.")
+@set_option
 @timeout_option
 @json_option
 @click.pass_context
@@ -86,7 +85,7 @@ def command(
     partition: int | None,
     first: int | None,
     seed: int,
-    groups: str | None,
+    settings: tuple[str, ...],
     timeout: float | None,
     as_json: bool,
 ) -> None:
@@ -106,8 +105,8 @@ def command(
             partition=partition,
             first=first,
             seed=seed,
-            groups=groups,
             properties=properties or None,
+            options=split_settings(settings),
             timeout=timeout,
         )
     if as_json:

@@ -12,7 +12,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
-from fairdsl.cli.options import json_option, model_option, part, spec_argument, timeout_option
+from fairdsl.cli.options import json_option, model_option, part, run_option, spec_argument, timeout_option
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
@@ -48,7 +48,7 @@ _SCHEMA = "fairdsl.pruned/1"
     metavar="N",
     help="Individuals to draw, uniform over the domain.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the draws.")
+@run_option("seed")
 @click.option(
     "--data",
     type=click.Path(dir_okay=False),

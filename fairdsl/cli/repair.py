@@ -10,7 +10,7 @@ import click
 import fairdsl
 from fairdsl.cli.documents import mistakes_as_json, write_json
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import Seconds, json_option, part, share, shares, spec_argument
+from fairdsl.cli.options import json_option, part, run_option, share, shares, spec_argument
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 from fairdsl.clock import unbroken
@@ -103,10 +103,8 @@ _near = shares(Share(above=True, below=True, most=Fraction(1, 2)))
     metavar="SHARE",
     help="How many rows a recipe that searches adds in the first round, of those that are trained on.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the run.")
-@click.option(
-    "--timeout", type=Seconds(), default=600.0, show_default=True, metavar="SECONDS", help="What the rounds may take."
-)
+@run_option("seed")
+@run_option("timeout", default=600.0, help="Time limit in seconds for all rounds.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, as_json: bool, **options: Any) -> None:

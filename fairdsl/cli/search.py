@@ -11,7 +11,7 @@ import fairdsl
 from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.found import found_as_json, print_found
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import Seconds, data_option, json_option, model_option, spec_argument
+from fairdsl.cli.options import data_option, json_option, model_option, run_option, spec_argument
 from fairdsl.cli.progress import watching
 from fairdsl.clock import unbroken
 
@@ -32,10 +32,8 @@ _SCHEMA = "fairdsl.found/1"
 @model_option
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="How many pairs to find.  [default: 1000]")
 @click.option("--saturate", is_flag=True, help="Go on until nothing new is found.")
-@click.option(
-    "--timeout", type=Seconds(), default=60.0, show_default=True, metavar="SECONDS", help="How long to search."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the search.")
+@run_option("timeout", help="Time limit in seconds.")
+@run_option("seed")
 @click.option(
     "--strategy", metavar="NAME", help="How to search; see docs/search.md.  [default: portfolio; near rows outward]"
 )

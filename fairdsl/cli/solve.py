@@ -12,7 +12,15 @@ from click.core import ParameterSource
 import fairdsl
 from fairdsl.cli.documents import mistakes_as_json, write_json
 from fairdsl.cli.guard import exit_code
-from fairdsl.cli.options import Seconds, jobs_option, json_option, memory_option, scheduler_option, ssat_solver_option
+from fairdsl.cli.options import (
+    Seconds,
+    jobs_option,
+    json_option,
+    memory_option,
+    run_option,
+    scheduler_option,
+    ssat_solver_option,
+)
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
 
@@ -52,14 +60,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     help="Refine only part I of N; the parts may run on different machines.",
 )
 @click.option("--resume", is_flag=True, help="Go on from the earlier answer.")
-@click.option(
-    "--timeout",
-    type=Seconds(),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit in seconds.",
-)
+@run_option("timeout", help="Time limit in seconds.")
 @jobs_option
 @memory_option
 @scheduler_option

@@ -12,9 +12,9 @@ __all__ = ["page"]
 _INTRODUCTION = """\
 # Options
 
-What can be set for `fairdsl check`. This page is generated from the declarations (`fairdsl/options/run.py`, and
-the file `options.py` in the folder of each backend); `fairdsl explain options` prints the same, and `fairdsl explain
-smt.trust_milp` explains one of them.
+What can be set for `fairdsl check`, and of backends for `fairdsl compile`, too. This page is generated from the
+declarations (`fairdsl/options/run.py`, and the file `options.py` in the folder of each backend); `fairdsl explain
+options` prints the same, and `fairdsl explain smt.trust_milp` explains one of them.
 
 On the command line an option with a flag is written as the flag, every other one as `--set SECTION.NAME=VALUE`, as
 often as needed. In Python the options of a run are keywords, and those of backends go by section:

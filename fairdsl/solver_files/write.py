@@ -8,10 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fairdsl.backends.encoding import Asked, ByParts, Encoding, Grouping, encoding_of
+from fairdsl.backends.encoding import Asked, ByParts, Encoding, encoding_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, elaborate
 from fairdsl.ir.problem import Problem
+from fairdsl.options import Options
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_format, check_properties
 from fairdsl.plan.expressible import expressible
@@ -62,23 +63,26 @@ def compile_spec(
     partitioning: Partitioning | None = None,
     *,
     data: Mapping[str, str] | None = None,
-    groups: str | None = None,
+    options: Options | None = None,
     properties: Sequence[str] = (),
 ) -> Compiled:
     """Write every question that ``form`` expresses into ``directory``, in place of an earlier run's files.
 
-    Files in ``models`` and ``data`` replace those of models and distributions, by name. ``groups`` is how groups are
-    asked about (`enumerate`, `learn`); only the ``properties`` are asked, where some are named. Raises DiagnosticError
-    for mistakes in the spec, its files or the names of format and properties, for a ``partitioning`` of files that
-    have none, and for ``groups`` where there is no such choice.
+    Files in ``models`` and ``data`` replace those of models and distributions, by name. ``options`` are those of
+    backends; only the ``properties`` are asked, where some are named. Raises DiagnosticError for mistakes in the spec,
+    its files or the names of format and properties, for a ``partitioning`` of files that have none, and for options
+    that such files do not depend on.
     """
     check_format(form)
     encoding = encoding_of(form)
-    if groups is not None:
-        if not isinstance(encoding, Grouping):
-            why = "it asks about groups in one way, or not at all: leave out `--groups`"
-            raise DiagnosticError(errors.format_refuses(form, why, None))
-        encoding = encoding.grouping(groups)
+    options = options or Options()
+    for section in options.sections:
+        section.ready()
+    unread = [path for section in options.sections for path in section.given if path not in encoding.reads]
+    if unread:
+        why = f"such files do not depend on {', '.join(f'`{path}`' for path in unread)}: leave it out"
+        raise DiagnosticError(errors.format_refuses(form, why, None))
+    encoding = encoding.under(options)
     if partitioning is not None and not isinstance(encoding, ByParts):
         raise DiagnosticError(errors.format_refuses(form, "such a file is refined as a whole, not by partitions", None))
     spec, _ = front_end(path)

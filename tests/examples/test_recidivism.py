@@ -184,7 +184,7 @@ def test_the_page_shows_the_figures_and_the_tree(report: fairdsl.Report) -> None
 def test_instances_whose_solver_chooses_the_group(report: fairdsl.Report, tmp_path: Path) -> None:
     """Compiled, solved and recovered, as the page shows; what has no answer is unknown."""
     out = tmp_path / "out"
-    fairdsl.compile(SPEC, to="sdimacs", directory=out, groups="learn")
+    fairdsl.compile(SPEC, to="sdimacs", directory=out, options={"ssat": {"groups": "learn"}})
     rates = in_groups(listed)
     most, least = (fairdsl.solve(out / f"four_fifths.{end}.sdimacs").found for end in ("most", "least"))
     assert (most.low, 1 - least.low) == (max(rates.values()), min(rates.values()))

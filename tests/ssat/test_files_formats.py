@@ -27,6 +27,7 @@ from fairdsl.backends.ssat.files import encoding as encoding_module
 from fairdsl.backends.ssat.files.formats import as_dimacs, as_mcc
 from fairdsl.backends.ssat.files.quantities import asked_of
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
+from fairdsl.backends.ssat.options import Groups, PbEncoding, SsatOptions
 from fairdsl.backends.ssat.sdimacs import read_sdimacs
 from fairdsl.ir.problem import Problem
 from fairdsl.solver_files.manifest import read_manifest
@@ -248,7 +249,7 @@ def answers(
     groups = encoding._groups
     values = {
         quantity.digest: Engine(quantity.left.instance).solve().low
-        for asking in asked_of(problem, groups)
+        for asking in asked_of(problem, None if groups is None else Groups(groups), PbEncoding.DIAGRAM)
         for quantity in asking.quantities
         if quantity.left.settled is None
     }
@@ -267,7 +268,8 @@ def numbers(value: Value | Refused | object) -> tuple[Fraction, Fraction] | None
 
 @SOME
 @given(
-    st.one_of(rule_problems(), rule_problems(), labelled()), st.sampled_from([Sdimacs("enumerate"), Mcc(), Dimacs()])
+    st.one_of(rule_problems(), rule_problems(), labelled()),
+    st.sampled_from([Sdimacs(SsatOptions(groups=Groups.ENUMERATE)), Mcc(), Dimacs()]),
 )
 def test_exact_answers_make_the_very_value(problem: Problem, encoding: Sdimacs | Mcc | Dimacs) -> None:
     offered = encoding.offer(problem)
@@ -285,7 +287,7 @@ def test_exact_answers_make_the_very_value(problem: Problem, encoding: Sdimacs |
 @SOME
 @given(PROBLEMS)
 def test_answers_about_extremes_make_the_same_value_without_names(problem: Problem) -> None:
-    encoding = Sdimacs("learn")
+    encoding = Sdimacs(SsatOptions(groups=Groups.LEARN))
     lowered = encoding.lower(problem, ASKED)
     found = encoding.recover(problem, lowered, answers(problem, encoding, lowered))
     truth = answered(problem, "enumerate")
@@ -306,7 +308,7 @@ def test_answers_about_extremes_make_the_same_value_without_names(problem: Probl
 def test_wide_and_missing_answers_contain_the_value(
     problem: Problem, groups: str, width: tuple[Fraction, Fraction], missing: int
 ) -> None:
-    encoding = Sdimacs(groups)
+    encoding = Sdimacs(SsatOptions(groups=groups))
     lowered = encoding.lower(problem, ASKED)
     given_answers = answers(problem, encoding, lowered, *width)
     if not missing:

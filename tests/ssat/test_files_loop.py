@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("files")
     spec = written(made)
     for groups in ("enumerate", "learn"):
-        fairdsl.compile(spec, to="sdimacs", directory=made / groups, groups=groups)
+        fairdsl.compile(spec, to="sdimacs", directory=made / groups, options={"ssat": {"groups": groups}})
     return made
 
 
@@ -195,11 +195,12 @@ def test_files_that_have_answers_are_not_replaced(folder: Path, tmp_path: Path) 
 
 
 def test_groups_are_a_choice_of_sdimacs_alone(folder: Path, tmp_path: Path) -> None:
-    done = run("compile", folder / "admission.fair", "--to", "mcc", "-o", tmp_path, "--groups", "learn")
+    done = run("compile", folder / "admission.fair", "--to", "mcc", "-o", tmp_path, "--set", "ssat.groups=learn")
     assert done.exit_code == 2
     assert "E0603" in done.stderr
-    with pytest.raises(ValueError, match="groups"):
-        fairdsl.compile(folder / "admission.fair", to="sdimacs", directory=tmp_path, groups="all")
+    every = {"ssat": {"groups": "all"}}
+    with pytest.raises(fairdsl.SpecError, match="`enumerate` or `learn`, not `all`"):
+        fairdsl.compile(folder / "admission.fair", to="sdimacs", directory=tmp_path, options=every)
 
 
 def test_what_is_settled_needs_no_file(tmp_path: Path) -> None:

@@ -29,12 +29,13 @@ from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
-from fairdsl.backends.ssat.options import Groups
+from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.questions import learns
 from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.subject import Subject
+from fairdsl.options import Options
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["Dimacs", "Mcc", "Sdimacs"]
@@ -53,10 +54,22 @@ class _Files(Encoding):
         }
     )
     options = frozenset({"memory", "output", "ssat_solver"})
-    _groups: Groups | None
+    reads = frozenset({"ssat.pb_encoding"})
     _write: Callable[..., Written]
     _parse: Read
     _read: Callable[[str, Mapping[str, Any]], Answer]
+
+    def __init__(self, options: SsatOptions | None = None) -> None:
+        self._options = options or SsatOptions()
+
+    def under(self, options: Options) -> _Files:
+        """The same, with these options of the backend."""
+        return type(self)(options[SsatOptions])
+
+    @property
+    def _groups(self) -> Groups | None:
+        """Counters have no choice to make."""
+        return Groups.ENUMERATE
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What the backend answers, as far as it makes formulas and files of a size to be had."""
@@ -72,7 +85,7 @@ class _Files(Encoding):
             if not any(law.mass(cells) for cells in product(*map(range, sizes))):
                 continue  # there is nobody, and nothing to be asked
             try:
-                formulas = Formulas(law)
+                formulas = Formulas(law, sums=self._options.pb_encoding)
                 _ = formulas.favourable, formulas.unfavourable
             except TooLargeError as error:
                 return Refusal(why=str(error), span=problem.model.span)
@@ -82,7 +95,7 @@ class _Files(Encoding):
         """The files of all laws, named after the property and the group."""
         population = problem.population
         assert isinstance(population, Network), "an encoding that refused is not asked"
-        subjects, askings = subjects_of(problem), asked_of(problem, self._groups)
+        subjects, askings = subjects_of(problem), asked_of(problem, self._groups, self._options.pb_encoding)
         found = _Found(
             problem=problem,
             asked=asked,
@@ -132,26 +145,24 @@ def _instance_alone(text: str, path: str) -> tuple[Instance, Fraction]:
 
 
 class Sdimacs(_Files):
-    """Instances of stochastic satisfiability; ``groups`` as `check` takes it."""
+    """Instances of stochastic satisfiability."""
 
     name = "sdimacs"
+    reads = frozenset({"ssat.groups", "ssat.pb_encoding"})
     _write = staticmethod(as_sdimacs)
     _parse = staticmethod(_instance_alone)
     _read = staticmethod(answer_of_value)
 
-    def __init__(self, groups: Groups | None = None) -> None:
-        self._groups = groups
-
-    def grouping(self, groups: str) -> Sdimacs:
-        """The same, asking in this way."""
-        return Sdimacs(Groups(groups))
+    @property
+    def _groups(self) -> Groups | None:
+        """As it is set."""
+        return self._options.groups
 
 
 class Mcc(_Files):
     """Weighted model counts."""
 
     name = "mcc"
-    _groups = Groups.ENUMERATE
     _write = staticmethod(as_mcc)
     _parse = staticmethod(read_count)
     _read = staticmethod(answer_of_weight)
@@ -161,7 +172,6 @@ class Dimacs(_Files):
     """Model counts."""
 
     name = "dimacs"
-    _groups = Groups.ENUMERATE
     _write = staticmethod(as_dimacs)
     _parse = staticmethod(read_count)
     _read = staticmethod(answer_of_count)

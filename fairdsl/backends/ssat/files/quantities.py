@@ -19,7 +19,7 @@ from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
-from fairdsl.backends.ssat.options import Groups
+from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.backends.ssat.questions import Cells, Inquiry, learns
 from fairdsl.backends.ssat.sdimacs import sdimacs_of
 from fairdsl.backends.ssat.solvers.plain import Plain, plain
@@ -80,7 +80,7 @@ def subjects_of(problem: Problem) -> tuple[Subject, ...]:
     return (own, without_influence(own, question.influence)) if question.influence else (own,)
 
 
-def asked_of(problem: Problem, groups: Groups | None) -> tuple[Asking, ...]:
+def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple[Asking, ...]:
     """What there is to be asked, law by law; raises what making formulas raises of numbers and sizes."""
     question, population = question_of(problem), problem.population
     assert population is not None, "there is a law"
@@ -88,7 +88,7 @@ def asked_of(problem: Problem, groups: Groups | None) -> tuple[Asking, ...]:
     found = []
     for subject in subjects_of(problem):
         law = Law(subject)
-        inquiry = _Recorded(question, law, Engine, counts=counts, observer=Silent(), deadline=inf)
+        inquiry = _Recorded(question, law, Engine, counts=counts, observer=Silent(), deadline=inf, sums=sums)
         found.append(inquiry.asking(learns(question, law, groups)))
     return tuple(found)
 
