@@ -249,7 +249,7 @@ def answers(
     groups = encoding._groups
     values = {
         quantity.digest: Engine(quantity.left.instance).solve().low
-        for asking in asked_of(problem, None if groups is None else Groups(groups), PbEncoding.DIAGRAM)
+        for asking in asked_of(problem, groups, PbEncoding.DIAGRAM)
         for quantity in asking.quantities
         if quantity.left.settled is None
     }
