@@ -119,12 +119,12 @@ def command(
 
 def _print(compiled: Compiled, directory: str) -> None:
     """The files, or how many partitions have some; what is not among them on standard error."""
-    cut = [question for question in compiled.questions if question.cut is not None]
+    cut = [question for question in compiled.questions if question.partitions is not None]
     for path in () if cut else compiled.files:
         click.echo(path)
     for question in cut:
-        assert question.cut is not None
-        of = f"{len(question.parts):,} of {question.cut.count:,} partitions"
+        assert question.partitions is not None
+        of = f"{len(question.parts):,} of {question.partitions.count:,} partitions"
         click.echo(f"{question.property}: {of} of `{' '.join(question.demand.split())}` in {directory}")
     click.echo(compiled.manifest)
     for line in compiled.left_out:
@@ -145,7 +145,7 @@ def _as_json(form: str, compiled: Compiled) -> dict[str, Any]:
                 "property": question.property,
                 "demand": question.demand,
                 "parts": len(question.parts),
-                "partitions": None if question.cut is None else question.cut.count,
+                "partitions": None if question.partitions is None else question.partitions.count,
             }
             for question in compiled.questions
         ],

@@ -143,7 +143,7 @@ def _properties(manifest: Manifest) -> frozenset[str]:
 
 def _spec_path(folder: Path, manifest: Manifest) -> str:
     """The spec where the manifest says it is, or beside the manifest."""
-    written = manifest.spec.path or ""
+    written = manifest.spec.path
     for path in (folder / written, folder / Path(written).name):
         if path.is_file():
             return os.path.normpath(path)
@@ -195,7 +195,9 @@ class _Recovering:
         evidence = self.encoding.evidence(problem)
         if question is None:
             return Unknown(reason=Reason.INCOMPLETE, detail="no solver file asks this", evidence=evidence)
-        verdict = self._joined(problem, question, evidence) if question.cut else self._part(problem, question.parts[0])
+        verdict = (
+            self._joined(problem, question, evidence) if question.partitions else self._part(problem, question.parts[0])
+        )
         if isinstance(verdict, Holds) and isinstance(self.encoding, ByParts):
             vacuous = self.encoding.compares_nobody(problem, Budget.of(_SECONDS_FOR_ANYBODY))
             return Holds(evidence=replace(verdict.evidence, vacuous=vacuous))
@@ -216,11 +218,11 @@ class _Recovering:
 
     def _joined(self, problem: Problem, question: Question, evidence: Evidence) -> Verdict:
         """The verdict on all partitions: their tallies are in the evidence."""
-        assert question.cut is not None
+        assert question.partitions is not None
         if not isinstance(self.encoding, ByParts):
             what = f"files of the format `{self.manifest.format}` are not cut into partitions"
             raise DiagnosticError(errors.unreadable_manifest(MANIFEST, what))
-        grid = self.encoding.parts(problem, question.cut.size)
+        grid = self.encoding.parts(problem, question.partitions.size)
         verdicts: dict[int, Verdict] = {}
         for part in question.parts:
             index = part.partition
@@ -229,7 +231,7 @@ class _Recovering:
                 raise DiagnosticError(errors.outdated(MANIFEST, what, _AGAIN))
             # A pair beside the point that a solver found says something about this part only if it lies in it.
             verdicts[index] = self._part(grid.problem(index), part)
-        evidence = replace(evidence, coverage=_coverage(grid, question.cut.size, verdicts))
+        evidence = replace(evidence, coverage=_coverage(grid, question.partitions.size, verdicts))
         violations = [verdict for verdict in verdicts.values() if isinstance(verdict, Violated)]
         if violations:
             return replace(violations[0], evidence=evidence)

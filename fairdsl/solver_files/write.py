@@ -18,10 +18,9 @@ from fairdsl.plan.choices import check_format, check_properties
 from fairdsl.plan.expressible import expressible
 from fairdsl.report.hashes import hashed_models
 from fairdsl.report.model import HashedFile
-from fairdsl.resources import version
 from fairdsl.semantics import CheckedSpec, front_end
 from fairdsl.solver_files.folder import Folder
-from fairdsl.solver_files.manifest import MANIFEST, Cut, Manifest, Part, Question, written
+from fairdsl.solver_files.manifest import MANIFEST, Cut, Manifest, ModelFile, Part, Question, SpecFile, written
 
 __all__ = ["Compiled", "Partitioning", "compile_spec"]
 
@@ -106,10 +105,12 @@ def compile_spec(
             parts, cut = _parts(problem, encoding, asked, partitioning, folder)
             questions.append(_question(item, problem, encoding, parts, cut))
         manifest = Manifest(
-            version=version(),
             format=form,
-            spec=HashedFile(name="spec", path=_from(directory, path), sha256=spec.source.sha256),
-            models=tuple(replace(file, path=file.path and _from(directory, file.path)) for file in hashed),
+            spec=SpecFile(path=_from(directory, path), sha256=spec.source.sha256),
+            models=tuple(
+                ModelFile(name=file.name, path=file.path and _from(directory, file.path), sha256=file.sha256)
+                for file in hashed
+            ),
             questions=tuple(questions),
             files=folder.files,
             refused=tuple(_refusal(item, why) for item, why in refused),
@@ -152,7 +153,7 @@ def _parts(
                 settled_by=lowered.settled_by,
                 partition=index,
                 box=box,
-                volume=grid.volume(index),
+                volume=str(grid.volume(index)),
             )
         )
     return tuple(parts), Cut(size=partitioning.size, count=grid.count, seed=partitioning.seed)
@@ -170,7 +171,7 @@ def _question(
         clauses=tuple(item.property.clauses),
         formula=item.property.formula,
         parts=parts,
-        cut=cut,
+        partitions=cut,
     )
 
 
