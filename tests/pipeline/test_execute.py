@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -63,6 +64,35 @@ def test_a_proof_after_a_pair_that_breaks_the_deployed_file_is_a_numeric_gap() -
     assert isinstance(verdict, Unknown)
     assert verdict.reason is Reason.NUMERIC_GAP
     assert verdict.witnesses == (ONLY_IN_FLOAT32,)
+
+
+@dataclass
+class Endless(Canned):
+    """Knows something, or nothing, and then never looks at the clock."""
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        facts.so_far = None if isinstance(self.verdict, type) else self.verdict
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            pass
+        raise AssertionError("nobody ended it")
+
+
+def within(seconds: float, *procedures: Canned) -> Verdict:
+    plan = Plan(tuple(Stage(procedure, Offer(method="", decides=True)) for procedure in procedures), ())
+    return execute(plan, ASKED, Budget.of(seconds), Silent())
+
+
+def test_a_stage_that_never_ends_is_ended_by_the_clock() -> None:
+    began = time.monotonic()
+    verdict = within(0.05, Endless(MemoryError))
+    assert time.monotonic() - began < 10
+    assert isinstance(verdict, Unknown)
+    assert verdict.reason is Reason.TIMEOUT
+
+
+def test_what_it_knew_by_then_is_its_verdict() -> None:
+    assert within(0.05, Endless(Holds(evidence=EVIDENCE))) == Holds(evidence=EVIDENCE)
 
 
 def test_running_out_of_memory_is_a_reason_and_no_crash() -> None:

@@ -242,3 +242,9 @@ def test_units_that_are_stable_below_zero_keep_their_slope() -> None:
     assert isinstance(answer(problem(PEOPLE, lower, 1)), Holds)
     bent = model(layer([[1, 1], [0, 1]], [-5, -5], "1/10"), layer([[1, 1]], ["1/20"], 1), attributes=2)
     assert isinstance(answer(problem(PEOPLE, bent, 1)), Violated)
+
+
+def test_without_time_not_even_bounds_are_waited_for() -> None:
+    found = answer(TIED, seconds=-1.0)
+    assert isinstance(found, Unknown)
+    assert found.reason is Reason.TIMEOUT
