@@ -19,6 +19,7 @@ from fairdsl.source import Span
 from fairdsl.verdict import Verdict, Witness
 
 __all__ = [
+    "Announcing",
     "Budget",
     "Capability",
     "Cost",
@@ -99,6 +100,14 @@ class Observer(Protocol):
 
     def progress(self, stage: str, fraction: float | None, detail: str) -> None:
         """``fraction`` of the stage is done (None: not known); ``detail`` in a few words."""
+
+
+@runtime_checkable
+class Announcing(Protocol):
+    """An observer that also passes on, where nobody watches a bar, what has to be said at once."""
+
+    def announce(self, text: str) -> None:
+        """A sentence about work that begins now, takes long and is nobody's question."""
 
 
 class Silent:

@@ -1,4 +1,7 @@
-"""A progress bar on standard error: only on a terminal, only for work that lasts, gone when it is done."""
+"""A progress bar on standard error: only on a terminal, only for work that lasts, gone when it is done.
+
+Elsewhere a line says what takes long and is no question of the spec's: that kernels are compiled.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+import click
 
 from fairdsl.cli.terminal import is_terminal
 from fairdsl.clock import unbroken
@@ -24,7 +29,7 @@ class Watcher:
     """Hears of progress (``backends.contract.Observer``) and shows the latest of it once it takes long."""
 
     def __init__(self, *, visible: bool) -> None:
-        self._lock = threading.Lock()
+        self._lock, self._visible = threading.Lock(), visible
         self._latest: tuple[str, float | None, str] = ("", None, "")
         self._bar: tuple[Progress, TaskID] | None = None
         self._timer = threading.Timer(_PATIENCE, self._open) if visible else None
@@ -37,6 +42,11 @@ class Watcher:
         with unbroken(), self._lock:
             self._latest = (stage, fraction, detail)
             self._draw()
+
+    def announce(self, text: str) -> None:
+        """Say it on a line of its own where there is no bar to show it: in a pipe, or in the log of a build."""
+        if not self._visible:
+            click.echo(text, err=True)
 
     def whereabouts(self) -> str:
         """`` during STAGE``, or nothing before the first stage."""

@@ -108,6 +108,8 @@ def unbroken() -> Iterator[None]:
     """A block that is not cut: what it writes is whole. A signal that came within it has its effect at the end."""
     with _mode(_Mode.NOTE):
         yield
+    if not _STATE.listening or threading.current_thread() is not threading.main_thread():
+        return
     if _STATE.pending and _STATE.received is not None:
         match _STATE.modes[-1]:
             case _Mode.RAISE:
@@ -161,6 +163,9 @@ def _restore(handlers: dict[signal.Signals, object]) -> None:
 
 @contextmanager
 def _mode(mode: _Mode) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():  # which no signal reaches
+        yield
+        return
     _STATE.modes.append(mode)
     try:
         yield

@@ -41,6 +41,14 @@ def test_long_work_shows_the_latest_and_leaves_nothing(monkeypatch: pytest.Monke
     assert written.rstrip().endswith("\x1b[2K")  # the line of the bar is erased
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_what_takes_long_is_said_where_there_is_no_bar(terminal: bool) -> None:
+    stream = Screen() if terminal else io.StringIO()
+    with redirect_stderr(stream), progress.watching() as watcher:
+        watcher.announce("compiling the kernels")
+    assert stream.getvalue() == ("" if terminal else "compiling the kernels\n")
+
+
 def test_whereabouts() -> None:
     watcher = Watcher(visible=False)
     assert watcher.whereabouts() == ""

@@ -15,7 +15,8 @@ import pytest
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals, warmup
-from fairdsl.backends.intervals.kernels import tree, trials
+from fairdsl.backends.intervals.kernels import compiled, tree, trials
+from fairdsl.backends.intervals.kernels.compiled import kernels_compiled
 from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_array import ExactArray
@@ -161,6 +162,53 @@ def test_compiling_is_said_once_and_costs_no_time(tmp_path: Path, monkeypatch: p
     assert (first.stages.count(words), second.stages.count(words)) == (1, 0)
 
 
+class Announced(Heard):
+    """Also remembers what was to be said at once, and how far the stages were."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.fractions: list[tuple[float | None, str]] = []
+
+    def progress(self, stage: str, fraction: float | None, detail: str) -> None:
+        super().progress(stage, fraction, detail)
+        self.fractions.append((fraction, detail))
+
+    def announce(self, text: str) -> None:
+        assert not self.fractions[1:], "it is said before anything is compiled"
+        self.said.append(text)
+
+
+def test_compiling_is_announced_before_it_begins_and_tells_of_each_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from numba.core import event
+
+    counts = iter([(1, 4), (2, 4), (4, 4)])
+
+    def compile_all() -> None:
+        for _ in range(3):
+            event.broadcast(event.Event("numba:compile", event.EventStatus.START))
+            event.broadcast(event.Event("numba:compile", event.EventStatus.END))
+
+    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(warmup, "_use_all", compile_all)
+    monkeypatch.setattr(compiled, "kernels_compiled", lambda: next(counts))
+    heard = Announced()
+    warmup.compile_kernels(heard)
+    assert heard.said == ["compiling the kernels, once on this machine (about a minute)"]
+    assert heard.fractions == [
+        (None, "about a minute"),
+        (0.25, "1 of 4 kernels"),
+        (0.5, "2 of 4 kernels"),
+        (1.0, "4 of 4 kernels"),
+    ]
+    warmup.compile_kernels(heard)
+    assert len(heard.said) == 1
+    event.broadcast(event.Event("numba:compile", event.EventStatus.END))
+    assert len(heard.fractions) == 4, "nobody listens any more"
+
+
 def test_compiling_that_fails_is_not_taken_for_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
@@ -179,6 +227,8 @@ def test_the_toy_compiles_every_kernel_that_questions_use() -> None:
     warmup._use_all()
     kernels = (tree.expand, tree.totals, trials.try_on)
     assert all(kernel.signatures for kernel in kernels)
+    compiled, known = kernels_compiled()
+    assert compiled == known > len(kernels), "the bar comes to its end"
     people = domain(rate=real(0, 2), job=category(1, 5, 9), sex=BOOLEAN)
     answer(problem(people, network(3, 8, 4), 2, quantity=SHARE), 1.0)
     assert [len(kernel.signatures) for kernel in kernels] == [1, 1, 1]

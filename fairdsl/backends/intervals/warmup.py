@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 
-from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals.kernels.compiled import cache_folder
+from fairdsl.backends.contract import Announcing, Observer
+from fairdsl.backends.intervals.kernels.compiled import cache_folder, listening
 from fairdsl.clock import untimed
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.exact_array import ExactArray
@@ -27,6 +27,7 @@ from fairdsl.ir.question import Differ, Pair, Quantity
 __all__ = ["compile_kernels"]
 
 _COMPLETE = "complete"
+_STAGE = "compiling the kernels, once on this machine"
 
 
 def compile_kernels(observer: Observer) -> float:
@@ -34,11 +35,14 @@ def compile_kernels(observer: Observer) -> float:
     complete = cache_folder() / _COMPLETE
     if complete.exists():
         return 0.0
-    observer.progress("compiling the kernels, once on this machine", None, "about a minute")
     began = time.monotonic()
+    observer.progress(_STAGE, None, "about a minute")
+    if isinstance(observer, Announcing):
+        observer.announce(f"{_STAGE} (about a minute)")
     with untimed(), _alone(complete.with_suffix(".lock")):
         if not complete.exists():
-            _use_all()
+            with listening(lambda done, of: observer.progress(_STAGE, done / max(1, of), f"{done} of {of} kernels")):
+                _use_all()
             with suppress(OSError):  # a cache that cannot be written to: the next run compiles again
                 complete.touch()
     return time.monotonic() - began

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 
-__all__ = ["cache_folder", "exact", "inlined"]
+__all__ = ["cache_folder", "exact", "inlined", "kernels_compiled", "listening"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -30,6 +32,31 @@ def cache_folder() -> Path:
 
 
 _FOLDER = str(cache_folder())
+#: Every kernel that is compiled for itself, in the order in which their modules are imported.
+_KERNELS: list[Any] = []
+
+
+def kernels_compiled() -> tuple[int, int]:
+    """How many kernels have their machine code, compiled now or before, of how many that are imported."""
+    return sum(bool(kernel.signatures) for kernel in _KERNELS), len(_KERNELS)
+
+
+@contextmanager
+def listening(tell: Callable[[int, int], None]) -> Iterator[None]:
+    """Within it ``tell`` hears after each compilation how many kernels are compiled, of how many.
+
+    They differ in size: those that call others are compiled after them, and the last ones are the largest.
+    """
+
+    class Tell(event.Listener):
+        def on_start(self, _: Any) -> None:
+            """A compilation begins; those of the kernels that it calls are inside."""
+
+        def on_end(self, _: Any) -> None:
+            tell(*kernels_compiled())
+
+    with event.install_listener("numba:compile", Tell()):
+        yield
 
 
 def exact(function: _F) -> _F:
@@ -50,6 +77,9 @@ def _compile(function: _F, inline: str) -> _F:
         # All arrays belong to the caller for the whole call, so none needs a reference count: counting them
         # (atomically, for every array of a record at every call) took more than half of the time.
         njit = cast(Any, numba.njit)
-        return cast(_F, njit(cache=True, error_model="numpy", inline=inline, _nrt=False)(function))
+        compiled = njit(cache=True, error_model="numpy", inline=inline, _nrt=False)(function)
     finally:
         config.CACHE_DIR = others
+    if inline == "never":
+        _KERNELS.append(compiled)
+    return cast(_F, compiled)
