@@ -84,9 +84,34 @@ def at_each_label(
     return {(value, None): lambda people, value=value: share(people, favoured, deserves, value) for value in labels}
 
 
+def at_each_decision(
+    labels: Sequence[Fraction], deserving: Fraction | None
+) -> dict[Case, Callable[[Sequence[Person]], Fraction]]:
+    """How many deserve it of those who are favoured, and of those who are not."""
+    return {
+        (None, True): lambda people: share(people, deserves, favoured, deserving),
+        (None, False): lambda people: share(people, deserves, refused, deserving),
+    }
+
+
+def right(one: Person, deserving: Fraction | None) -> bool:
+    return (one.favoured and one.label == deserving) or (not one.favoured and one.label != deserving)
+
+
+def wrong(one: Person, deserving: Fraction | None) -> bool:
+    return (one.favoured and one.label != deserving) or (not one.favoured and one.label == deserving)
+
+
 ACCEPTANCE = one_rate(favoured)
 TRUE_POSITIVE = one_rate(favoured, deserves)
+FALSE_POSITIVE = one_rate(favoured, does_not)
+FALSE_NEGATIVE = one_rate(refused, deserves)
+TRUE_NEGATIVE = one_rate(refused, does_not)
 PRECISION = one_rate(deserves, favoured)
+FALSE_DISCOVERY = one_rate(does_not, favoured)
+FALSE_OMISSION = one_rate(deserves, refused)
+ACCURACY = one_rate(right)
+ERROR = one_rate(wrong)
 
 
 def gap(rates: Sequence[Fraction]) -> Fraction:
@@ -162,5 +187,28 @@ NAIVE: dict[tuple[str, bool], Naive] = {
     ("statistical_parity_difference", True): Naive(ACCEPTANCE, minus, worst=None, signed=True),
     ("equal_opportunity_difference", True): Naive(TRUE_POSITIVE, minus, worst=None, signed=True, label=True),
     ("average_odds_difference", True): Naive(at_each_label, minus, of_cases=mean, worst=None, signed=True, label=True),
+    ("equalized_odds_ratio", False): Naive(at_each_label, ratio, of_cases=min, worst=min, label=True),
+    ("accuracy_gap", False): Naive(ACCURACY, gap, label=True),
+    ("accuracy_ratio", False): Naive(ACCURACY, ratio, worst=min, label=True),
+    ("false_positive_rate_gap", False): Naive(FALSE_POSITIVE, gap, label=True),
+    ("false_positive_rate_ratio", False): Naive(FALSE_POSITIVE, ratio, worst=min, label=True),
+    ("false_negative_rate_gap", False): Naive(FALSE_NEGATIVE, gap, label=True),
+    ("false_negative_rate_ratio", False): Naive(FALSE_NEGATIVE, ratio, worst=min, label=True),
+    ("true_negative_rate_gap", False): Naive(TRUE_NEGATIVE, gap, label=True),
+    ("true_negative_rate_ratio", False): Naive(TRUE_NEGATIVE, ratio, worst=min, label=True),
+    ("true_positive_rate_ratio", False): Naive(TRUE_POSITIVE, ratio, worst=min, label=True),
+    ("precision_ratio", False): Naive(PRECISION, ratio, worst=min, label=True),
+    ("error_rate_ratio", False): Naive(ERROR, ratio, worst=min, label=True),
+    ("calibration_gap", False): Naive(at_each_decision, gap, label=True),
+    ("false_positive_rate_difference", True): Naive(FALSE_POSITIVE, minus, worst=None, signed=True, label=True),
+    ("false_positive_rate_ratio", True): Naive(FALSE_POSITIVE, over, worst=None, signed=True, label=True),
+    ("false_negative_rate_difference", True): Naive(FALSE_NEGATIVE, minus, worst=None, signed=True, label=True),
+    ("false_negative_rate_ratio", True): Naive(FALSE_NEGATIVE, over, worst=None, signed=True, label=True),
+    ("false_discovery_rate_difference", True): Naive(FALSE_DISCOVERY, minus, worst=None, signed=True, label=True),
+    ("false_discovery_rate_ratio", True): Naive(FALSE_DISCOVERY, over, worst=None, signed=True, label=True),
+    ("false_omission_rate_difference", True): Naive(FALSE_OMISSION, minus, worst=None, signed=True, label=True),
+    ("false_omission_rate_ratio", True): Naive(FALSE_OMISSION, over, worst=None, signed=True, label=True),
+    ("error_rate_difference", True): Naive(ERROR, minus, worst=None, signed=True, label=True),
+    ("error_rate_ratio", True): Naive(ERROR, over, worst=None, signed=True, label=True),
 }
 ELSEWHERE = {("path_specific_gap", False)}

@@ -180,6 +180,78 @@ def _all_groups() -> Iterator[Metric]:
         folded=Fold.SINGLE,
         meaning="group with the lowest acceptance rate",
     )
+    yield Metric(
+        name="equalized_odds_ratio",
+        aliases=(),
+        rate=_ODDS,
+        comparison=Comparison.RATIO,
+        folded=Fold.SMALLEST,
+        meaning="worst ratio of acceptance given the label, smallest over largest, over its values",
+    )
+    yield from _gap_and_ratio(
+        "accuracy", _ACCURACY, "accuracy, the share of decisions that agree with the label", "accuracy_score"
+    )
+    yield from _gap_and_ratio(
+        "false_positive_rate", _FALSE_POSITIVE, "share of the undeserving who are accepted", "false_positive_rate"
+    )
+    yield from _gap_and_ratio(
+        "false_negative_rate", _FALSE_NEGATIVE, "share of the deserving who are not accepted", "false_negative_rate"
+    )
+    yield from _gap_and_ratio(
+        "true_negative_rate", _TRUE_NEGATIVE, "share of the undeserving who are not accepted", "true_negative_rate"
+    )
+    yield Metric(
+        name="true_positive_rate_ratio",
+        aliases=_fairlearn("equal_opportunity_ratio"),
+        rate=_TRUE_POSITIVE,
+        comparison=Comparison.RATIO,
+        folded=Fold.SINGLE,
+        meaning="smallest over largest share of the deserving who are accepted",
+    )
+    yield Metric(
+        name="precision_ratio",
+        aliases=(),
+        rate=_PRECISION,
+        comparison=Comparison.RATIO,
+        folded=Fold.SINGLE,
+        meaning="smallest over largest Pr[deserving | favourable, group]",
+    )
+    yield Metric(
+        name="error_rate_ratio",
+        aliases=_fairlearn("zero_one_loss_ratio"),
+        rate=_ERROR,
+        comparison=Comparison.RATIO,
+        folded=Fold.SINGLE,
+        meaning="smallest over largest share of decisions that disagree with the label",
+    )
+    yield Metric(
+        name="calibration_gap",
+        aliases=(),
+        rate=_rate(Event.DESERVING, Each.DECISION),
+        comparison=Comparison.GAP,
+        folded=Fold.GREATEST,
+        meaning="worst gap of Pr[deserving | decision, group], over favourable and unfavourable decisions",
+    )
+
+
+def _gap_and_ratio(name: str, rate: Rate, meaning: str, theirs: str) -> Iterator[Metric]:
+    """Both comparisons of a rate; ``theirs`` is what Fairlearn calls it."""
+    yield Metric(
+        name=f"{name}_gap",
+        aliases=_fairlearn(f"{theirs}_difference"),
+        rate=rate,
+        comparison=Comparison.GAP,
+        folded=Fold.SINGLE,
+        meaning=f"largest minus smallest {meaning}",
+    )
+    yield Metric(
+        name=f"{name}_ratio",
+        aliases=_fairlearn(f"{theirs}_ratio") if theirs != name else (),
+        rate=rate,
+        comparison=Comparison.RATIO,
+        folded=Fold.SINGLE,
+        meaning=f"smallest over largest {meaning}",
+    )
 
 
 def _against_privileged() -> Iterator[Metric]:
@@ -216,6 +288,33 @@ def _against_privileged() -> Iterator[Metric]:
         folded=Fold.MEAN,
         meaning="mean, over false and true positives, of the rate of everybody else minus that of {group}",
     )
+    for name, rate, meaning in _SIGNED_RATES:
+        yield Metric(
+            name=f"{name}_difference",
+            aliases=(),
+            rate=rate,
+            comparison=Comparison.DIFFERENCE,
+            folded=Fold.SINGLE,
+            meaning=f"{meaning} among everybody else minus that of {{group}}",
+        )
+        yield Metric(
+            name=f"{name}_ratio",
+            aliases=(),
+            rate=rate,
+            comparison=Comparison.QUOTIENT,
+            folded=Fold.SINGLE,
+            meaning=f"{meaning} among everybody else over that of {{group}}",
+        )
+
+
+#: AIF360 has the difference and the ratio of each.
+_SIGNED_RATES = (
+    ("false_positive_rate", _FALSE_POSITIVE, "share of the undeserving who are accepted"),
+    ("false_negative_rate", _FALSE_NEGATIVE, "share of the deserving who are not accepted"),
+    ("false_discovery_rate", _FALSE_DISCOVERY, "Pr[undeserving | favourable]"),
+    ("false_omission_rate", _FALSE_OMISSION, "Pr[deserving | unfavourable]"),
+    ("error_rate", _ERROR, "share of decisions that disagree with the label"),
+)
 
 
 #: All metrics of groups.
@@ -262,6 +361,7 @@ def known_metrics() -> tuple[str, ...]:
 
 
 def nearest(metric: Metric) -> Metric:
-    """The metric of the same rate that compares all groups with each other, whoever is privileged."""
+    """One of the same rate that compares all groups with each other, whoever is privileged; else of the decisions."""
     like = Comparison.RATIO if metric.comparison is Comparison.QUOTIENT else Comparison.GAP
-    return next(each for each in METRICS if each.rate == metric.rate and each.comparison is like)
+    unsigned = [each for each in METRICS if each.comparison is like]
+    return next((each for each in unsigned if each.rate == metric.rate), unsigned[0])

@@ -9,6 +9,8 @@ import csv
 import random
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
+from operator import sub, truediv
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,9 @@ RACES = ("a", "b", "c")
 
 #: Race, the true outcome, and what the model says.
 Row = tuple[int, int, int]
+
+#: A number of a table.
+Definition = Callable[[Sequence[Row]], Fraction]
 
 SPEC = """
 domain Person {
@@ -53,10 +58,10 @@ property aif360 {
 
 
 def table(seed: int) -> list[Row]:
-    """Every group has somebody of either outcome, and somebody who is accepted."""
+    """Every group has somebody of either outcome, and the model is right and wrong about some."""
     rng = random.Random(seed)
     chances = [(rng.random(), rng.random(), rng.random()) for _ in RACES]
-    rows = [(race, truth, said) for race in range(3) for truth, said in ((0, 0), (1, 1))]
+    rows = [(race, truth, said) for race in range(3) for truth in (0, 1) for said in (0, 1)]
     for _ in range(rng.randint(5, 120)):
         race = rng.randrange(3)
         truth = int(rng.random() < chances[race][0])
@@ -72,6 +77,30 @@ def rate(rows: Sequence[Row], truth: int | None = None) -> Fraction:
     """How many are accepted, of all or of those with one true outcome: selection rate, false and true positive rate."""
     among = [said for _, true, said in rows if truth is None or true == truth]
     return F(sum(among), len(among))
+
+
+def confused(rows: Sequence[Row], said: int, truth: int) -> Fraction:
+    """How many of those with a true outcome the model says this of: true or false positive or negative rate."""
+    among = [row for row in rows if row[1] == truth]
+    return F(sum(row[2] == said for row in among), len(among))
+
+
+def predicted(rows: Sequence[Row], truth: int, said: int) -> Fraction:
+    """How many of those of whom the model says something have a true outcome."""
+    among = [row for row in rows if row[2] == said]
+    return F(sum(row[1] == truth for row in among), len(among))
+
+
+def agreeing(rows: Sequence[Row]) -> Fraction:
+    return F(sum(row[1] == row[2] for row in rows), len(rows))
+
+
+def races(rows: Sequence[Row], of: Definition) -> list[Fraction]:
+    return [of([row for row in rows if row[0] == race]) for race in range(3)]
+
+
+def smallest_over_largest(rates: Sequence[Fraction]) -> Fraction:
+    return min(rates) / max(rates)
 
 
 def by_race(rows: Sequence[Row], truth: int | None = None) -> list[Fraction]:
@@ -92,8 +121,6 @@ def average_odds(rows: Sequence[Row]) -> Fraction:
     return sum((rate(others, truth) - rate(privileged, truth) for truth in (0, 1)), F(0)) / 2
 
 
-Definition = Callable[[Sequence[Row]], Fraction]
-
 FAIRLEARN: dict[str, Definition] = {
     "demographic_parity_difference": lambda rows: spread(by_race(rows)),
     "demographic_parity_ratio": lambda rows: min(by_race(rows)) / max(by_race(rows)),
@@ -102,13 +129,45 @@ FAIRLEARN: dict[str, Definition] = {
     "selection_rate_difference": lambda rows: spread(by_race(rows)),
     "selection_rate_ratio": lambda rows: min(by_race(rows)) / max(by_race(rows)),
     "true_positive_rate_difference": lambda rows: spread(by_race(rows, 1)),
+    "equal_opportunity_ratio": lambda rows: smallest_over_largest(by_race(rows, 1)),
+    "true_positive_rate_ratio": lambda rows: smallest_over_largest(by_race(rows, 1)),
+    "equalized_odds_ratio": lambda rows: min(smallest_over_largest(by_race(rows, truth)) for truth in (0, 1)),
+    "accuracy_score_difference": lambda rows: spread(races(rows, agreeing)),
+    "accuracy_score_ratio": lambda rows: smallest_over_largest(races(rows, agreeing)),
+    "zero_one_loss_ratio": lambda rows: smallest_over_largest(races(rows, lambda some: 1 - agreeing(some))),
+    "false_positive_rate_difference": lambda rows: spread(races(rows, lambda some: confused(some, 1, 0))),
+    "false_positive_rate_ratio": lambda rows: smallest_over_largest(races(rows, lambda some: confused(some, 1, 0))),
+    "false_negative_rate_difference": lambda rows: spread(races(rows, lambda some: confused(some, 0, 1))),
+    "false_negative_rate_ratio": lambda rows: smallest_over_largest(races(rows, lambda some: confused(some, 0, 1))),
+    "true_negative_rate_difference": lambda rows: spread(races(rows, lambda some: confused(some, 0, 0))),
+    "true_negative_rate_ratio": lambda rows: smallest_over_largest(races(rows, lambda some: confused(some, 0, 0))),
 }
+#: The rates that AIF360 has a signed difference and a ratio of.
+AGAINST: dict[str, Definition] = {
+    "false_positive_rate": lambda rows: confused(rows, 1, 0),
+    "false_negative_rate": lambda rows: confused(rows, 0, 1),
+    "false_discovery_rate": lambda rows: predicted(rows, 0, 1),
+    "false_omission_rate": lambda rows: predicted(rows, 1, 0),
+    "error_rate": lambda rows: 1 - agreeing(rows),
+}
+
+
+def of_sides(rows: Sequence[Row], rate: Definition, compare: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
+    others, privileged = sides(rows)
+    return compare(rate(others), rate(privileged))
+
+
 AIF360: dict[str, Definition] = {
     "statistical_parity_difference": lambda rows: rate(sides(rows)[0]) - rate(sides(rows)[1]),
     "disparate_impact": lambda rows: rate(sides(rows)[0]) / rate(sides(rows)[1]),
     "average_odds_difference": average_odds,
     "equal_opportunity_difference": lambda rows: rate(sides(rows)[0], 1) - rate(sides(rows)[1], 1),
     "true_positive_rate_difference": lambda rows: rate(sides(rows)[0], 1) - rate(sides(rows)[1], 1),
+    **{
+        f"{name}_{comparison}": partial(of_sides, rate=of, compare=compare)
+        for name, of in AGAINST.items()
+        for comparison, compare in (("difference", sub), ("ratio", truediv))
+    },
 }
 
 

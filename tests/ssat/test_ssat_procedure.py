@@ -21,7 +21,8 @@ from fairdsl.ir.domain import Attribute, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Predicate
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.metric_registry import metric_named
+from fairdsl.ir.metric import Comparison, Metric
+from fairdsl.ir.metric_registry import METRICS, metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Sample
 from fairdsl.ir.problem import Problem
@@ -257,6 +258,31 @@ def test_trap_17_what_is_above_counts() -> None:
     for groups in ("enumerate", "learn"):
         found = value(asked(law, linear([0, 1, 2], 2), 0, metric="disparate_impact"), groups=groups)
         assert (found.low, found.high) == (F(2, 9), F(2, 9))
+
+
+BY_EXTREMES = [
+    metric
+    for metric in METRICS
+    if metric.comparison in (Comparison.GAP, Comparison.RATIO)
+    and metric.rate.of_decisions
+    and not metric.rate.along_paths
+]
+
+
+@pytest.mark.parametrize("metric", BY_EXTREMES, ids=lambda metric: metric.name)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_extreme_groups_say_what_all_of_them_do(metric: Metric, seed: int) -> None:
+    """Two attributes across, a tree that reads them and another, and a label that depends on one of each."""
+    draw = random.Random(seed)
+    columns = booleans("A", "B", "C", "Y")
+    truth = {(x, y): bernoulli(F(draw.randint(1, 9), 10)) for x in (0, 1) for y in (0, 1)}
+    chances = [factor(column, bernoulli(F(draw.randint(1, 9), 10))) for column in range(3)]
+    law = replace(network(columns, [*chances, factor(3, truth, (0, 2))]), has_label=True)
+    model = linear([draw.randint(-3, 3), draw.randint(-3, 3), draw.randint(1, 3)], 1)
+    problem = asked(law, model, 0, 1, metric=metric.name, deserving=F(1))
+    learned, enumerated = (value(problem, groups=groups) for groups in ("learn", "enumerate"))
+    assert any("of all groups, found by the solver" in note for note in learned.evidence.notes)
+    assert (learned.low, learned.high, learned.defined) == (enumerated.low, enumerated.high, enumerated.defined)
 
 
 def test_trap_19_small_probabilities_and_empty_groups_are_what_they_are() -> None:
