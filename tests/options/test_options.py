@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+import fairdsl
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.smt.options import Order, Partition, SmtOptions
 from fairdsl.backends.ssat.options import Groups, PbEncoding, SsatOptions
@@ -161,3 +165,20 @@ def test_typed_sections_take_python_values_and_texts() -> None:
     )
     assert Partition(size=5, order=Order.GRID).chunk == 5
     assert Partition(size="adaptive").chunk is None
+
+
+def test_every_option_is_read_by_its_engine() -> None:
+    """An option that is declared, and that nobody reads, would be ignored in silence."""
+    package = Path(fairdsl.__file__).parent
+    for section in sections().values():
+        own = Path(str(inspect.getsourcefile(section)))
+        files = [file for file in (package / "backends" / engine_of(section)).rglob("*.py") if file != own]
+        read = _attributes(own) | {name for file in files for name in _attributes(file)}
+        assert not [each.path for each in declared(section) if each.name not in read]
+    read = {name for file in package.rglob("*.py") if file.parent.name != "options" for name in _attributes(file)}
+    assert not [each.name for each in declared(Run) if each.name not in read | _attributes(package / "options/run.py")]
+
+
+def _attributes(file: Path) -> set[str]:
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
