@@ -46,7 +46,7 @@ def no_answers(path: str, line: int) -> Diagnostic:
     """A table of answers with a line that has no file or no output."""
     return Diagnostic(
         code="E0623",
-        title=f"line {line} of `{path}` is no answer",
+        title=f"line {line} of `{path}` is not an answer",
         notes=("it does not say `file` and `output`",),
         why="an answer that is left out in silence may be the one that says that the demand is broken",
         help='write `{"file": "NAME.smt2", "output": "unsat"}` a line, or CSV with the columns `file` and `output`',

@@ -33,7 +33,7 @@ def no_probability(text: str, place: Span) -> Diagnostic:
     """What stands where a random variable has its probability is none."""
     return Diagnostic(
         code="E0641",
-        title=f"`{text}` is no probability",
+        title=f"`{text}` is not a probability",
         primary=Label(place, "of these variables being true"),
         why="solvers that take such a number print a value, and it is the probability of nothing",
         help="write a number from 0 to 1: `0.3`, `3e-1` or, exactly, `1/3`",

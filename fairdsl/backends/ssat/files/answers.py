@@ -122,7 +122,7 @@ def _answer(said: _Said | None, about: Mapping[str, Any]) -> Answer:
 def _bounded(low: Fraction, high: Fraction, choice: Mapping[int, bool] | None = None) -> Answer:
     """Within 0 to 1; a number that is no probability whatever its error was is no answer."""
     if high < 0 or low > 1 or low > high:
-        return Answer(status="malformed", detail="it is no probability")
+        return Answer(status="malformed", detail="it is not a probability")
     values = {str(variable): "true" if truth else "false" for variable, truth in (choice or {}).items()}
     return Answer(status="value", values=values, bounds=(max(Fraction(0), low), min(Fraction(1), high)))
 

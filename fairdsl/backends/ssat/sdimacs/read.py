@@ -135,7 +135,7 @@ class Reader:
         if self._header is not None:
             self._refuse(words[0], "a second header", "leave one header in the file")
         if len(texts) != 4 or texts[1] != "cnf" or not all(_WHOLE.fullmatch(text) for text in texts[2:]):
-            self._refuse(self._whole(line), "this is no header", _HEADER)
+            self._refuse(self._whole(line), "this is not a header", _HEADER)
         self._variables, self._announced = int(texts[2]), int(texts[3])
         if self._variables < 0 or self._announced < 0 or self._variables > _MOST:
             self._refuse(words[2], f"the numbers of a header go from 0, and to {_MOST:,} variables", _HEADER)
@@ -157,7 +157,7 @@ class Reader:
         for word in members[:-1]:
             variable = self._number(word, "a variable")
             if variable < 1:
-                self._refuse(word, "this is no variable", _PREFIX)
+                self._refuse(word, "this is not a variable", _PREFIX)
             self._counted(variable, word)
             if variable in self._bound_at:
                 before = self._span(self._bound_at[variable])
@@ -238,7 +238,7 @@ class Reader:
         written = self._chance_at.get(variable)
         number = number_of(text) if _RATIO.fullmatch(text) else None
         if number is None:
-            what = "this is no quotient of whole numbers"
+            what = "this is not a quotient of whole numbers"
         elif again:
             what = "an exact probability was given before"
         elif written is None:
