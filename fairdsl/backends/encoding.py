@@ -158,7 +158,7 @@ class Solved(ABC):
         """What else there is to say: a word for it, and what is said."""
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """The same as data."""
 
     @property

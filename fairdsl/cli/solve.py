@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 import fairdsl
-from fairdsl.cli.documents import mistakes_as_json, write_json
+from fairdsl.cli.documents import mistakes_as_json
 from fairdsl.cli.guard import exit_code
 from fairdsl.cli.options import (
     Seconds,
@@ -105,7 +105,7 @@ def command(
         number, shards = shard
         solved = fairdsl.solve(path, shard=number, shards=shards, output=output or None, observer=observer, **options)
     if as_json:
-        write_json(solved.to_json())
+        click.echo(solved.to_json(), nl=False)
     elif solved.report is not None:
         _print_report(solved.report)
     else:

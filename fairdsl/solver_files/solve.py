@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from fairdsl.backends.answer_files import write_whole
 from fairdsl.backends.contract import Observer
@@ -15,8 +13,9 @@ from fairdsl.backends.encoding import Ended, Solved, Solving, encoding_of
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.formats import FORMATS, format_of
 from fairdsl.clock import phase
+from fairdsl.codec.text import text_of
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report.json import report_to_json
+from fairdsl.report.json import write
 from fairdsl.report.model import ExitCode, Report
 from fairdsl.resources import version
 from fairdsl.solver_files.manifest import files_named
@@ -52,11 +51,11 @@ class SolvedFile:
             case Ended.INTERRUPTED:
                 return ExitCode.INTERRUPTED
 
-    def to_json(self) -> dict[str, Any]:
-        """The report, or a document ``fairdsl.solved/1``, which is an answer that ``recover`` reads."""
+    def to_json(self) -> str:
+        """The report, or a document ``fairdsl.solved/1``, which is an answer that ``recover`` reads, as text."""
         if self.report is not None:
-            return report_to_json(self.report)
-        return {"schema": SCHEMA, "fairdsl": version(), **self.found.to_json(), "diagnostics": []}
+            return write(self.report)
+        return text_of({"schema": SCHEMA, "fairdsl": version(), **self.found.plain(), "diagnostics": []})
 
 
 def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
@@ -73,8 +72,7 @@ def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
     demand = found.demand
     solved = SolvedFile(form=form, found=found, report=None if demand is None else report_of([demand]))
     if how.output is not None and found.answer is None:
-        text = json.dumps(solved.to_json(), indent=2, ensure_ascii=False) + "\n"
-        write_whole(how.output, text.encode())
+        write_whole(how.output, solved.to_json().encode())
         solved = replace(solved, found=replace(found, answer=how.output))
     return solved
 

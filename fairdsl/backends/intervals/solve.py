@@ -85,7 +85,7 @@ class SolvedJob(Solved):
             ("result", str(self.answer)),
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """The same as data."""
         shares = {name: getattr(self.standing, name) for name in ("certified", "falsified", "undecided")}
         return {

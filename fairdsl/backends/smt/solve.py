@@ -39,7 +39,7 @@ class SolvedScript(Solved):
         """Who said it, and where it is written."""
         return ("solved by", f"{self.solver} in {self.seconds:.1f} s"), ("answer", str(self.answer))
 
-    def to_json(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """The same as data."""
         return {
             "script": str(self.file),

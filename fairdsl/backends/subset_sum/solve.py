@@ -46,7 +46,7 @@ class SolvedInstance(Solved):
         """Nothing beside the report."""
         return ()
 
-    def to_json(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """Nothing beside the report."""
         return {}
 

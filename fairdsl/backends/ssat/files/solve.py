@@ -115,7 +115,7 @@ class SolvedValue(Solved):
             for variable, truth in choice.items()
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """The same as data."""
         choice = None if self.choice is None else self.choice.items()
         counts = None if self.statistics is None else asdict(self.statistics)
