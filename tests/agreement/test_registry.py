@@ -11,10 +11,12 @@ from hypothesis import Phase, given, settings
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure, Refusal
 from fairdsl.backends.formats import FORMATS
+from fairdsl.backends.masses import Masses
+from fairdsl.backends.masses.points import Individuals
 from fairdsl.backends.smt import Smt
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.registry import BACKENDS, procedures
-from fairdsl.verdict import Refused, Shares, Unknown, Verdict
+from fairdsl.verdict import Refused, Shares, Unknown, Value, Verdict
 from tests.agreement.bank import KINDS, Kind, Least
 from tests.agreement.engines import KEPT, SECONDS, ask
 from tests.agreement.test_planted_faults import flip_a_strictness
@@ -22,15 +24,29 @@ from tests.agreement.through_files import ThroughFiles
 from tests.drawing import examples
 from tests.solvers import InProcess
 
-#: Engines that start processes keep them here between problems, or start none.
-CHEAPER: dict[str, Callable[[], Procedure]] = {"smt": lambda: Smt(lambda jobs: KEPT, InProcess)}
+
+class Bounding(Masses):
+    """Decides few individuals one by one, so that small problems are bounded and split as large ones are."""
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Individuals, "_MOST", 2)
+            patch.setattr(Individuals, "_MOST_EXACT", 2)
+            return super().answer(problem, facts, budget, observer)
+
+
+#: Engines that start processes keep them here between problems, or start none; small problems are large to others.
+INSTEAD: dict[str, Callable[[], Procedure]] = {
+    "smt": lambda: Smt(lambda jobs: KEPT, InProcess),
+    "masses": Bounding,
+}
 
 
 def registered() -> list[Procedure]:
-    """An engine for each line of the registry, as `check` would make it but for its processes."""
-    made = [CHEAPER.get(engine.name, lambda engine=engine: engine)() for engine in procedures()]
-    assert [(one.name, type(one)) for one in made] == [(one.name, type(one)) for one in procedures()]
-    return made
+    """An engine for each line of the registry, of the class that stands there."""
+    made = [(engine, INSTEAD[engine.name]() if engine.name in INSTEAD else engine) for engine in procedures()]
+    assert all(isinstance(one, type(engine)) and one.name == engine.name for engine, one in made)
+    return [one for _, one in made]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.replace(" ", "_"))

@@ -89,7 +89,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
     share = F(1) - truth(asked()).fair_share
     missed = 0
     for seed in range(100):
-        estimate = answered(asked("1/50", "4/5"), seed).estimate
+        estimate = answered(asked("1/20", "4/5"), seed).estimate
         low, high = 1 - estimate.high, 1 - estimate.low
         missed += not low <= share <= high
     assert missed <= 20

@@ -80,11 +80,11 @@ def test_differences_lead_a_black_box_to_its_boundary() -> None:
 @pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"zero-order"}))
 def test_one_seed_is_one_hunt(strategy: str) -> None:
     asked = line(4)
-    once, again = (caught_by(strategy, asked, count=30, seed=3) for _ in range(2))
+    once, again = (caught_by(strategy, asked, count=12, seed=3) for _ in range(2))
     assert np.array_equal(once.pairs.a, again.pairs.a)
     assert np.array_equal(once.pairs.b, again.pairs.b)
     assert (once.evaluated, once.by_strategy) == (again.evaluated, again.by_strategy)
-    other = caught_by(strategy, asked, count=30, seed=4)
+    other = caught_by(strategy, asked, count=12, seed=4)
     assert not np.array_equal(once.pairs.a, other.pairs.a)
 
 
