@@ -15,6 +15,7 @@ from fairdsl.report.model import DemandReport, PropertyReport, Report
 from fairdsl.report.stopped import Stopped
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
+from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Reason, Value, Verdict, is_vacuous
 
 __all__ = ["Gathering", "not_read"]
@@ -131,16 +132,7 @@ def not_read(
                 sentence=checked.title or checked.sentence,
                 clauses=checked.clauses,
                 demands=tuple(
-                    demand_report(
-                        text=demand.text,
-                        metric=demand.metric,
-                        quantity=demand.quantity,
-                        threshold=demand.threshold,
-                        verdict=unanswered(demand.quantity, reason, detail),
-                        domain=checked.domain,
-                        outcomes=spec.models[checked.model].declaration.outcomes,
-                        seconds=0.0,
-                    )
+                    _not_asked(spec, checked, demand, unanswered(demand.quantity, reason, detail))
                     for demand in checked.demands
                 ),
             )
@@ -149,3 +141,18 @@ def not_read(
         diagnostics=tuple(warnings),
         ended=ended,
     )
+
+
+def _not_asked(spec: CheckedSpec, checked: CheckedProperty, demand: Demand, verdict: Verdict) -> DemandReport:
+    """A demand that nobody was asked: as of one that is refused, nothing was run."""
+    answer = demand_report(
+        text=demand.text,
+        metric=demand.metric,
+        quantity=demand.quantity,
+        threshold=demand.threshold,
+        verdict=verdict,
+        domain=checked.domain,
+        outcomes=spec.models[checked.model].declaration.outcomes,
+        seconds=0.0,
+    )
+    return replace(answer, basis=None, fidelity=None, backend=None, method=None)
