@@ -179,9 +179,19 @@ class Inputs(Sequence[Input]):
     def leaves(self) -> tuple[IndicatorInput, ...]:
         """The indicators of all leaves."""
         if self._leaves is None:
-            ensemble = self.ensemble
-            self._leaves = tuple(IndicatorInput(ensemble.leaf_predicate(i)) for i in range(ensemble.shape.leaves))
+            self._leaves = tuple(self._each_leaf())
         return self._leaves
+
+    def _each_leaf(self) -> Iterator[IndicatorInput]:
+        """The indicators one by one, for many who look at them stop at the first that they cannot use."""
+        if self._leaves is not None:
+            yield from self._leaves
+            return
+        made = []
+        for leaf in range(self.ensemble.shape.leaves):
+            made.append(IndicatorInput(self.ensemble.leaf_predicate(leaf)))
+            yield made[-1]
+        self._leaves = tuple(made)
 
     def __len__(self) -> int:
         return len(self.others) + self.ensemble.shape.leaves
@@ -197,11 +207,14 @@ class Inputs(Sequence[Input]):
                 return tuple(self.others[i] for i in chosen)
             return (*self.others, *self.leaves)[place]
         place = range(len(self))[place]
-        return self.others[place] if place < len(self.others) else self.leaves[place - len(self.others)]
+        leaf = place - len(self.others)
+        if leaf < 0:
+            return self.others[place]
+        return IndicatorInput(self.ensemble.leaf_predicate(leaf)) if self._leaves is None else self._leaves[leaf]
 
     def __iter__(self) -> Iterator[Input]:
         yield from self.others
-        yield from self.leaves
+        yield from self._each_leaf()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Inputs) and (self.others, self.ensemble) == (other.others, other.ensemble)
