@@ -39,7 +39,7 @@ def main() -> None:
         slowest = max(slowest, seconds)
         (checked,) = report.properties
         (demand,) = checked.demands
-        replayed = sum(witness.replayed for witness in checked.witnesses)
+        replayed = sum(witness.replay.agrees for witness in checked.witnesses)
         print(
             f"{network.stem:6} {checked.judgement.value:9} {seconds:6.2f} s  {replayed} replayed  {demand.method}",
             flush=True,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import fairdsl
-from fairdsl.report.model import WitnessReport
+from fairdsl.verdict import Witness
 from fairify.questions import Published, Question, published
 
 __all__ = ["HEADER", "Verdict", "summary", "verdicts"]
@@ -93,7 +93,7 @@ def verdicts(questions: Sequence[Question], timeout: float, seed: int) -> Iterat
             question=question,
             verdict=verdict,
             strict=verdict == "holds" or any(opposite(witness) for witness in asked.witnesses),
-            replayed=sum(witness.replayed for witness in asked.witnesses),
+            replayed=sum(witness.replay.agrees for witness in asked.witnesses),
             seconds=seconds,
             backend=demand.backend or "-",
             detail=demand.detail or demand.method or "",
@@ -101,10 +101,10 @@ def verdicts(questions: Sequence[Question], timeout: float, seed: int) -> Iterat
         )
 
 
-def opposite(witness: WitnessReport) -> bool:
+def opposite(witness: Witness) -> bool:
     """Whether one score is certainly below 0 and the other certainly above, of a pair that was replayed."""
-    (a,), (b,) = witness.scores_a, witness.scores_b
-    return witness.replayed and min(a, b) < -witness.score_error and max(a, b) > witness.score_error
+    (a,), (b,) = witness.replay.scores_a, witness.replay.scores_b
+    return witness.replay.agrees and min(a, b) < -witness.replay.score_error and max(a, b) > witness.replay.score_error
 
 
 def summary(found: Sequence[Verdict]) -> str:

@@ -17,7 +17,7 @@ from fairdsl.backends.intervals.estimate import Sample, sample_units
 from fairdsl.ir.domain import Category, Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
-from fairdsl.report.model import ShareReport
+from fairdsl.verdict import Shares
 from shares.measure import Reading
 from shares.questions import ASKED, write_spec
 
@@ -88,7 +88,7 @@ def _counted_out(network: Path, target: str) -> Check:
     )
 
 
-def small_shares(spec: Path, backend: str) -> ShareReport:
+def small_shares(spec: Path, backend: str) -> Shares:
     (checked,) = fairdsl.check(spec, backend=backend, timeout=_TIMEOUT, jobs=1).properties
     assert checked.shares is not None, "a fair share was asked for"
     return checked.shares

@@ -27,8 +27,7 @@ from fairdsl.cli.verdicts import Verdicts
 from fairdsl.clock import unbroken
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import split_settings
-from fairdsl.report.json import write
-from fairdsl.report.model import Report
+from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def command(
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
         if verdicts is None:
-            write_whole(write(report))
+            write_whole(report.to_json())
         elif report.ended is None or report.properties:
             verdicts.end(report)
         ctx.exit(report.exit_code.value)
@@ -109,9 +108,8 @@ def command(
 def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:
     """The report on a spec with errors, or one that was not read when the run ended: its findings and nothing else."""
     return Report(
-        version=fairdsl.__version__,
-        path=spec,
-        sha256=sha256(Path(spec).read_bytes()).hexdigest(),
+        fairdsl=fairdsl.__version__,
+        spec=SpecFile(path=spec, sha256=sha256(Path(spec).read_bytes()).hexdigest()),
         seed=seed,
         diagnostics=tuple(diagnostics),
         ended=ended,

@@ -7,7 +7,7 @@ from fractions import Fraction
 import click
 
 import fairdsl
-from fairdsl.cli.documents import headed, mistakes_as_json, write_json
+from fairdsl.cli.documents import mistakes_as_json
 from fairdsl.cli.options import json_option
 from fairdsl.cli.terminal import output_style
 
@@ -54,12 +54,10 @@ def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | N
     BEFORE and AFTER are files that `fairdsl check SPEC --json` wrote: of the same spec with another model
     (`--model`), with other data (`--data`), or as it was before.
     """
-    from fairdsl.comparing.json import SCHEMA, comparison_to_json
-
-    with mistakes_as_json(ctx, SCHEMA, as_json):
+    with mistakes_as_json(ctx, "fairdsl.comparison/2", as_json):
         comparison = fairdsl.compare(before, after, tolerance=tolerance)
     if as_json:
-        write_json(headed(SCHEMA, comparison_to_json(comparison) | {"diagnostics": []}))
+        click.echo(comparison.to_json(), nl=False)
     else:
         from fairdsl.comparing.text import render
 

@@ -202,12 +202,12 @@ def _print_explanation(explanation: Explanation) -> None:
 
 
 def _model_to_json(model: ExplainedModel) -> dict[str, Any]:
-    from fairdsl.report.binding_json import binding_to_json
+    from fairdsl.codec import plain
 
     return {
         "name": model.name,
         "path": model.path,
-        **({} if model.binding is None else {"binding": binding_to_json(model.binding)}),
+        **({} if model.binding is None else {"binding": plain(model.binding)}),
         **({} if model.problem is None else {"problem": model.problem}),
         **({} if model.recorded is None else {"recorded": model.recorded}),
     }

@@ -77,9 +77,9 @@ def command(
     if as_json:
         written: dict[str, object] = {"specs": list(specs)}
         if held is not None:
-            from fairdsl.report.binding_json import agreement_to_json
+            from fairdsl.codec import plain
 
-            written["agreement"] = agreement_to_json(held)
+            written["agreement"] = plain(held)
         write_json(headed("fairdsl.findings/1", written | {"diagnostics": diagnostics_to_json(found)}))
     else:
         _print(found, held)
@@ -97,10 +97,10 @@ def _print(found: list[Diagnostic], held: Agreement | None) -> None:
         style = output_style()
         click.echo(style.shown(f"{held.model} agrees on {held.in_words()}"))
         click.echo(style.shown(f"  read as {held.reading}"))
-        if held.exactly is not None and held.exactly != held.agreeing:
-            click.echo(f"  exact arithmetic agrees on {held.exactly:,} rows")
+        if held.agreeing_exactly is not None and held.agreeing_exactly != held.agreeing:
+            click.echo(f"  exact arithmetic agrees on {held.agreeing_exactly:,} rows")
         if held.kept:
-            for row in held.first:
+            for row in held.disagreements:
                 click.echo(style.shown(f"  {row.in_words()}"))
 
 

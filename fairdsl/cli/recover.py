@@ -10,8 +10,7 @@ import fairdsl
 from fairdsl.cli.options import data_option, json_option, memory_option, model_option, timeout_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report.json import write
-from fairdsl.report.model import Report
+from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.text import render
 
 __all__ = ["command"]
@@ -73,9 +72,9 @@ def command(
     except DiagnosticError as error:
         if not as_json:
             raise
-        report = Report(version=fairdsl.__version__, path=paths[0], sha256=None, diagnostics=tuple(error.diagnostics))
+        report = Report(fairdsl=fairdsl.__version__, spec=SpecFile(path=paths[0]), diagnostics=tuple(error.diagnostics))
     if as_json:
-        click.echo(write(report), nl=False)
+        click.echo(report.to_json(), nl=False)
     else:
         style = output_style()
         click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)

@@ -6,7 +6,7 @@ How a field is written follows from its type (docs/architecture.md, "One codec")
 rest.
 """
 
-from fairdsl.codec.annotations import INLINE, KEYED
+from fairdsl.codec.annotations import INLINE, KEYED, Ends, Lower, Upper
 from fairdsl.codec.comments import comments_of
 from fairdsl.codec.document import Document, decode, encode, from_plain, plain, schema
 from fairdsl.codec.mistakes import MisfitError, Place
@@ -16,9 +16,12 @@ __all__ = [
     "INLINE",
     "KEYED",
     "Document",
+    "Ends",
+    "Lower",
     "MisfitError",
     "Place",
     "Towards",
+    "Upper",
     "comments_of",
     "decode",
     "encode",

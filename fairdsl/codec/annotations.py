@@ -5,12 +5,12 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fairdsl.codec.containers import ListForm, MappingForm, PairsForm, TupleForm, UnionForm, WrappedForm
 from fairdsl.codec.form import Form, JsonObject, Schemas
@@ -31,7 +31,7 @@ from fairdsl.codec.scalars import (
 )
 from fairdsl.source import Span
 
-__all__ = ["INLINE", "KEYED", "Marker", "form_of"]
+__all__ = ["INLINE", "KEYED", "Ends", "Lower", "Marker", "Upper", "form_of"]
 
 
 class Marker(Enum):
@@ -41,9 +41,16 @@ class Marker(Enum):
     INLINE = "inline"
     #: A tuple of pairs is written as an object, the first of each pair its key.
     KEYED = "keyed"
+    #: A pair of exact numbers is written as the ``low`` and ``high`` of an interval, rounded outward.
+    ENDS = "ends"
 
 
 INLINE, KEYED = Marker.INLINE, Marker.KEYED
+#: Exact numbers that are bounds: what documents have for them is rounded down, or up.
+Lower = Annotated[Fraction, Towards.DOWN]
+Upper = Annotated[Fraction, Towards.UP]
+#: Both ends of an interval.
+Ends = Annotated[tuple[Fraction, Fraction], Marker.ENDS]
 
 _PLAIN: dict[Any, type[Form]] = {
     None: NullForm,
@@ -90,6 +97,8 @@ def _form_of(kind: Any) -> Form:
 
 def _marked(kind: Any, marks: Sequence[Any]) -> Form:
     """A type with markers that do not depend on the field it is of."""
+    if Marker.ENDS in marks:
+        return _EndsForm()
     form = form_of(kind)
     if KEYED not in marks:
         return form
@@ -97,6 +106,39 @@ def _marked(kind: Any, marks: Sequence[Any]) -> Form:
     key, value = (form_of(part) for part in typing.get_args(pair))
     assert isinstance(key, TextForm | ChoiceForm)
     return PairsForm(MappingForm(key, value))
+
+
+@dataclass(frozen=True, slots=True)
+class _LowAndHigh:
+    """A number known to lie in [low, high]."""
+
+    #: Never above the number.
+    low: Lower
+    #: Never below it.
+    high: Upper
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise ValueError("an interval has its ends the wrong way round")
+
+
+class _EndsForm(Form):
+    """Two exact numbers as the ends of an interval."""
+
+    kinds = frozenset({"object"})
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, tuple)
+
+    def encode(self, value: Any) -> Any:
+        return form_of(_LowAndHigh).encode(_LowAndHigh(*value))
+
+    def decode(self, plain: Any, place: Place) -> tuple[Fraction, Fraction]:
+        found = form_of(_LowAndHigh).decode(plain, place)
+        return found.low, found.high
+
+    def schema(self, schemas: Schemas) -> JsonObject:
+        return form_of(_LowAndHigh).schema(schemas)
 
 
 def _container(kind: Any, origin: Any, args: Sequence[Any]) -> Form:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, ClassVar, Self, TypeVar
 
 from fairdsl.codec.annotations import form_of
@@ -73,7 +74,12 @@ def from_plain(kind: type[_T], value: Any) -> _T:
 
 
 def _head(kind: type[Document]) -> JsonObject:
-    return {_SCHEMA: kind.SCHEMA, _VERSION: version()}
+    """Schema and version; a document that knows which version made it has the version as a field."""
+    return {_SCHEMA: kind.SCHEMA} if _knows_version(kind) else {_SCHEMA: kind.SCHEMA, _VERSION: version()}
+
+
+def _knows_version(kind: type) -> bool:
+    return any(field.name == _VERSION for field in fields(kind))
 
 
 def _behind_head(kind: type[Document], value: Any) -> JsonObject:
@@ -86,8 +92,10 @@ def _behind_head(kind: type[Document], value: Any) -> JsonObject:
         if isinstance(found, str) and found.startswith(family):
             raise Place().at(_SCHEMA).misfit(f"is `{found}`; this fairdsl reads `{kind.SCHEMA}`")
         raise Place().at(_SCHEMA).misfit(f"is not `{kind.SCHEMA}`")
-    form_of(str).decode(value.get(_VERSION), Place().at(_VERSION))
-    return {key: one for key, one in value.items() if key not in (_SCHEMA, _VERSION)}
+    head = (_SCHEMA,) if _knows_version(kind) else (_SCHEMA, _VERSION)
+    for key in head:
+        form_of(str).decode(value.get(key), Place().at(key))
+    return {key: one for key, one in value.items() if key not in head}
 
 
 def schema(kind: type) -> JsonObject:
@@ -95,12 +103,11 @@ def schema(kind: type) -> JsonObject:
     schemas = Schemas(comments_of)
     written = form_of(kind).schema(schemas)
     if isinstance(kind, type) and issubclass(kind, Document):
-        root = schemas.definitions.pop(schemas.owners[kind])
-        head = {
-            _SCHEMA: {"const": kind.SCHEMA},
-            _VERSION: {"description": "The version that wrote it.", "type": "string"},
-        }
-        root["required"] = [_SCHEMA, _VERSION, *root["required"]]
+        root = schemas.definitions.pop(schemas.owners[kind, False])
+        head: JsonObject = {_SCHEMA: {"const": kind.SCHEMA}}
+        if not _knows_version(kind):
+            head[_VERSION] = {"description": "The version of fairdsl that wrote it.", "type": "string"}
+        root["required"] = [*head, *root["required"]]
         root["properties"] = head | root["properties"]
         written = {"$id": kind.SCHEMA} | root
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | written

@@ -20,14 +20,16 @@ class Schemas:
 
     comments: Callable[[type], dict[str, str]]
     definitions: dict[str, JsonObject] = field(default_factory=dict)
-    #: Whose they are: two classes of one name are kept apart.
-    owners: dict[type, str] = field(default_factory=dict)
+    #: Whose they are, with or without a tag: two classes of one name are kept apart.
+    owners: dict[tuple[type, bool], str] = field(default_factory=dict)
 
-    def refer(self, owner: type, build: Callable[[], JsonObject]) -> JsonObject:
+    def refer(self, kind: type, build: Callable[[], JsonObject], *, tagged: bool = False) -> JsonObject:
         """A reference to the schema of a class, which is built once; classes may refer to themselves."""
+        owner = (kind, tagged)
         if owner not in self.owners:
-            taken = set(self.owners.values())
-            name = owner.__name__ if owner.__name__ not in taken else f"{owner.__name__}{len(taken)}"
+            plain = kind.__name__.strip("_")
+            same = sum(taken.rstrip("0123456789") == plain for taken in self.owners.values())
+            name = f"{plain}{same + 1}" if same else plain
             self.owners[owner] = name
             self.definitions[name] = build()
         return {"$ref": f"#/$defs/{self.owners[owner]}"}

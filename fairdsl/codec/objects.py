@@ -1,6 +1,7 @@
 """Forms of dataclasses: an object with a key a field, and of unions of dataclasses, which have a key ``kind``.
 
-Fields that have their default are left out. Fields that do not count for equality are not part of a document.
+A field that is None by default is left out where it is None. Fields that do not count for equality are not part of a
+document.
 """
 
 from __future__ import annotations
@@ -62,12 +63,8 @@ class Member:
         return self.field.default is MISSING and self.field.default_factory is MISSING
 
     def left_out(self, value: Any) -> bool:
-        """Whether the value is the field's default."""
-        default = self.field.default
-        if self.field.default_factory is not MISSING:
-            default = self.field.default_factory()
-        # Equal is not enough: True is 1, and 1 is 1.0.
-        return default is not MISSING and type(value) is type(default) and bool(value == default)
+        """Whether there is nothing to write: None, where that is what a missing key means."""
+        return value is None and self.field.default is None
 
     def encode(self, value: Any) -> JsonObject:
         """The field's part of the object."""
@@ -84,6 +81,8 @@ class Member:
         """The field's value from the whole object."""
         if self.inline:
             return self.form.decode({key: plain[key] for key in self.keys if key in plain}, place)
+        if self.towards is not None and isinstance(plain[self.name], str):
+            raise place.at(self.name).misfit("is not a number")
         if self.towards is None or self.exactly not in plain:
             return self.form.decode(plain[self.name], place.at(self.name))
         value = ratio_of(plain[self.exactly], place.at(self.exactly))
@@ -188,7 +187,7 @@ class ObjectForm(Form):
                 raise place.at(one.name).misfit("is not what the rest of it comes to")
 
     def schema(self, schemas: Schemas) -> JsonObject:
-        return schemas.refer(self.kind, lambda: self.object_schema(schemas))
+        return schemas.refer(self.kind, lambda: self.object_schema(schemas), tagged=self.tagged)
 
     def object_schema(self, schemas: Schemas) -> JsonObject:
         """The schema itself, without a reference."""

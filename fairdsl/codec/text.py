@@ -43,8 +43,8 @@ def located(misfit: MisfitError, text: str | bytes) -> MisfitError:
     read = text.decode("utf-8-sig") if isinstance(text, bytes) else text
     try:
         value = read_placed(SourceFile("", read), DEEPEST)
-    except NotReadError:
-        return misfit
+    except NotReadError as error:
+        return MisfitError(misfit.place, misfit.what, error.span.first)
     return MisfitError(misfit.place, misfit.what, _found(value, misfit.place.steps))
 
 

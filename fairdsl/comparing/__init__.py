@@ -15,8 +15,7 @@ from fractions import Fraction
 
 from fairdsl.comparing.compare import compared
 from fairdsl.comparing.model import Comparison
-from fairdsl.comparing.read import read_report, report_of
-from fairdsl.report.json import report_to_json
+from fairdsl.comparing.read import read_report
 from fairdsl.report.model import Report
 
 __all__ = ["Comparison", "compare_reports"]
@@ -29,11 +28,5 @@ def compare_reports(before: str | Report, after: str | Report, tolerance: Fracti
     """
     first = before if isinstance(before, str) else "the report before"
     second = after if isinstance(after, str) else "the report after"
-    return compared((first, second), _read(before), _read(after), tolerance)
-
-
-def _read(report: str | Report) -> Report:
-    """A report as its JSON gives it, so that one in memory compares with one in a file."""
-    if isinstance(report, Report):
-        return report_of(report_to_json(report), report.path)
-    return read_report(report)
+    old, new = (read_report(one) if isinstance(one, str) else one for one in (before, after))
+    return compared((first, second), old, new, tolerance)

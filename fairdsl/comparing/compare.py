@@ -7,14 +7,16 @@ demand: the old one is not asked any more, and the new one was not asked before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from fairdsl.comparing import errors
 from fairdsl.comparing.model import (
     Change,
     Comparison,
+    Confidences,
     DemandChange,
+    Favoured,
     FileChange,
     GroupChange,
     PropertyChange,
@@ -23,18 +25,9 @@ from fairdsl.comparing.model import (
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.metric_registry import registered
-from fairdsl.report.model import (
-    Cell,
-    DemandReport,
-    GroupReport,
-    GroupsReport,
-    HashedFile,
-    Interval,
-    PartReport,
-    PropertyReport,
-    Report,
-)
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.words import group_words, in_percent
+from fairdsl.verdict import Estimated, Interval, Part, Value
 
 __all__ = ["compared"]
 
@@ -42,6 +35,7 @@ __all__ = ["compared"]
 _NAMED = 3
 #: A demand among those of its property: its words, and how many lines with the same words stand before it.
 _Place = tuple[str, int]
+_Ends = tuple[Fraction, Fraction]
 
 
 def compared(names: tuple[str, str], before: Report, after: Report, tolerance: Fraction | None = None) -> Comparison:
@@ -53,13 +47,13 @@ def compared(names: tuple[str, str], before: Report, after: Report, tolerance: F
         if not report.properties:
             raise DiagnosticError(errors.no_verdicts(name))
     first, second = _by_name(before.properties), _by_name(after.properties)
-    properties = tuple(_property(name, first.get(name), second.get(name)) for name in {**first, **second})
+    properties = tuple(_property(name, first.get(name), second.get(name), tolerance) for name in {**first, **second})
     if not any(demand.in_both for item in properties for demand in item.demands):
         raise DiagnosticError(errors.nothing_in_common(*names))
     return Comparison(
-        before=Side(name=names[0], version=before.version, seed=before.seed),
-        after=Side(name=names[1], version=after.version, seed=after.seed),
-        spec=FileChange(name="", before=_spec(before), after=_spec(after)),
+        before=Side(report=names[0], fairdsl=before.fairdsl, seed=before.seed),
+        after=Side(report=names[1], fairdsl=after.fairdsl, seed=after.seed),
+        spec=FileChange(name="spec", before=_spec(before), after=_spec(after)),
         models=_files(before.models, after.models),
         data=_files(before.data, after.data),
         properties=properties,
@@ -72,7 +66,7 @@ def _by_name(properties: Iterable[PropertyReport]) -> dict[str, PropertyReport]:
 
 
 def _spec(report: Report) -> HashedFile:
-    return HashedFile(name="", path=report.path, sha256=report.sha256)
+    return HashedFile(name="spec", path=report.spec.path, sha256=report.spec.sha256)
 
 
 def _files(before: Sequence[HashedFile], after: Sequence[HashedFile]) -> tuple[FileChange, ...]:
@@ -80,7 +74,9 @@ def _files(before: Sequence[HashedFile], after: Sequence[HashedFile]) -> tuple[F
     return tuple(FileChange(name=name, before=first.get(name), after=second.get(name)) for name in {**first, **second})
 
 
-def _property(name: str, before: PropertyReport | None, after: PropertyReport | None) -> PropertyChange:
+def _property(
+    name: str, before: PropertyReport | None, after: PropertyReport | None, tolerance: Fraction | None
+) -> PropertyChange:
     first, second = _by_place(before), _by_place(after)
     old = () if before is None else before.clauses
     new = () if after is None else after.clauses
@@ -91,7 +87,7 @@ def _property(name: str, before: PropertyReport | None, after: PropertyReport | 
         after=None if after is None else after.judgement,
         left=tuple(clause for clause in old if both and clause not in new),
         joined=tuple(clause for clause in new if both and clause not in old),
-        demands=tuple(_demand(first.get(place), second.get(place)) for place in {**first, **second}),
+        demands=tuple(_demand(first.get(place), second.get(place), tolerance) for place in {**first, **second}),
     )
 
 
@@ -104,12 +100,12 @@ def _by_place(item: PropertyReport | None) -> dict[_Place, DemandReport]:
     return found
 
 
-def _demand(before: DemandReport | None, after: DemandReport | None) -> DemandChange:
+def _demand(before: DemandReport | None, after: DemandReport | None, tolerance: Fraction | None) -> DemandChange:
     """A line in both reports, or in the one that has it."""
     one = before or after
     assert one is not None
     old, new = _groups(before), _groups(after)
-    parts = _parts(old.parts, new.parts)
+    parts = _parts(() if old is None else old.beside, () if new is None else new.beside)
     about = registered(one.metric)
     value = Change(None if before is None else before.value, None if after is None else after.value)
     return DemandChange(
@@ -118,88 +114,88 @@ def _demand(before: DemandReport | None, after: DemandReport | None) -> DemandCh
         before=None if before is None else before.judgement,
         after=None if after is None else after.judgement,
         value=None if value == _NO_NUMBER else value,
-        sampling=_sampling(old.sampling, new.sampling),
+        sampling=_sampling(None if old is None else old.sampling, None if new is None else new.sampling),
         spread=bool(parts) or (isinstance(about, Metric) and about.is_span),
-        groups=_rates(old.groups, new.groups),
+        groups=_rates(old, new),
         parts=parts,
-        favoured=() if before is None or after is None else _favoured(old.groups, new.groups),
+        favoured={} if old is None or new is None else _favoured(old, new),
         percent=in_percent(one),
         ideal=None if about is None else about.ideal,
-        confidences=(_confidence(before), _confidence(after)),
+        confidences=Confidences(before=_confidence(before), after=_confidence(after)),
+        tolerance=tolerance,
     )
 
 
 def _confidence(demand: DemandReport | None) -> Fraction | None:
     """That of the estimate which the demand's value is; None where the value is proved.
 
-    Beside a proved number for the rows of a table there may be an estimate of another one, for whom they come from;
-    that one has no unit of its own.
+    Beside a proved number for the rows of a table there may be an estimate of another one, for whom they come from.
     """
-    if demand is None or demand.value is None or demand.estimate is None or demand.estimate.unit is None:
+    if demand is None or demand.value is None or not isinstance(demand.verdict, Estimated):
         return None
-    return demand.estimate.confidence
+    return demand.verdict.estimate.confidence
 
 
 _NO_NUMBER = Change(None, None)
-_NO_GROUPS = GroupsReport(groups=())
 
 
-def _groups(demand: DemandReport | None) -> GroupsReport:
-    return _NO_GROUPS if demand is None or demand.groups is None else demand.groups
+def _groups(demand: DemandReport | None) -> Value | None:
+    return None if demand is None else demand.groups
 
 
-def _sampling(before: Interval | None, after: Interval | None) -> Change | None:
+def _sampling(before: _Ends | None, after: _Ends | None) -> Change | None:
     """Intervals that cover sampling error; None where neither report has one."""
-    return None if before is None and after is None else Change(before, after)
+    first, second = (None if ends is None else Interval(*ends) for ends in (before, after))
+    return None if first is None and second is None else Change(first, second)
 
 
-def _rates(before: Sequence[GroupReport], after: Sequence[GroupReport]) -> tuple[GroupChange, ...]:
-    first, second = ({_key({**one.group, **one.given}): one for one in groups} for groups in (before, after))
+def _rates(before: Value | None, after: Value | None) -> tuple[GroupChange, ...]:
+    first, second = (
+        {} if value is None else {rate.group | rate.given: rate for rate in value.rates} for value in (before, after)
+    )
     found = []
-    for key in {**first, **second}:
-        old, new = first.get(key), second.get(key)
-        one = old or new
-        assert one is not None
-        rate = Change(None if old is None else old.rate, None if new is None else new.rate)
+    for at in {**first, **second}:
+        old, new = first.get(at), second.get(at)
+        rates = (None if one is None else Interval(one.low, one.high) for one in (old, new))
         covered = _sampling(None if old is None else old.sampling, None if new is None else new.sampling)
-        found.append(GroupChange(at={**one.group, **one.given}, number=rate, sampling=covered))
+        found.append(GroupChange(at=at, number=Change(*rates), sampling=covered))
     return tuple(found)
 
 
-def _parts(before: Sequence[PartReport], after: Sequence[PartReport]) -> tuple[GroupChange, ...]:
-    first, second = ({_key(one.at): one for one in parts} for parts in (before, after))
+def _parts(before: Sequence[Part], after: Sequence[Part]) -> tuple[GroupChange, ...]:
+    first, second = ({one.at: one for one in parts} for parts in (before, after))
     found = []
-    for key in {**first, **second}:
-        old, new = first.get(key), second.get(key)
-        one = old or new
-        assert one is not None
-        value = Change(None if old is None else old.value, None if new is None else new.value)
-        covered = _sampling(None if old is None else old.sampling, None if new is None else new.sampling)
-        found.append(GroupChange(at=one.at, number=value, sampling=covered))
+    for at in {**first, **second}:
+        old, new = first.get(at), second.get(at)
+        ends = (None if one is None or not one.defined else Interval(one.low, one.high) for one in (old, new))
+        # Of what is no number, no interval covers it either.
+        covered = _sampling(
+            *(None if one is None or not one.defined else one.sampling for one in (old, new)),
+        )
+        found.append(GroupChange(at=at, number=Change(*ends), sampling=covered))
     return tuple(found)
 
 
-def _key(at: Mapping[str, Cell]) -> frozenset[tuple[str, type, Cell]]:
-    """A group by its values; a truth value is no number."""
-    return frozenset((name, type(value), value) for name, value in at.items())
-
-
-def _favoured(before: Sequence[GroupReport], after: Sequence[GroupReport]) -> tuple[tuple[str, str], ...]:
+def _favoured(before: Value, after: Value) -> dict[str, Favoured]:
     """The most and the least favoured groups before and after; empty where they are the same."""
     old, new = _marked(before), _marked(after)
-    return tuple(zip(old, new, strict=True)) if old and new and old != new else ()
+    if not old or not new or old == new:
+        return {}
+    return {which: Favoured(before=old[which], after=new[which]) for which in old}
 
 
-def _marked(groups: Sequence[GroupReport]) -> tuple[str, ...]:
+def _marked(value: Value) -> dict[str, str]:
     """The groups that may be the most, and those that may be the least favoured, in words.
 
     Where rates are given something else too, groups are compared several times, and this says nothing.
     """
-    if any(group.given for group in groups) or not any(group.most or group.least for group in groups):
-        return ()
-    most = sorted(group_words(group.group) for group in groups if group.most)
-    least = sorted(group_words(group.group) for group in groups if group.least)
-    return _listed(most), _listed(least)
+    if any(rate.given for rate in value.rates) or not value.most + value.least:
+        return {}
+    named = {"most": value.most, "least": value.least}
+    return {
+        which: _listed(sorted(group_words(value.rates[place].group) for place in places))
+        for which, places in named.items()
+    }
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -22,19 +22,23 @@ in common. If they have none, the numbers differ unless an interval misses: with
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import ClassVar
 
-from fairdsl.report.model import Cell, HashedFile, Interval
-from fairdsl.verdict import Judgement
+from fairdsl.codec import Document
+from fairdsl.report.model import HashedFile
+from fairdsl.verdict import Interval, Judgement, Named
 
 __all__ = [
     "Change",
     "Comparison",
+    "Confidences",
     "Course",
     "DemandChange",
     "ExitCode",
+    "Favoured",
     "FileChange",
     "GroupChange",
     "Movement",
@@ -101,7 +105,11 @@ def course_of(before: Judgement | None, after: Judgement | None) -> Course:
 class Change:
     """A number before and after; None where there is none."""
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("difference", "movement")
+
+    #: What it was.
     before: Interval | None
+    #: What it is.
     after: Interval | None
 
     @property
@@ -140,7 +148,7 @@ class Change:
 def _distance(value: Interval, ideal: Fraction) -> Interval:
     """Bounds of the distance of a number in ``value`` from the ideal."""
     low, high = _minus(value.low, ideal), _minus(value.high, ideal)
-    least = max(Fraction(0), *(end for end in (low, None if high is None else -high) if end is not None))
+    least = max([Fraction(0), *(end for end in (low, None if high is None else -high) if end is not None)])
     return Interval(least, None if low is None or high is None else max(abs(low), abs(high)))
 
 
@@ -161,9 +169,31 @@ class GroupChange:
     ``sampling`` are the intervals that cover sampling error, where the spec asked for them.
     """
 
-    at: Mapping[str, Cell]
+    #: Whose number it is.
+    at: Named
+    #: The rate, or the number.
     number: Change
+    #: The intervals that cover sampling error.
     sampling: Change | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Favoured:
+    """The groups that may be the most, or the least, favoured, in words."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidences:
+    """The confidences of the estimates that a value was and is; None of what is proved."""
+
+    before: Fraction | None = None
+    after: Fraction | None = None
+
+
+_PROVED = Confidences()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,26 +205,30 @@ class DemandChange:
     ``confidences`` are those of the estimates that the value is before and after; None of what is proved.
     ``favoured``: the most, then the least favoured groups before and after, where they changed. ``percent`` says how
     numbers are written; ``ideal`` is what they are at best, None of numbers that are neither better nor worse.
+    ``tolerance`` is that of the comparison.
     """
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("course", "movement", "apart", "within_tolerance")
 
     text: str
     metric: str
-    before: Judgement | None
-    after: Judgement | None
+    before: Judgement | None = None
+    after: Judgement | None = None
     value: Change | None = None
     sampling: Change | None = None
     spread: bool = False
     groups: tuple[GroupChange, ...] = ()
     parts: tuple[GroupChange, ...] = ()
-    favoured: tuple[tuple[str, str], ...] = ()
+    favoured: Mapping[str, Favoured] = field(default_factory=dict)
     percent: bool = False
     ideal: Fraction | None = None
-    confidences: tuple[Fraction | None, Fraction | None] = (None, None)
+    confidences: Confidences = _PROVED
+    tolerance: Fraction | None = None
 
     @property
     def estimated(self) -> bool:
         """Whether its value is an estimate, before or after."""
-        return self.confidences != (None, None)
+        return self.confidences != _PROVED
 
     @property
     def movement(self) -> Movement:
@@ -207,7 +241,8 @@ class DemandChange:
         """With which confidence an estimated value differs; None where the two intervals have a number in common."""
         if self.value is None or self.value.movement not in (Movement.ROSE, Movement.FELL):
             return None
-        return 1 - sum((1 - one for one in self.confidences if one is not None), Fraction(0))
+        confidences = (self.confidences.before, self.confidences.after)
+        return 1 - sum((1 - one for one in confidences if one is not None), Fraction(0))
 
     @property
     def course(self) -> Course:
@@ -219,17 +254,19 @@ class DemandChange:
         """Whether both reports ask it."""
         return self.before is not None and self.after is not None
 
-    def within(self, tolerance: Fraction) -> bool | None:
+    @property
+    def within_tolerance(self) -> bool | None:
         """Whether none of its numbers got worse by more than ``tolerance``; None where that is not known.
 
         Numbers without an ideal, and lines that one report does not ask, do not count. Of estimates it is not known.
+        True without a tolerance.
         """
-        if self.ideal is None or not self.in_both:
+        if self.tolerance is None or self.ideal is None or not self.in_both:
             return True
         if self.estimated:
             return None
         numbers = [item.number for item in self.parts] or [self.value or _NO_NUMBER]
-        return _all_of(number.within(tolerance, self.ideal) for number in numbers)
+        return _all_of(number.within(self.tolerance, self.ideal) for number in numbers)
 
 
 _NO_NUMBER = Change(None, None)
@@ -239,11 +276,13 @@ _NO_NUMBER = Change(None, None)
 class PropertyChange:
     """A property in both reports. ``left`` and ``joined`` are clauses in force before only, and after only."""
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("course",)
+
     name: str
-    before: Judgement | None
-    after: Judgement | None
-    left: tuple[str, ...]
-    joined: tuple[str, ...]
+    before: Judgement | None = None
+    after: Judgement | None = None
+    left: tuple[str, ...] = ()
+    joined: tuple[str, ...] = ()
     demands: tuple[DemandChange, ...]
 
     @property
@@ -259,9 +298,11 @@ class PropertyChange:
 class FileChange:
     """A file that verdicts are about, by its name in the spec; None where a report does not name it."""
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("same",)
+
     name: str
-    before: HashedFile | None
-    after: HashedFile | None
+    before: HashedFile | None = None
+    after: HashedFile | None = None
 
     @property
     def same(self) -> bool | None:
@@ -277,14 +318,17 @@ class FileChange:
 class Side:
     """One of the two reports: what it is called, the version of fairdsl that wrote it, and its seed."""
 
-    name: str
-    version: str
+    report: str
+    fairdsl: str
     seed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Document):
     """Everything that changed between two reports; ``tolerance``: numbers may get worse by that much."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.comparison/2"
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("within_tolerance", "exit_code")
 
     before: Side
     after: Side
@@ -299,7 +343,7 @@ class Comparison:
         """Whether no number got worse by more than the tolerance; None where that is not known. True without one."""
         if self.tolerance is None:
             return True
-        return _all_of(demand.within(self.tolerance) for item in self.properties for demand in item.demands)
+        return _all_of(demand.within_tolerance for item in self.properties for demand in item.demands)
 
     @property
     def exit_code(self) -> ExitCode:

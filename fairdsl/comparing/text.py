@@ -26,10 +26,10 @@ from fairdsl.comparing.model import (
 )
 from fairdsl.diagnostics.style import Paint, Style, display_width
 from fairdsl.ir.numbers import Towards, shown
-from fairdsl.report.model import HashedFile, Interval
+from fairdsl.report.model import HashedFile
 from fairdsl.report.text import detail
 from fairdsl.report.words import group_words, number
-from fairdsl.verdict import Judgement
+from fairdsl.verdict import Interval, Judgement
 
 __all__ = ["render"]
 
@@ -70,14 +70,14 @@ def render(comparison: Comparison, style: Style) -> str:
 
 def _header(comparison: Comparison, style: Style) -> Iterator[str]:
     before, after = comparison.before, comparison.after
-    yield _row("before", before.name, style)
-    yield _row("after", after.name, style)
+    yield _row("before", before.report, style)
+    yield _row("after", after.report, style)
     yield _row("spec", _file(comparison.spec), style)
     for heading, files in (("model", comparison.models), ("data", comparison.data)):
         for file in files:
             yield _row(heading, f"{file.name}  {_file(file)}", style)
-    if before.version != after.version:
-        yield _row("fairdsl", f"{before.version} -> {after.version}", style)
+    if before.fairdsl != after.fairdsl:
+        yield _row("fairdsl", f"{before.fairdsl} -> {after.fairdsl}", style)
     if before.seed != after.seed:
         yield _row("seed", f"{before.seed} -> {after.seed}", style)
     if comparison.tolerance is not None:
@@ -157,7 +157,8 @@ def _numbers(demand: DemandChange, tolerance: Fraction | None, style: Style) -> 
 
 def _favoured(demand: DemandChange, style: Style) -> Iterator[str]:
     """The most and the least favoured groups, where they changed."""
-    for which, (before, after) in zip(("most", "least"), demand.favoured, strict=False):
+    for which, one in demand.favoured.items():
+        before, after = one.before, one.after
         text = f"{before}, as before" if before == after else f"{before} -> {after}"
         yield from detail("favoured" if which == "most" else "", f"{which}: {text}", style)
 
@@ -184,9 +185,10 @@ def _sentence(change: Change, marks: _Marks) -> str:
 
 def _estimated(demand: DemandChange, change: Change, tolerance: Fraction | None) -> str:
     """``between 4% and 6% (95%) -> 5%, perhaps the same; an estimate proves nothing``."""
+    confidences = (demand.confidences.before, demand.confidences.after)
     ends = [
         _number(value, demand.percent) + ("" if confidence is None else f" ({shown(confidence, percent=True)})")
-        for value, confidence in zip((change.before, change.after), demand.confidences, strict=True)
+        for value, confidence in zip((change.before, change.after), confidences, strict=True)
     ]
     parts = [" -> ".join(ends)]
     if change.difference is not None and demand.apart is None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Annotated, ClassVar
 
+from fairdsl.codec import INLINE
 from fairdsl.diagnostics.codes import CODES
 from fairdsl.source import Span
 
@@ -28,7 +30,7 @@ class Severity(Enum):
 class Label:
     """A place and a few words about it."""
 
-    span: Span
+    span: Annotated[Span, INLINE]
     text: str = ""
 
 
@@ -36,7 +38,7 @@ class Label:
 class Edit:
     """A replacement that mends the place."""
 
-    span: Span
+    span: Annotated[Span, INLINE]
     replacement: str
 
 
@@ -47,6 +49,9 @@ class Diagnostic:
     Titles have at most 80 characters and no final stop, and name things in backticks as the user did. ``details`` are
     further notes, too many for people who did not ask for them: JSON has them behind the others, texts leave them out.
     """
+
+    #: What documents have besides the fields.
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("severity",)
 
     code: str
     title: str

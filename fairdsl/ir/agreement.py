@@ -22,13 +22,13 @@ class Disagreement:
     individual: Mapping[str, str]
     recorded: str
     computed: str
-    explained: bool
+    tie: bool
 
     def in_words(self) -> str:
         """The row in one line."""
         shown = [f"{name} = {value}" for name, value in list(self.individual.items())[:_ATTRIBUTES]]
         left_out = ", ..." if len(self.individual) > _ATTRIBUTES else ""
-        tie = " (a tie)" if self.explained else ""
+        tie = " (a tie)" if self.tie else ""
         return f"row {self.row}: recorded {self.recorded}, computed {self.computed}{tie}: {', '.join(shown)}{left_out}"
 
 
@@ -46,11 +46,12 @@ class Agreement:
     #: Rows on which the deployed file (or, without one, exact arithmetic) agrees.
     agreeing: int
     #: Of the others, those whose score ties or on which exact arithmetic and the file differ.
-    explained: int
+    ties: int
     #: Rows on which exact arithmetic agrees; None where there is none, or numbers are compared.
-    exactly: int | None
+    agreeing_exactly: int | None
     asked: Fraction
-    first: tuple[Disagreement, ...]
+    #: The first rows that do not agree.
+    disagreements: tuple[Disagreement, ...]
     #: Another binding that agrees clearly better, in words.
     better: str | None = None
     #: What is to be said of it: an error (E0554) where too few rows agree, a warning where another binding does better.
@@ -59,12 +60,12 @@ class Agreement:
     @property
     def kept(self) -> bool:
         """Whether as many rows agree as were asked for, with what ties explain."""
-        return Fraction(self.agreeing + self.explained, self.rows) >= self.asked
+        return Fraction(self.agreeing + self.ties, self.rows) >= self.asked
 
     def in_words(self) -> str:
         """``298 of 300 rows of `decision` in recorded.csv (99.33%); 2 more tie``."""
         percent = f"{100 * self.agreeing / self.rows:.2f}".rstrip("0").rstrip(".")
         if self.agreeing < self.rows and percent == "100":
             percent = "below 100"
-        ties = f"; {self.explained:,} more tie" if self.explained else ""
+        ties = f"; {self.ties:,} more tie" if self.ties else ""
         return f"{self.agreeing:,} of {self.rows:,} rows of `{self.column}` in {self.path} ({percent}%){ties}"

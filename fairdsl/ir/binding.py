@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Annotated
+
+from fairdsl.codec import KEYED
 
 __all__ = ["Binding", "BoundBy", "BoundInput", "BoundOutcome"]
 
@@ -34,7 +37,7 @@ class BoundInput:
     #: Which numbers come in: ``female = 0, male = 1``, ``18 .. 90``.
     values: str
     #: Of a category that is read as it stands, the code of each value, which means nothing by itself.
-    codes: tuple[tuple[str, int], ...] = ()
+    codes: Annotated[tuple[tuple[str, int], ...], KEYED] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from fairdsl.metrics.cohorts import Assignment
-from fairdsl.verdict import ByDecider, Decider, DifferingRow, Part, Rate, Reason, Refused, Value
+from fairdsl.verdict import ByDecider, Decider, DifferingRow, Named, Part, Rate, Reason, Refused, Value
 
 __all__ = ["hull_of", "of_all_deciders"]
 
 _Ends = tuple[Fraction, Fraction]
-_Group = tuple[Assignment, Assignment, bool | None]
+_Group = tuple[Named, Named]
 
 _NOTHING_KNOWN = (Fraction(0), Fraction(1))
 
@@ -85,7 +84,7 @@ def _hull(one: Value, other: Value) -> Value:
 
 
 def _key(rate: Rate) -> _Group:
-    return rate.group, rate.given, rate.decision
+    return rate.group, rate.given
 
 
 def _by_group(rates: Sequence[Rate]) -> dict[_Group, Rate]:
@@ -139,7 +138,7 @@ def _part(one: Part, other: Part) -> Part:
     )
 
 
-def _undefined(at: Assignment) -> Part:
+def _undefined(at: Named) -> Part:
     low, high = _NOTHING_KNOWN
     return Part(at=at, low=low, high=high, defined=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Judgement, Part, Value, combine, judge
+from fairdsl.verdict import Judgement, Named, Part, Value, combine, judge
 
 __all__ = ["judged"]
 
@@ -18,7 +18,7 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
     if value.alternatives:
         found = {judged(each, threshold) for each in value.alternatives}
         return found.pop() if len(found) == 1 else Judgement.UNKNOWN
-    whole = Part(at=(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
+    whole = Part(at=Named(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
     parts = [_judged(part, value.confidence is not None, threshold) for part in value.parts or (whole,)]
     return combine(parts if value.defined else [*parts, Judgement.UNKNOWN])
 

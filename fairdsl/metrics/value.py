@@ -14,7 +14,6 @@ from fractions import Fraction
 from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Threshold
-from fairdsl.metrics.cohorts import Assignment
 from fairdsl.metrics.counts import rows_of
 from fairdsl.metrics.findings import notes_of, refusal_of, warnings_of
 from fairdsl.metrics.intervals import Defined, Range
@@ -22,7 +21,8 @@ from fairdsl.metrics.joint import Bounds, Joint, key_at
 from fairdsl.metrics.judged import judged
 from fairdsl.metrics.reading import Reading, read
 from fairdsl.metrics.sampling import frequency
-from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Refused, Value
+from fairdsl.metrics.words import Names
+from fairdsl.verdict import Evidence, Judgement, Named, Part, Rate, Reason, Refused, Value
 
 __all__ = ["PRECISE", "decided", "most_favoured_groups", "value_of"]
 
@@ -70,7 +70,8 @@ def _value_of(
     number, sampled = reading.number, reading.sampled
     if question.influence:
         number, sampled = _influence(reading, without, population)
-    whole, parts = _part((), number, sampled), () if question.influence else _parts(reading)
+    names = Names(population)
+    whole, parts = _part(Named(), number, sampled), () if question.influence else _parts(reading, names)
     defined = whole.defined and all(part.defined for part in parts)
     if not defined and (reason is None or number.defined is Defined.NO):
         reason = Reason.UNDEFINED
@@ -79,10 +80,12 @@ def _value_of(
         low=whole.low,
         high=whole.high,
         evidence=replace(evidence, notes=(*evidence.notes, *notes_of(reading, population))),
-        rates=_rates(reading),
+        rates=_rates(reading, names),
         most=most,
         least=least,
-        excluded=tuple(dict.fromkeys(cohort.group + cohort.stratum + cohort.label for cohort in reading.excluded)),
+        excluded=tuple(
+            dict.fromkeys(names(cohort.group + cohort.stratum + cohort.label) for cohort in reading.excluded)
+        ),
         sampling=whole.sampling,
         confidence=question.confidence,
         parts=parts,
@@ -176,7 +179,7 @@ def _less(whole: Range, rest: Range) -> Range:
     return Range(low=whole.low - rest.high, high=whole.high - rest.low, defined=defined)
 
 
-def _part(at: Assignment, number: Range, sampled: Range | None) -> Part:
+def _part(at: Named, number: Range, sampled: Range | None) -> Part:
     """A number as a part of a value; without a sense where it is, or may be, undefined."""
     high = number.high
     sampling = None if sampled is None or sampled.high is None else (sampled.low, sampled.high)
@@ -185,12 +188,12 @@ def _part(at: Assignment, number: Range, sampled: Range | None) -> Part:
     return Part(at=at, low=number.low, high=high, sampling=sampling)
 
 
-def _parts(reading: Reading) -> tuple[Part, ...]:
+def _parts(reading: Reading, names: Names) -> tuple[Part, ...]:
     """The numbers that each have to meet a threshold: the rates of all groups, or a metric for each value given."""
     if reading.question.metric.is_span:
         return tuple(
             _part(
-                cohort.group + cohort.stratum,
+                names(cohort.group + cohort.stratum),
                 Range(low=cohort.rate.low, high=cohort.rate.high, defined=cohort.defined),
                 None if reading.wide is None else Range(low=reading.wide[n].low, high=reading.wide[n].high),
             )
@@ -198,10 +201,15 @@ def _parts(reading: Reading) -> tuple[Part, ...]:
         )
     if not reading.question.given_each:
         return ()
-    return tuple(_part(stratum.at, stratum.number, stratum.sampled) for stratum in reading.compared)
+    return tuple(_part(names(stratum.at), stratum.number, stratum.sampled) for stratum in reading.compared)
 
 
-def _rates(reading: Reading) -> tuple[Rate, ...]:
+def _decision(favourable: bool | None) -> dict[str, str]:
+    """The decision that is given; its name has a space, which no attribute's has."""
+    return {} if favourable is None else {"model decision": "favourable" if favourable else "unfavourable"}
+
+
+def _rates(reading: Reading, names: Names) -> tuple[Rate, ...]:
     rates: list[Rate] = []
     for place, cohort in enumerate(reading.kept):
         # Rows say how often somebody was favoured, and nothing of what would be along some paths only.
@@ -210,9 +218,8 @@ def _rates(reading: Reading) -> tuple[Rate, ...]:
         wide = None if reading.wide is None else reading.wide[place]
         rates.append(
             Rate(
-                group=cohort.group,
-                given=cohort.stratum + cohort.label,
-                decision=cohort.decision,
+                group=names(cohort.group),
+                given=names(cohort.stratum + cohort.label) | _decision(cohort.decision),
                 low=cohort.rate.low,
                 high=cohort.rate.high,
                 mass=cohort.mass,

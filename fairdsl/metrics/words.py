@@ -9,10 +9,30 @@ from fairdsl.ir.domain import Attribute, Boolean, Integer, show_number
 from fairdsl.ir.population import Inside, Population
 from fairdsl.metrics.cohorts import Assignment
 from fairdsl.metrics.joint import cells_of, key_of
+from fairdsl.verdict import Cell, Named, cell_of
 
-__all__ = ["condition", "group_words", "range_words"]
+__all__ = ["Names", "condition", "group_words", "range_words"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|-?[0-9.]+")
+
+
+class Names:
+    """The groups of a population by the names of their columns; a range in words. Each value is looked up once."""
+
+    def __init__(self, population: Population) -> None:
+        """Of all columns of the population."""
+        self._population = population
+        self._known: dict[tuple[int, Fraction], Cell] = {}
+
+    def __call__(self, assignment: Assignment) -> Named:
+        """The values of columns by the columns' names."""
+        return Named({self._population.columns[column].name: self._cell(column, value) for column, value in assignment})
+
+    def _cell(self, column: int, value: Fraction) -> Cell:
+        if (column, value) not in self._known:
+            words = range_words(column, value, self._population)
+            self._known[column, value] = cell_of(self._population.columns[column], value) if words is None else words
+        return self._known[column, value]
 
 
 def group_words(assignment: Assignment, population: Population) -> str:

@@ -72,10 +72,10 @@ def held_against(model: Model, declaration: ModelDeclaration, domain: Domain, re
         reading=held.reading,
         rows=table.rows,
         agreeing=int(np.count_nonzero(~held.wrong)),
-        explained=int(np.count_nonzero(held.explained)),
-        exactly=held.exactly,
+        ties=int(np.count_nonzero(held.explained)),
+        agreeing_exactly=held.exactly,
         asked=recorded.share,
-        first=tuple(listed),
+        disagreements=tuple(listed),
         better=better_binding(
             model, domain, table.values.floats, held.agrees, held.wrong & ~held.explained, held.inverted
         ),
@@ -91,7 +91,7 @@ def _findings(agreement: Agreement, span: Span) -> list[Diagnostic]:
                 agreement.model,
                 agreement.in_words(),
                 agreement.asked,
-                [row.in_words() for row in agreement.first],
+                [row.in_words() for row in agreement.disagreements],
                 span,
             )
         )
@@ -243,7 +243,7 @@ def _disagreement(held: _Held, domain: Domain, points: ExactRows, row: int) -> D
         individual=individual,
         recorded=recorded,
         computed=computed,
-        explained=bool(held.explained[row]),
+        tie=bool(held.explained[row]),
     )
 
 

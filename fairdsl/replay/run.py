@@ -11,15 +11,17 @@ from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, PairDemand, SameDecision, ScoreGap
-from fairdsl.numerics.exact import UNDECIDED, settled_gap, settled_scores
+from fairdsl.numerics.exact import settled_gap, settled_scores
 from fairdsl.replay.admissible import admissible
-from fairdsl.verdict import Replay, Witness
+from fairdsl.verdict import Individual, Replay, Witness
 
 if TYPE_CHECKING:
     from fairdsl.models.runtime import Runtime
 
 __all__ = ["breaks", "replay", "runtime_of", "witness"]
 
+#: What stands for a decision that nobody knows.
+_OPEN = "undecided"
 #: Outputs of these kinds are the score up to an increasing map (probabilities): no gap is taken of them.
 _SCORES = (Readout.SCORE, Readout.DIFFERENCE)
 
@@ -58,15 +60,15 @@ def replay(problem: Problem, a: Point, b: Point) -> Replay:
         return _asked(pair.demand, model, a, b)
     (scores_a, decision_a), (scores_b, decision_b) = settled_scores(model, a), settled_scores(model, b)
     in_float32, float32_decisions = (
-        (None, None) if model.deployed is None else _deployed(pair.demand, model.deployed, a, b)
+        (None, None) if model.deployed is None else _deployed(pair.demand, model, model.deployed, a, b)
     )
     return Replay(
         exact=_exactly(pair.demand, model, (a, b), (decision_a, decision_b)),
         float32=in_float32,
         scores_a=scores_a.values,
         scores_b=scores_b.values,
-        decision_a=UNDECIDED if decision_a is None else decision_a,
-        decision_b=UNDECIDED if decision_b is None else decision_b,
+        decision_a=_outcome(model, decision_a),
+        decision_b=_outcome(model, decision_b),
         float32_decisions=float32_decisions,
         score_error=max(*scores_a.errors, *scores_b.errors),
     )
@@ -85,10 +87,15 @@ def _asked(demand: PairDemand, model: Model, a: Point, b: Point) -> Replay:
         float32=None,
         scores_a=scores_a,
         scores_b=scores_b,
-        decision_a=decisions[0],
-        decision_b=decisions[1],
+        decision_a=_outcome(model, decisions[0]),
+        decision_b=_outcome(model, decisions[1]),
         asked=True,
     )
+
+
+def _outcome(model: Model, decision: int | None) -> str:
+    """The outcome by name."""
+    return _OPEN if decision is None or decision < 0 else model.outcomes[decision]
 
 
 def _exactly(
@@ -102,15 +109,19 @@ def _exactly(
     return settled_gap(model, points, demand.relation, demand.limit) is False
 
 
-def _deployed(demand: PairDemand, deployed: Deployed, a: Point, b: Point) -> tuple[bool | None, tuple[int, int]]:
+def _deployed(
+    demand: PairDemand, model: Model, deployed: Deployed, a: Point, b: Point
+) -> tuple[bool | None, tuple[str, str]]:
+    """Whether the file breaks the demand, as far as it says so, and what it decides."""
     runtime = runtime_of(deployed)
     first, second = runtime.decide([a, b])
+    named = (_outcome(model, first), _outcome(model, second))
     if isinstance(demand, SameDecision):
-        return first != second, (first, second)
+        return first != second, named
     if deployed.readout not in _SCORES:
-        return None, (first, second)
+        return None, named
     values = [Fraction(float(score)) for score in runtime.scores([a, b]).ravel().tolist()]
-    return breaks(demand, (values[0], values[1]), (first, second)), (first, second)
+    return breaks(demand, (values[0], values[1]), (first, second)), named
 
 
 def witness(problem: Problem, a: Point, b: Point) -> Witness | None:
@@ -124,4 +135,5 @@ def witness(problem: Problem, a: Point, b: Point) -> Witness | None:
     result = replay(problem, a, b)
     if not result.exact and not result.float32:
         return None
-    return Witness(a=a, b=b, replay=result)
+    domain = problem.domain
+    return Witness(a=Individual.of(domain, a), b=Individual.of(domain, b), replay=result)

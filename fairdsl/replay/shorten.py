@@ -51,8 +51,8 @@ def _distinct(moved: tuple[Witness, ...], found: tuple[Witness, ...]) -> Iterato
     """Pairs that rounding made equal are told apart as they were found."""
     met: set[tuple[Point, Point]] = set()
     for new, old in zip(moved, found, strict=True):
-        one = old if (new.a, new.b) in met else new
-        met.add((one.a, one.b))
+        one = old if (new.a.point, new.b.point) in met else new
+        met.add((one.a.point, one.b.point))
         yield one
 
 
@@ -67,19 +67,19 @@ def _is_long(value: Fraction) -> bool:
 
 def _moved(problem: Problem, found: Witness, until: float) -> Witness:
     """The pair with as many of its numbers rounded as it stands."""
-    left = [index for index in _reals(problem) if _is_long(found.a[index]) or _is_long(found.b[index])]
+    left = [index for index in _reals(problem) if _is_long(found.a.point[index]) or _is_long(found.b.point[index])]
     found = _rounded(problem, found, left, until) or found
     for index in left if len(left) > 1 else ():
-        if _is_long(found.a[index]) or _is_long(found.b[index]):
+        if _is_long(found.a.point[index]) or _is_long(found.b.point[index]):
             found = _rounded(problem, found, [index], until) or found
     return found
 
 
 def _rounded(problem: Problem, found: Witness, which: list[int], until: float) -> Witness | None:
     """The pair with these numbers at the fewest digits that do; None where none do, or the time is up."""
-    met: set[tuple[Point, Point]] = {(found.a, found.b)}
+    met: set[tuple[Point, Point]] = {(found.a.point, found.b.point)}
     for digits in range(1, _DIGITS + 1 if which else 1):
-        a, b = (_at(problem, point, which, digits) for point in (found.a, found.b))
+        a, b = (_at(problem, point, which, digits) for point in (found.a.point, found.b.point))
         if (a, b) in met:
             continue
         met.add((a, b))

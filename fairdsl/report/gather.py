@@ -9,13 +9,11 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated, Elaboration
 from fairdsl.plan.ended import unanswered
 from fairdsl.plan.errors import nobody_compared
-from fairdsl.report.build import demand_report
 from fairdsl.report.hashes import hashed_data, hashed_models
-from fairdsl.report.model import DemandReport, PropertyReport, Report
+from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.stopped import Stopped
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
-from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Reason, Value, Verdict, is_vacuous
 
 __all__ = ["Gathering", "not_read"]
@@ -50,10 +48,9 @@ class Gathering:
         self._spec, self._items = spec, elaborated.demands
         self._answers: dict[int, _Answer] = {}  # by the places of the demands
         self._header = Report(
-            version=version(),
-            path=path,
-            sha256=spec.source.sha256,
-            title=spec.title,
+            fairdsl=version(),
+            audit=spec.title,
+            spec=SpecFile(path=path, sha256=spec.source.sha256),
             models=hashed_models(spec, elaborated.models, models, elaborated.agreements),
             data=hashed_data(spec, data),
             seed=seed,
@@ -62,16 +59,13 @@ class Gathering:
 
     def add(self, item: Elaborated, verdict: Verdict, seconds: float = 0.0) -> None:
         """What one demand came to, in so many seconds, and what the verdict says beside."""
-        answer = demand_report(
+        answer = DemandReport(
             text=item.demand.text,
             metric=item.demand.metric,
             quantity=item.demand.quantity,
             threshold=item.demand.threshold,
             verdict=verdict,
-            domain=item.property.domain,
-            outcomes=item.outcomes,
-            seconds=seconds,
-            population=item.problem.population,
+            seconds=round(seconds, 3),
         )
         findings = verdict.warnings if isinstance(verdict, Value) else ()
         if is_vacuous(verdict):
@@ -121,10 +115,9 @@ def not_read(
     detail = "models and data were not all read yet"
     reason = Reason.TIMEOUT if ended is None else Reason.INTERRUPTED
     return Report(
-        version=version(),
-        path=path,
-        sha256=spec.source.sha256,
-        title=spec.title,
+        fairdsl=version(),
+        audit=spec.title,
+        spec=SpecFile(path=path, sha256=spec.source.sha256),
         seed=seed,
         properties=tuple(
             PropertyReport(
@@ -132,7 +125,13 @@ def not_read(
                 sentence=checked.title or checked.sentence,
                 clauses=checked.clauses,
                 demands=tuple(
-                    _not_asked(spec, checked, demand, unanswered(demand.quantity, reason, detail))
+                    DemandReport(
+                        text=demand.text,
+                        metric=demand.metric,
+                        quantity=demand.quantity,
+                        threshold=demand.threshold,
+                        verdict=unanswered(demand.quantity, reason, detail),
+                    )
                     for demand in checked.demands
                 ),
             )
@@ -141,18 +140,3 @@ def not_read(
         diagnostics=tuple(warnings),
         ended=ended,
     )
-
-
-def _not_asked(spec: CheckedSpec, checked: CheckedProperty, demand: Demand, verdict: Verdict) -> DemandReport:
-    """A demand that nobody was asked: as of one that is refused, nothing was run."""
-    answer = demand_report(
-        text=demand.text,
-        metric=demand.metric,
-        quantity=demand.quantity,
-        threshold=demand.threshold,
-        verdict=verdict,
-        domain=checked.domain,
-        outcomes=spec.models[checked.model].declaration.outcomes,
-        seconds=0.0,
-    )
-    return replace(answer, basis=None, fidelity=None, backend=None, method=None)

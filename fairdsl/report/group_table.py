@@ -9,14 +9,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from fractions import Fraction
 
 from fairdsl.diagnostics.style import display_width
 from fairdsl.ir.numbers import shown
-from fairdsl.report.model import DemandReport, GroupReport, GroupsReport, Interval
+from fairdsl.report.model import DemandReport
 from fairdsl.report.words import between, cell, group_words, in_percent, number
+from fairdsl.verdict import Interval, Rate, Value
 
-__all__ = ["group_lines", "group_table", "left_out"]
+__all__ = ["group_lines", "group_table", "left_out", "same_table"]
 
 #: Rows of a table at most; those of the most and the least favoured are always among them.
 _ROWS = 20
@@ -26,34 +26,41 @@ _LISTED = 10
 _SPARED = ("of all", "rows", "in rows")
 
 
-def group_table(groups: GroupsReport, width: int) -> list[str]:
+def same_table(value: Value) -> tuple[object, ...]:
+    """What a table and the sentences beside it show: demands that agree in it show it once."""
+    return value.rates, value.most, value.least, value.excluded, value.beside, value.sampling, value.confidence
+
+
+def group_table(value: Value, width: int) -> list[str]:
     """The table's lines, the heading first, in as many columns as have room."""
-    listed = _listed(groups.groups)
-    names = list(dict.fromkeys(name for group in listed for name in (*group.group, *group.given)))
-    interval = "" if groups.confidence is None else f"{shown(groups.confidence, percent=True)} interval"
-    mark = _marked(groups.groups)
+    places = _listed(value)
+    listed = [value.rates[place] for place in places]
+    names = list(dict.fromkeys(name for rate in listed for name in (*rate.group, *rate.given)))
+    interval = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval"
+    mark = _marked(value)
     # Along paths everybody is taken as of each group in turn.
-    everybody = all(group.mass.exact == 1 for group in listed)
-    table = {name: [_value(group, name) for group in listed] for name in names}
+    everybody = all(min(rate.mass) == max(rate.mass) == 1 for rate in listed)
+    table = {name: [_value(rate, name) for rate in listed] for name in names}
     table |= {
         **_rates(listed),
-        "of all": ["" if everybody else _percent(group.mass) for group in listed],
-        "rows": ["" if group.rows is None else f"{group.rows:,}" for group in listed],
-        "in rows": [_percent(group.empirical) for group in listed],
-        interval: ["" if group.sampling is None else between(group.sampling) for group in listed],
-        "favoured": [mark(group) for group in listed],
+        "of all": ["" if everybody else _percent(Interval(*rate.mass)) for rate in listed],
+        "rows": ["" if rate.rows is None else f"{rate.rows:,}" for rate in listed],
+        "in rows": [_percent(None if rate.empirical is None else Interval(*rate.empirical)) for rate in listed],
+        interval: ["" if rate.sampling is None else between(Interval(*rate.sampling)) for rate in listed],
+        "favoured": [mark(place) for place in places],
     }
     lines = _lines({heading: texts for heading, texts in table.items() if any(texts)}, width)
-    more = len(groups.groups) - len(listed)
+    more = len(value.rates) - len(listed)
     return [*lines, f"and {more:,} more in the JSON report"] if more else lines
 
 
-def _rates(groups: Sequence[GroupReport]) -> dict[str, list[str]]:
+def _rates(rates: Sequence[Rate]) -> dict[str, list[str]]:
     """The rates; where those who decide the rows differ, each of theirs."""
-    deciders = dict.fromkeys(by for group in groups for by in group.by_decider)
-    if all(len(set(group.by_decider.values())) <= 1 for group in groups):
-        return {"rate": [_percent(group.rate) for group in groups]}
-    return {by.value: [_percent(group.by_decider.get(by)) for group in groups] for by in deciders}
+    if all(len({(one.low, one.high) for one in rate.by_decider}) <= 1 for rate in rates):
+        return {"rate": [_percent(Interval(rate.low, rate.high)) for rate in rates]}
+    theirs = [{one.by: Interval(one.low, one.high) for one in rate.by_decider} for rate in rates]
+    deciders = dict.fromkeys(by for each in theirs for by in each)
+    return {by.value: [_percent(each.get(by)) for each in theirs] for by in deciders}
 
 
 def _lines(table: dict[str, list[str]], width: int) -> list[str]:
@@ -71,15 +78,14 @@ def _padded(text: str, width: int) -> str:
     return text + " " * (width - display_width(text))
 
 
-def _listed(groups: Sequence[GroupReport]) -> list[GroupReport]:
-    """The first groups, and all that are marked, in their order."""
-    marked = [group for group in groups if group.most != group.least]
-    chosen = {id(group) for group in [*marked, *groups][:_ROWS]}
-    return [group for group in groups if id(group) in chosen]
+def _listed(value: Value) -> list[int]:
+    """The places of the first groups, and of all that are marked, in their order."""
+    marked = sorted({*value.most} ^ {*value.least})
+    return sorted({*[*marked, *range(len(value.rates))][:_ROWS]})
 
 
-def _value(group: GroupReport, name: str) -> str:
-    values = {**group.group, **group.given}
+def _value(rate: Rate, name: str) -> str:
+    values = rate.group | rate.given
     return cell(values[name]) if name in values else ""
 
 
@@ -89,27 +95,27 @@ def _percent(value: Interval | None) -> str:
     return number(value, True) if value.exact is not None else between(value)
 
 
-def _marked(groups: Sequence[GroupReport]) -> Callable[[GroupReport], str]:
+def _marked(value: Value) -> Callable[[int], str]:
     """Where all are alike nobody is favoured; where it is open who is, it is said."""
-    alike = all(group.most and group.least and group.rate.exact is not None for group in groups)
+    marks = {"most": frozenset(value.most), "least": frozenset(value.least)}
+    everywhere = range(len(value.rates))
+    alike = all(place in marks["most"] & marks["least"] for place in everywhere) and all(
+        rate.low == rate.high for rate in value.rates
+    )
 
-    def mark(group: GroupReport) -> str:
-        others = [other.rate for other in groups if other is not group and other.given == group.given]
+    def mark(place: int) -> str:
+        rate = value.rates[place]
+        others = [other for at, other in enumerate(value.rates) if at != place and other.given == rate.given]
         certain = {
-            "most": all(_at_most(other.high, group.rate.low) for other in others),
-            "least": all(_at_most(group.rate.high, other.low) for other in others),
+            "most": all(other.high <= rate.low for other in others),
+            "least": all(rate.high <= other.low for other in others),
         }
-        named = [word for word, true in (("most", group.most), ("least", group.least)) if true]
+        named = [word for word, places in marks.items() if place in places]
         words = [word for word in named if certain[word]]
         open_ = [word for word in named if not certain[word]]
         return "" if alike else ", ".join([*words, *([f"perhaps {' or '.join(open_)}"] if open_ else [])])
 
     return mark
-
-
-def _at_most(one: Fraction | None, other: Fraction | None) -> bool:
-    """Whether a rate is certainly no greater; None where no bound is known."""
-    return one is not None and other is not None and one <= other
 
 
 def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:
@@ -120,15 +126,16 @@ def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:
     percent = in_percent(demand)
     if groups.sampling is not None and groups.confidence is not None:
         level = shown(groups.confidence, percent=True)
-        yield "sampling", f"{number(groups.sampling, percent)} in the population, with {level} confidence"
-    for count, part in enumerate(groups.parts[:_LISTED]):
-        value = "no number" if part.value is None else number(part.value, percent)
+        yield "sampling", f"{number(Interval(*groups.sampling), percent)} in the population, with {level} confidence"
+    parts = groups.beside
+    for count, part in enumerate(parts[:_LISTED]):
+        value = number(Interval(part.low, part.high), percent) if part.defined else "no number"
         yield "" if count else "given", f"{group_words(part.at)}: {value}"
-    if len(groups.parts) > _LISTED:
-        yield "", f"and {len(groups.parts) - _LISTED:,} more in the JSON report"
+    if len(parts) > _LISTED:
+        yield "", f"and {len(parts) - _LISTED:,} more in the JSON report"
 
 
-def left_out(groups: GroupsReport) -> str:
+def left_out(groups: Value) -> str:
     """The groups that were listed instead of counted; empty where there are none."""
     named = [group_words(group) for group in groups.excluded[:_LISTED]]
     more = len(groups.excluded) - _LISTED

@@ -1,7 +1,6 @@
-"""A report as data: what was asked, what came out and what it rests on. No engines, no terminal.
+"""A report as data: what was asked, the verdicts, and what they come to. No engines, no terminal.
 
-The shape follows the JSON schema ``fairdsl.report/1`` (``report.schema.json``) one to one; ``build`` makes
-it from verdicts, ``json`` and ``text`` write it.
+It is the document ``fairdsl.report/2``: its fields are the keys (docs/reports.md describes them).
 """
 
 from __future__ import annotations
@@ -9,37 +8,44 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
+from typing import ClassVar
 
 from fairdsl.clock import is_out_of_time
+from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
-from fairdsl.ir.question import Threshold
+from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
+from fairdsl.report.judging import Judged, judged_demand
 from fairdsl.report.stopped import Stopped
-from fairdsl.verdict import Arithmetic, Basis, Coverage, Decider, Ended, Fidelity, Judgement, Reason, Word, combine
+from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
+    Coverage,
+    Decider,
+    DifferingRow,
+    Ended,
+    Estimate,
+    Estimated,
+    Evidence,
+    Fidelity,
+    Interval,
+    Judgement,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Value,
+    Verdict,
+    Violated,
+    Witness,
+    Word,
+    combine,
+    share_value,
+)
 
-__all__ = [
-    "Cell",
-    "DemandReport",
-    "EstimateReport",
-    "ExitCode",
-    "GroupReport",
-    "GroupsReport",
-    "HashedFile",
-    "Interval",
-    "PartReport",
-    "PropertyReport",
-    "RegionReport",
-    "Report",
-    "RowReport",
-    "ShareReport",
-    "WitnessReport",
-]
-
-#: A value of an attribute in the spec's words: a category's name, a truth value, an integer or a real.
-Cell = str | bool | int | Fraction
+__all__ = ["DemandReport", "ExitCode", "HashedFile", "PropertyReport", "Report", "SpecFile"]
 
 
 class ExitCode(Enum):
@@ -54,195 +60,138 @@ class ExitCode(Enum):
     TERMINATED = 143
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A number known to lie in [low, high]; None where nothing is known on that side."""
-
-    low: Fraction | None
-    high: Fraction | None
-
-    @property
-    def exact(self) -> Fraction | None:
-        """The number itself where the ends meet."""
-        return self.low if self.low == self.high else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EstimateReport:
-    """What a random sample of units says about the demand's number: an estimate, never a proof.
-
-    With probability ``confidence`` such an interval [low, high] contains the number. Where an estimate was asked
-    for, ``within`` is the distance that was asked for, and ``unit`` and ``measure`` are those of shares.
-    """
-
-    value: Fraction
-    low: Fraction
-    high: Fraction
-    confidence: Fraction
-    sampled: int
-    within: Fraction | None = None
-    measure: str | None = None
-    unit: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegionReport:
-    """A sub-domain in which units are unfair or undecided; all amounts are fractions of the whole.
-
-    ``restricted``: an interval or a list of values for every attribute that the region restricts.
-    """
-
-    restricted: Mapping[str, Interval | tuple[Cell, ...]]
-    share: Fraction
-    falsified: Fraction
-    undecided: Fraction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowReport:
-    """A row of a table that exact arithmetic and the deployed file judge differently: the ``row``-th, from 1.
-
-    ``exact`` and ``deployed`` are outcomes, or `fair` and `unfair` where units are judged; None where exact arithmetic
-    leaves it open, or the file by itself decides it now so, now so.
-    """
-
-    row: int
-    values: Mapping[str, Cell]
-    exact: str | None
-    deployed: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShareReport:
-    """Shares of the target's measure: ``certified <= fair share <= 1 - falsified``.
-
-    ``vacuous`` is part of ``certified``: units with no pair to compare. ``total`` is the number of
-    units where they were counted. ``float32_certified`` is certified for the deployed float32 file as well;
-    None where nothing is known of it. ``regions`` say where it fails, the heaviest first.
-    """
-
-    certified: Fraction
-    falsified: Fraction
-    undecided: Fraction
-    vacuous: Fraction
-    measure: str
-    unit: str
-    total: int | None = None
-    float32_certified: Fraction | None = None
-    regions: tuple[RegionReport, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupReport:
-    """One group's rate under the law, and what the rows say of it.
-
-    ``group`` and ``given`` are values by name, a range as ``25 .. 44``. ``mass`` is the probability of what the
-    rate is of (with a label: of the group and the label's value), ``rows`` how many rows of data it rests on (None: on
-    none), ``empirical`` the frequency in them; ``sampling`` covers sampling error as well. ``most`` and ``least``: it
-    may be the most, or the least, favoured of those that it is compared with. ``by_decider`` is the rate by everybody
-    who decides the rows of a table.
-    """
-
-    group: Mapping[str, Cell]
-    given: Mapping[str, Cell]
-    rate: Interval
-    mass: Interval
-    rows: int | None = None
-    empirical: Interval | None = None
-    sampling: Interval | None = None
-    most: bool = False
-    least: bool = False
-    by_decider: Mapping[Decider, Interval | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartReport:
-    """The number for one value of the attributes of ``given``; None where it is none."""
-
-    at: Mapping[str, Cell]
-    value: Interval | None
-    sampling: Interval | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsReport:
-    """What a metric of groups was computed from, and the interval that covers sampling error with ``confidence``.
-
-    ``excluded`` are groups that are listed instead of counted.
-    """
-
-    groups: tuple[GroupReport, ...]
-    excluded: tuple[Mapping[str, Cell], ...] = ()
-    parts: tuple[PartReport, ...] = ()
-    sampling: Interval | None = None
-    confidence: Fraction | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WitnessReport:
-    """Two individuals in the spec's words and what the original model does with them.
-
-    ``replayed``: the pair breaks the demand in exact arithmetic and, where a file is deployed, in
-    float32 too. ``float32_decisions`` is what the deployed file decides, None where none is deployed.
-    Scores are within ``score_error`` of the exact ones. ``asked``: the model is a black box, and the two are what it
-    answers about each of them alone.
-    """
-
-    a: Mapping[str, Cell]
-    b: Mapping[str, Cell]
-    decision_a: str
-    decision_b: str
-    scores_a: tuple[Fraction, ...]
-    scores_b: tuple[Fraction, ...]
-    replayed: bool
-    float32_decisions: tuple[str, str] | None = None
-    score_error: Fraction = Fraction(0)
-    asked: bool = False
-
-    @property
-    def differing(self) -> tuple[str, ...]:
-        """The attributes in which the two are not the same."""
-        return tuple(name for name, value in self.a.items() if value != self.b[name])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandReport:
-    """One ``require`` or ``measure`` line: its text as written and what became of it.
+    """One ``require`` or ``measure`` line: its text as written, the verdict, and what that comes to."""
 
-    A refused demand has neither backend, method, fidelity nor ``basis``: nothing was run.
-    ``witnesses`` break the demand; ``disagreements`` are pairs on which exact arithmetic and the
-    deployed float32 file differ, which prove nothing. ``coverage`` is there where the question was asked
-    partition by partition, ``groups`` where it is about groups. Of rows of a table, ``by_decider`` is the number by
-    everybody who decides them (None: there is no such number), and ``differing`` are the rows on which they differ.
-    """
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("judgement", "value", "reason", "detail")
 
+    #: The line as the spec writes it, ``require`` included.
     text: str
+    #: What is asked for: ``same_decision``, ``fair_share``, ``disparate_impact``, ...
     metric: str
-    judgement: Judgement
-    value: Interval | None = None
+    #: Which number of the verdict it is about; of a discrimination rate the complement of the fair share.
+    quantity: Quantity = Quantity.HOLDS
+    #: What the backend answered, and what the answer rests on.
+    verdict: Verdict
+    #: What the number has to meet; None for a measure, and for demands that compare no number.
     threshold: Threshold | None = None
-    basis: Basis | None = None
-    fidelity: Fidelity | None = None
-    backend: str | None = None
-    method: str | None = None
-    notes: tuple[str, ...] = ()
+    #: How long it took.
     seconds: float = 0.0
-    reason: Reason | None = None
-    detail: str | None = None
-    shares: ShareReport | None = None
-    estimate: EstimateReport | None = None
-    coverage: Coverage | None = None
-    groups: GroupsReport | None = None
-    witnesses: tuple[WitnessReport, ...] = ()
-    disagreements: tuple[WitnessReport, ...] = ()
-    by_decider: Mapping[Decider, Interval | None] = field(default_factory=dict)
-    differing: tuple[RowReport, ...] = ()
-    refusals: tuple[Diagnostic, ...] = ()
+    _judged: Judged = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        judged = judged_demand(self.verdict, self.metric, self.quantity, self.threshold)
+        object.__setattr__(self, "_judged", judged)
+
+    @property
+    def judgement(self) -> Judgement:
+        """What it comes to."""
+        return self._judged.judgement
+
+    @property
+    def value(self) -> Interval | None:
+        """The number that was judged or measured; None where there is none."""
+        return self._judged.value
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it is unknown, or known between bounds only."""
+        return self._judged.reason
+
+    @property
+    def detail(self) -> str | None:
+        """More on the reason, in a sentence."""
+        return self._judged.detail
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """Who answered, and what the answer rests on; None where nothing was run."""
+        evidence = None if isinstance(self.verdict, Refused) else self.verdict.evidence
+        return None if evidence is None or not evidence.backend else evidence
+
+    @property
+    def basis(self) -> Basis | None:
+        """What the answer is about, and whose word it is."""
+        return None if self.evidence is None else self.evidence.basis
 
     @property
     def arithmetic(self) -> Arithmetic | None:
         """Which arithmetic the answer is about."""
         return None if self.basis is None else self.basis.arithmetic
+
+    @property
+    def backend(self) -> str | None:
+        """Who answered."""
+        return None if self.evidence is None else self.evidence.backend
+
+    @property
+    def method(self) -> str | None:
+        """How, in a sentence."""
+        return None if self.evidence is None else self.evidence.method
+
+    @property
+    def fidelity(self) -> Fidelity | None:
+        """What was approximated."""
+        return None if self.evidence is None else self.evidence.fidelity
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else the backend says."""
+        return () if self.evidence is None else self.evidence.notes
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """What became of partitions, where the question was asked partition by partition."""
+        return None if self.evidence is None else self.evidence.coverage
+
+    @property
+    def shares(self) -> Shares | None:
+        """The shares, where they were asked for."""
+        return self.verdict if isinstance(self.verdict, Shares) else None
+
+    @property
+    def groups(self) -> Value | None:
+        """The verdict with the rates of groups, where it is about groups."""
+        verdict = self.verdict
+        return verdict if isinstance(verdict, Value) and (verdict.rates or verdict.excluded) else None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """What a random sample says about the demand's number: an estimate, never a proof."""
+        found = self.verdict.estimate if isinstance(self.verdict, Shares | Estimated) else None
+        return found if found is None or not self._complement else found.complement
+
+    @property
+    def witnesses(self) -> tuple[Witness, ...]:
+        """The pairs that break the demand."""
+        return self.verdict.witnesses if isinstance(self.verdict, Violated | Shares | Estimated) else ()
+
+    @property
+    def disagreements(self) -> tuple[Witness, ...]:
+        """The pairs on which exact arithmetic and the deployed float32 file differ, which prove nothing."""
+        return self.verdict.witnesses if isinstance(self.verdict, Unknown) else ()
+
+    @property
+    def by_decider(self) -> Mapping[Decider, Interval | None]:
+        """Of rows of a table, the number by everybody who decides them; None where there is no such number."""
+        match self.verdict:
+            case Shares(by_decider=numbers):
+                ends = {one.by: share_value(one.low, 1 - one.high, self.quantity) for one in numbers}
+                return {by: Interval(*both) for by, both in ends.items()}
+            case Value(by_decider=numbers):
+                return {one.by: Interval(one.low, one.high) if one.defined else None for one in numbers}
+        return {}
+
+    @property
+    def differing(self) -> tuple[DifferingRow, ...]:
+        """Of rows of a table, those on which exact arithmetic and the deployed file differ."""
+        return self.verdict.differing if isinstance(self.verdict, Shares | Value | Unknown) else ()
+
+    @property
+    def refusals(self) -> tuple[Diagnostic, ...]:
+        """Why nothing was run."""
+        return self.verdict.diagnostics if isinstance(self.verdict, Refused) else ()
 
     @property
     def external(self) -> bool:
@@ -256,15 +205,29 @@ class DemandReport:
             self.coverage is not None and self.coverage.ended is Ended.INTERRUPTED
         )
 
+    @property
+    def _complement(self) -> bool:
+        return self.quantity is not Quantity.FAIR_SHARE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyReport:
-    """A property: its sentence, every clause in force (also what is held equal) and its demands."""
+    """A property: its sentence, every clause in force and its demands."""
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("judgement",)
+
+    #: The property's name in the spec.
     name: str
+    #: What it says in English.
     sentence: str
+    #: Every clause in force, also what is held equal.
     clauses: tuple[str, ...]
+    #: What it requires and measures, in the order of the spec; at least one.
     demands: tuple[DemandReport, ...]
+
+    def __post_init__(self) -> None:
+        if not self.demands:
+            raise ValueError(f"the property `{self.name}` has no demands")
 
     @property
     def judgement(self) -> Judgement:
@@ -272,22 +235,22 @@ class PropertyReport:
         return combine(demand.judgement for demand in self.demands)
 
     @property
-    def shares(self) -> ShareReport | None:
+    def shares(self) -> Shares | None:
         """The shares with the least left undecided, where a demand asked for shares."""
         found = [demand.shares for demand in self.demands if demand.shares is not None]
         return min(found, key=lambda shares: shares.undecided, default=None)
 
     @property
-    def witnesses(self) -> tuple[WitnessReport, ...]:
+    def witnesses(self) -> tuple[Witness, ...]:
         """The pairs that break a demand, each once."""
         return _distinct(witness for demand in self.demands for witness in demand.witnesses)
 
     @property
-    def disagreements(self) -> tuple[WitnessReport, ...]:
+    def disagreements(self) -> tuple[Witness, ...]:
         """The pairs on which the arithmetics disagree, each once."""
         return _distinct(pair for demand in self.demands for pair in demand.disagreements)
 
-    def found_for(self, pair: WitnessReport) -> tuple[int, ...]:
+    def found_for(self, pair: Witness) -> tuple[int, ...]:
         """Which demands a witness or disagreement belongs to, counted from 0."""
         return tuple(
             number
@@ -296,50 +259,70 @@ class PropertyReport:
         )
 
 
-def _distinct(pairs: Iterable[WitnessReport]) -> tuple[WitnessReport, ...]:
-    """Witnesses without repetitions, in order (their mappings have no hash)."""
-    distinct: list[WitnessReport] = []
-    for pair in pairs:
-        if pair not in distinct:
-            distinct.append(pair)
-    return tuple(distinct)
+def _distinct(pairs: Iterable[Witness]) -> tuple[Witness, ...]:
+    """Witnesses without repetitions, in order."""
+    return tuple(dict.fromkeys(pairs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashedFile:
-    """A file that the verdicts are about. ``sha256`` is None for a model written in the spec itself.
+    """A file that the verdicts are about."""
 
-    ``function``: the model is a Python function, and there is no file. ``binding`` is how a model's file is connected
-    with the spec, ``agreement`` what came of holding the model against recorded decisions, ``reading``
-    how far what was read of it was held against the file.
-    """
-
+    #: What the spec calls it.
     name: str
+    #: Where it lies; None for a model that is written in the spec itself, and for a Python function.
     path: str | None
+    #: The digest of its bytes; None where there is no file, or it cannot be read.
     sha256: str | None
+    #: Whether the model is a Python function.
     function: bool = False
+    #: How a model's file is connected with the spec.
     binding: Binding | None = None
+    #: What came of holding the model against recorded decisions.
     agreement: Agreement | None = None
+    #: How far what was read of a model's file was held against the file.
     reading: Reading | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """Everything that one run of ``check`` found out. ``sha256`` is None where the spec was not read.
+class SpecFile:
+    """The spec."""
 
-    ``ended``: somebody ended the run, so the demands that were open then are unknown.
-    """
-
-    version: str
+    #: Where it lies.
     path: str
-    sha256: str | None
-    title: str | None = None
+    #: The digest of its bytes; None where it was not read.
+    sha256: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Document):
+    """Everything that one run of ``check`` found out."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.report/2"
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("exit_code",)
+
+    #: The version of fairdsl that made it.
+    fairdsl: str
+    #: The title of the audit, where the spec has one.
+    audit: str | None = None
+    #: The spec.
+    spec: SpecFile
+    #: Every model that a property is about.
     models: tuple[HashedFile, ...] = ()
+    #: The files of the distributions.
     data: tuple[HashedFile, ...] = ()
+    #: The seed of the searches: it changes which witnesses are found, never a meaning.
     seed: int = 0
+    #: What became of each property, in the order of the spec.
     properties: tuple[PropertyReport, ...] = ()
+    #: Findings about the spec and its files.
     diagnostics: tuple[Diagnostic, ...] = ()
+    #: Who ended the run before it was done: demands that were open then are unknown.
     ended: Stopped | None = None
+
+    def __post_init__(self) -> None:
+        if len({item.name for item in self.properties}) < len(self.properties):
+            raise ValueError("two of its properties share a name")
 
     @property
     def exit_code(self) -> ExitCode:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from fairdsl.report.model import DemandReport, PropertyReport, RowReport
+from fairdsl.report.model import DemandReport, PropertyReport
 from fairdsl.report.words import cell, in_percent, number
-from fairdsl.verdict import Decider
+from fairdsl.verdict import Decider, DifferingRow
 
 __all__ = ["row_lines"]
 
@@ -40,7 +40,7 @@ def row_lines(demand: DemandReport, item: PropertyReport) -> Iterator[tuple[str,
         yield "", f"and {count - _ROWS:,} more in the JSON report"
 
 
-def _row(row: RowReport, deciders: Collection[Decider]) -> str:
+def _row(row: DifferingRow, deciders: Collection[Decider]) -> str:
     parts = []
     if Decider.EXACT in deciders:
         parts.append(f"{row.exact or 'open'} in exact arithmetic")

@@ -13,16 +13,8 @@ from dataclasses import replace
 from fairdsl.diagnostics.style import Paint, Style, display_width, wrap
 from fairdsl.diagnostics.text import render as render_diagnostics
 from fairdsl.report.coverage import partition_lines
-from fairdsl.report.group_table import group_lines, group_table, left_out
-from fairdsl.report.model import (
-    DemandReport,
-    HashedFile,
-    PropertyReport,
-    RegionReport,
-    Report,
-    ShareReport,
-    WitnessReport,
-)
+from fairdsl.report.group_table import group_lines, group_table, left_out, same_table
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.row_lines import row_lines
 from fairdsl.report.words import (
     EXIT,
@@ -40,7 +32,7 @@ from fairdsl.report.words import (
     scores,
     share,
 )
-from fairdsl.verdict import Judgement
+from fairdsl.verdict import Judgement, Region, Shares, Witness
 
 __all__ = ["Page", "detail", "render"]
 
@@ -93,9 +85,9 @@ def _block(lines: Iterable[str]) -> str:
 
 def _header(report: Report, style: Style) -> Iterator[str]:
     """What was audited: title, spec, models, data; with the hashes that pin them."""
-    if report.title:
-        yield style.paint(style.shown(report.title), Paint.BOLD)
-    spec = HashedFile(name="", path=report.path, sha256=report.sha256)
+    if report.audit:
+        yield style.paint(style.shown(report.audit), Paint.BOLD)
+    spec = HashedFile(name="", path=report.spec.path, sha256=report.spec.sha256)
     rows = [("spec", spec)]
     rows += [("model", file) for file in report.models] + [("data", file) for file in report.data]
     for heading, file in rows:
@@ -199,7 +191,7 @@ def _because(demand: DemandReport, style: Style) -> Iterator[str]:
             yield from detail("" if number else "partitions", line, style)
     if demand.estimate is not None:
         of_rows = demand.shares is not None and demand.shares.measure == "rows"
-        yield from detail("estimate", estimated(demand.estimate, demand.metric, of_rows=of_rows), style)
+        yield from detail("estimate", estimated(demand.estimate, demand, of_rows=of_rows), style)
     if demand.refusals:
         width = style.width - len(_INDENT)
         text = render_diagnostics(
@@ -212,8 +204,11 @@ def _groups(demand: DemandReport, item: PropertyReport, style: Style) -> Iterato
     """The rates that a number was computed from; each table once, under the first demand that it belongs to."""
     for heading, text in group_lines(demand):
         yield from detail(heading, text, style)
-    first = next(other for other in item.demands if other.groups == demand.groups)
-    if demand.groups is None or first is not demand:
+    if demand.groups is None:
+        return
+    table = same_table(demand.groups)
+    first = next(other for other in item.demands if other.groups is not None and same_table(other.groups) == table)
+    if first is not demand:
         return
     lead = " " * (len(_INDENT) + _HEADING)
     for number, line in enumerate(group_table(demand.groups, style.width - len(lead))):
@@ -231,7 +226,7 @@ def detail(heading: str, text: str, style: Style) -> Iterator[str]:
     yield from (" " * indent + line for line in lines[1:])
 
 
-def _shares(shares: ShareReport, style: Style) -> Iterator[str]:
+def _shares(shares: Shares, style: Style) -> Iterator[str]:
     for number, (name, amount) in enumerate(share(shares)):
         yield from detail("" if number else "shares", f"{name:<10} {amount}", style)
     yield from detail("", f"measured by {shares.measure}; one unit is {shares.unit}", style)
@@ -241,7 +236,7 @@ def _shares(shares: ShareReport, style: Style) -> Iterator[str]:
         yield from _regions(shares.regions, style)
 
 
-def _regions(regions: tuple[RegionReport, ...], style: Style) -> Iterator[str]:
+def _regions(regions: tuple[Region, ...], style: Style) -> Iterator[str]:
     """The heaviest regions as a table: the amounts in front, so that long conditions wrap beside them."""
     yield _INDENT + style.paint("Where it fails", Paint.SECONDARY)
     widths = [max(len(heading), 8) for heading in _AMOUNTS]
@@ -256,11 +251,11 @@ def _regions(regions: tuple[RegionReport, ...], style: Style) -> Iterator[str]:
 def _pairs(
     heading: str,
     item: PropertyReport,
-    pairs_of: Callable[[PropertyReport | DemandReport], tuple[WitnessReport, ...]],
+    pairs_of: Callable[[PropertyReport | DemandReport], tuple[Witness, ...]],
     style: Style,
 ) -> Iterator[str]:
     """A pair for every demand that has one, as a table, each once; the others only counted."""
-    shown: list[WitnessReport] = []
+    shown: list[Witness] = []
     for demand in item.demands:
         pairs = pairs_of(demand)
         if pairs and not any(pair in shown for pair in pairs):
@@ -274,16 +269,16 @@ def _pairs(
         yield from detail("", f"and {more} more in the JSON report", style)
 
 
-def _table(heading: str, pair: WitnessReport, style: Style) -> Iterator[str]:
+def _table(heading: str, pair: Witness, style: Style) -> Iterator[str]:
     """Where the two individuals differ and what is decided about them; then what they have in common."""
     differing = pair.differing
     rows = [("", "a", "b")]
     rows += [(name, *cells(pair.a[name], pair.b[name])) for name in differing]
-    rows.append(("decision", pair.decision_a, pair.decision_b))
-    if pair.float32_decisions is not None and not pair.replayed:
-        rows.append(("in float32", *pair.float32_decisions))
-    if pair.scores_a or pair.scores_b:  # rules and black boxes that answer with outcomes have none
-        rows.append(("score", *scores(pair.scores_a, pair.scores_b, pair.score_error)))
+    rows.append(("decision", pair.replay.decision_a, pair.replay.decision_b))
+    if pair.replay.float32_decisions is not None and not pair.replay.agrees:
+        rows.append(("in float32", *pair.replay.float32_decisions))
+    if pair.replay.scores_a or pair.replay.scores_b:  # rules and black boxes that answer with outcomes have none
+        rows.append(("score", *scores(pair.replay.scores_a, pair.replay.scores_b, pair.replay.score_error)))
     shown = [tuple(style.shown(text) for text in row) for row in rows]
     widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
     for number, row in enumerate(shown):

@@ -13,17 +13,22 @@ from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.numbers import Towards, nearest, shown
 from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
-from fairdsl.report.model import (
+from fairdsl.report.model import DemandReport, ExitCode
+from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
     Cell,
-    DemandReport,
-    EstimateReport,
-    ExitCode,
-    GroupsReport,
+    Estimate,
+    Estimated,
+    Fidelity,
     Interval,
-    RegionReport,
-    ShareReport,
+    Judgement,
+    Reason,
+    Region,
+    Shares,
+    Value,
+    Word,
 )
-from fairdsl.verdict import Arithmetic, Basis, Fidelity, Judgement, Reason, Word
 
 __all__ = [
     "EXIT",
@@ -125,13 +130,12 @@ def in_percent(demand: DemandReport) -> bool:
     return (about is not None and about.is_rate) or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(metric: Metric, value: Interval, groups: GroupsReport) -> str:
+def _of_groups(metric: Metric, value: Interval, groups: Value) -> str:
     """The spread of the rates, or who has the highest or lowest."""
     if not metric.names_groups:
         return number(value, True) if value.exact is not None else f"from {between(value)}"
-    found = [
-        group.group for group in groups.groups if (group.most if metric.comparison is Comparison.MOST else group.least)
-    ]
+    places = groups.most if metric.comparison is Comparison.MOST else groups.least
+    found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
     return f"{' or '.join([*names, *more])} ({number(value, True)})"
@@ -213,9 +217,9 @@ def _word(demand: DemandReport) -> str:
 
 
 def _replayed(demand: DemandReport) -> str:
-    if demand.arithmetic is Arithmetic.ANSWERS or any(witness.asked for witness in demand.witnesses):
+    if demand.arithmetic is Arithmetic.ANSWERS or any(witness.replay.asked for witness in demand.witnesses):
         return "every pair put to the original model again, each individual alone"
-    deployed = any(witness.float32_decisions for witness in demand.witnesses)
+    deployed = any(witness.replay.float32_decisions for witness in demand.witnesses)
     return "every pair replayed on the original model, in exact arithmetic" + (" and in float32" if deployed else "")
 
 
@@ -231,7 +235,7 @@ def _approximation(demand: DemandReport) -> str:
     return ""
 
 
-def share(shares: ShareReport) -> list[tuple[str, str]]:
+def share(shares: Shares) -> list[tuple[str, str]]:
     """Name and amount of every share: percent, the exact fraction, and units where they were counted.
 
     Shares that nothing is left undecided of are numbers, rounded as the verdict's; others are bounds, rounded outward.
@@ -255,23 +259,26 @@ def float32_share(certified: Fraction, total: int | None) -> str:
     return f"{'certified':<10} {_amount(certified, Towards.DOWN, total)}"
 
 
-def estimated(estimate: EstimateReport, metric: str, *, of_rows: bool) -> str:
+def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str:
     """``fair share 96.6% (95% interval 96.5% .. 96.7%, ...)``: it says itself that it proves nothing.
 
     ``of_rows``: the sample are the rows that the share is about, and the estimate is about whom they were drawn from.
     """
     low = shown(estimate.low, percent=True, towards=Towards.DOWN)
     high = shown(estimate.high, percent=True, towards=Towards.UP)
-    asked = "" if estimate.within is None else f"; within {shown(estimate.within, percent=True)} was asked for"
-    unit = "" if estimate.unit is None else f"; one unit is {estimate.unit}"
+    asked = unit = ""
+    if isinstance(demand.verdict, Estimated):
+        within = demand.verdict.within
+        asked = "" if within is None else f"; within {shown(within, percent=True)} was asked for"
+        unit = f"; one unit is {demand.verdict.unit}"
     return (
-        f"{metric_words(metric)} {shown(estimate.value, percent=True)} "
+        f"{metric_words(demand.metric)} {shown(estimate.value, percent=True)} "
         f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
         f"from {estimate.sampled:,} {'rows' if of_rows else 'sampled units'}{asked}; an estimate, no proof{unit})"
     )
 
 
-def region(where: RegionReport) -> str:
+def region(where: Region) -> str:
     """A region as a condition that a spec could have: ``age in 17 .. 25 and job in { clerk, driver }``."""
     return " and ".join(_restriction(*entry) for entry in where.restricted.items()) or "everywhere"
 
@@ -292,7 +299,7 @@ def _one_value(value: Cell | None) -> str:
     return f'"{text}"' if isinstance(value, str) and not _WORD.fullmatch(text) else text
 
 
-def amounts(where: RegionReport) -> tuple[str, str, str]:
+def amounts(where: Region) -> tuple[str, str, str]:
     """How much of the whole a region is, and what of the whole is falsified and undecided in it."""
     whole, falsified, undecided = (
         shown(amount, percent=True) for amount in (where.share, where.falsified, where.undecided)

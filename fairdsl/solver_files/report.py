@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.backends.encoding import AnsweredDemand
-from fairdsl.ir.domain import Domain
-from fairdsl.ir.expr import TRUE
-from fairdsl.report.build import demand_report
-from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, SpecFile
 from fairdsl.resources import version
 from fairdsl.verdict import Value
 
@@ -30,10 +27,9 @@ def report_of(answered: Sequence[AnsweredDemand]) -> Report:
         if one.population is not None and (sample := one.population.sample) is not None
     }
     return Report(
-        version=version(),
-        path=first.spec,
-        sha256=first.spec_sha256 or None,
-        title=first.title,
+        fairdsl=version(),
+        audit=first.title,
+        spec=SpecFile(path=first.spec, sha256=first.spec_sha256 or None),
         models=tuple(models.values()),
         data=tuple(data.values()),
         properties=tuple(
@@ -52,16 +48,11 @@ def report_of(answered: Sequence[AnsweredDemand]) -> Report:
 
 
 def _demand(one: AnsweredDemand) -> DemandReport:
-    """Files name no individuals, so no domain is needed to name them in."""
-    columns = () if one.population is None else one.population.columns
-    return demand_report(
+    return DemandReport(
         text=one.asked.demand,
         metric=one.asked.metric,
         quantity=one.quantity,
         threshold=one.asked.threshold,
         verdict=one.verdict,
-        domain=Domain(name="", attributes=columns, where=TRUE),
-        outcomes=(),
-        seconds=one.seconds,
-        population=one.population,
+        seconds=round(one.seconds, 3),
     )

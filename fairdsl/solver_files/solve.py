@@ -15,7 +15,6 @@ from fairdsl.backends.formats import FORMATS, format_of
 from fairdsl.clock import phase
 from fairdsl.codec.text import text_of
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report.json import write
 from fairdsl.report.model import ExitCode, Report
 from fairdsl.resources import version
 from fairdsl.solver_files.manifest import files_named
@@ -54,7 +53,7 @@ class SolvedFile:
     def to_json(self) -> str:
         """The report, or a document ``fairdsl.solved/1``, which is an answer that ``recover`` reads, as text."""
         if self.report is not None:
-            return write(self.report)
+            return self.report.to_json()
         return text_of({"schema": SCHEMA, "fairdsl": version(), **self.found.plain(), "diagnostics": []})
 
 

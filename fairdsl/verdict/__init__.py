@@ -4,6 +4,7 @@ from fairdsl.verdict.basis import Arithmetic, Basis, Source, Word
 from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
+from fairdsl.verdict.named import Cell, Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.rates import Part, Rate
 from fairdsl.verdict.undecided import worst
 from fairdsl.verdict.verdict import (
@@ -34,6 +35,7 @@ __all__ = [
     "Arithmetic",
     "Basis",
     "ByDecider",
+    "Cell",
     "Coverage",
     "Decider",
     "DifferingRow",
@@ -43,13 +45,17 @@ __all__ = [
     "Evidence",
     "Fidelity",
     "Holds",
+    "Individual",
+    "Interval",
     "Judgement",
+    "Named",
     "Part",
     "Rate",
     "Reason",
     "Refused",
     "Region",
     "Replay",
+    "Restriction",
     "Shares",
     "Source",
     "Tally",
@@ -60,6 +66,7 @@ __all__ = [
     "Within",
     "Witness",
     "Word",
+    "cell_of",
     "combine",
     "is_vacuous",
     "judge",

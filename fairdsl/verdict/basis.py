@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from fractions import Fraction
 
+from fairdsl.codec import Lower
 from fairdsl.ir.population import Population, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.reading import Reading
@@ -57,7 +57,7 @@ class Basis:
 
     arithmetic: Arithmetic = Arithmetic.EXACT
     #: By how much the scores may move at least without changing what was proved; None: not known, or nothing proved.
-    margin: Fraction | None = None
+    margin: Lower | None = None
     word: Word = Word.OWN
     #: Digest of the model's file; None for a model that is written in the spec, or a Python function.
     model: str | None = None

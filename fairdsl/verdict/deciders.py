@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
 
-from fairdsl.ir.domain import Point
+from fairdsl.codec import Lower, Upper
+from fairdsl.verdict.named import Individual
 
 __all__ = ["ByDecider", "Decider", "DifferingRow"]
 
@@ -29,8 +29,8 @@ class ByDecider:
     open."""
 
     by: Decider
-    low: Fraction
-    high: Fraction
+    low: Lower
+    high: Upper
     defined: bool = True
 
 
@@ -38,12 +38,12 @@ class ByDecider:
 class DifferingRow:
     """A row that exact arithmetic and the deployed file do not judge alike: the ``row``-th of the table, from 1.
 
-    ``values`` are those of the attributes. ``exact`` and ``deployed`` are outcomes, by index, where the row itself is
-    decided, and whether the unit that it lies in is treated unfairly where that is judged. None: it stays open in exact
+    ``values`` are those of the attributes. ``exact`` and ``deployed`` are outcomes where the row itself is decided, and
+    ``fair`` or ``unfair`` where the unit that it lies in is judged. None: it stays open in exact
     arithmetic, the file decides it in two ways, by how it is run, or there is nobody of this kind who decides.
     """
 
     row: int
-    values: Point
-    exact: int | bool | None
-    deployed: int | bool | None
+    values: Individual
+    exact: str | None
+    deployed: str | None

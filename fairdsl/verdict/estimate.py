@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
+
+from fairdsl.codec import Lower, Upper
 
 __all__ = ["Estimate"]
 
@@ -16,10 +19,12 @@ class Estimate:
     is one of the 1 - ``confidence`` that mislead.
     """
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("value",)
+
     sampled: int
     unfair: int
-    low: Fraction
-    high: Fraction
+    low: Lower
+    high: Upper
     confidence: Fraction
 
     def __post_init__(self) -> None:
@@ -30,3 +35,8 @@ class Estimate:
     def value(self) -> Fraction:
         """The fair share of the sample."""
         return Fraction(self.sampled - self.unfair, self.sampled)
+
+    @property
+    def complement(self) -> Estimate:
+        """The same of the units that are treated unfairly, whose share it then is."""
+        return replace(self, unfair=self.sampled - self.unfair, low=1 - self.high, high=1 - self.low)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 
+from fairdsl.codec import Ends, Lower, Upper
 from fairdsl.verdict.deciders import ByDecider
+from fairdsl.verdict.named import Named
 
 __all__ = ["Part", "Rate"]
 
@@ -14,24 +15,23 @@ __all__ = ["Part", "Rate"]
 class Rate:
     """The probability of what a metric counts in one group (its event), known to lie in [low, high].
 
-    ``group`` are the values of the columns that define it, by their positions; ``given`` those of further
+    ``group`` are the values of the columns that define it, a range as ``25 .. 44``; ``given`` those of further
     conditions that the metric is taken for one by one (a label's value, an attribute of ``given``).
-    ``decision`` is the model's decision that is given, favourable or not, where the metric is taken for both.
+    ``model decision`` among them is the decision that is given, favourable or not, where the metric is taken for both.
     ``mass`` is the probability of what the rate is of, group and further conditions together (a lower and an
     upper bound), ``rows`` how many rows of data it rests on (None: on none) and ``empirical`` the frequency in
     those rows (two bounds where the model leaves decisions open). ``sampling`` is the interval that also covers
     sampling error, where it was asked for. ``by_decider`` are the rate by everybody who decides the rows of a table.
     """
 
-    group: tuple[tuple[int, Fraction], ...]
-    low: Fraction
-    high: Fraction
-    mass: tuple[Fraction, Fraction]
-    given: tuple[tuple[int, Fraction], ...] = ()
-    decision: bool | None = None
+    group: Named
+    low: Lower
+    high: Upper
+    mass: Ends
+    given: Named = field(default_factory=Named)
     rows: int | None = None
-    empirical: tuple[Fraction, Fraction] | None = None
-    sampling: tuple[Fraction, Fraction] | None = None
+    empirical: Ends | None = None
+    sampling: Ends | None = None
     by_decider: tuple[ByDecider, ...] = ()
 
     def __post_init__(self) -> None:
@@ -47,8 +47,8 @@ class Part:
     as a quotient of what may be zeros, the bounds say nothing.
     """
 
-    at: tuple[tuple[int, Fraction], ...]
-    low: Fraction
-    high: Fraction
-    sampling: tuple[Fraction, Fraction] | None = None
+    at: Named
+    low: Lower
+    high: Upper
+    sampling: Ends | None = None
     defined: bool = True

@@ -5,16 +5,19 @@ docs/semantics.md says what each number means; docs/architecture.md what each ve
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import NoReturn
+from typing import Annotated, ClassVar, NoReturn
 
+from fairdsl.codec import KEYED, Ends, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.ir.domain import Point
+from fairdsl.ir.domain import Domain
 from fairdsl.verdict.basis import Basis
 from fairdsl.verdict.deciders import ByDecider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
+from fairdsl.verdict.named import Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.rates import Part, Rate
 
 __all__ = [
@@ -118,11 +121,11 @@ class Coverage:
     violated: Tally
     unknown: Tally
     pruned_only: Tally = _NONE
-    by: tuple[tuple[str, int], ...] = ()
+    by: Annotated[tuple[tuple[str, int], ...], KEYED] = ()
     compression: Fraction | None = None
     ledger: str | None = None
     ended: Ended | None = None
-    reasons: tuple[tuple[Reason, int], ...] = ()
+    reasons: Annotated[tuple[tuple[Reason, int], ...], KEYED] = ()
     networks: int = 0
     network_folder: str | None = None
     networks_kept: int = 0
@@ -140,7 +143,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Who answered and what the answer rests on, in a sentence.
+    """Who answered and what the answer rests on, in a sentence. Without a ``backend`` nobody was asked yet.
 
     ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
     ``coverage`` is there where the question was asked partition by partition. ``basis`` says what it is about and whose
@@ -163,18 +166,20 @@ class Replay:
     ``exact`` says whether the pair violates the demand in exact arithmetic; ``float32`` whether it does
     in the deployed file's own arithmetic (None where the model is written in the spec and no file is
     deployed). Scores are within ``score_error`` of the exact ones; it is 0 for models whose scores are
-    rational. A decision is negative where it stays open. ``asked``: the model is a black box, and in place of exact
-    arithmetic stands what it answers about each of the two alone.
+    rational. Decisions are outcomes by name, ``undecided`` where they stay open. ``asked``: the model is a black box,
+    and in place of exact arithmetic stands what it answers about each of the two alone.
     """
+
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("agrees",)
 
     exact: bool
     float32: bool | None
     scores_a: tuple[Fraction, ...]
     scores_b: tuple[Fraction, ...]
-    decision_a: int
-    decision_b: int
-    float32_decisions: tuple[int, int] | None = None
-    score_error: Fraction = Fraction(0)
+    decision_a: str
+    decision_b: str
+    float32_decisions: tuple[str, str] | None = None
+    score_error: Upper = Fraction(0)
     asked: bool = False
 
     @property
@@ -187,9 +192,14 @@ class Replay:
 class Witness:
     """Two individuals, checked against domain, target and similarity, with their replay."""
 
-    a: Point
-    b: Point
+    a: Individual
+    b: Individual
     replay: Replay
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        """The attributes in which the two are not the same."""
+        return tuple(name for name, value in self.a.items() if value != self.b[name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,8 +225,8 @@ class Unknown(_NoTruthValue):
     detail: str
     evidence: Evidence
     witnesses: tuple[Witness, ...] = ()
-    low: Fraction | None = None
-    high: Fraction | None = None
+    low: Lower | None = None
+    high: Upper | None = None
     differing: tuple[DifferingRow, ...] = ()
 
 
@@ -228,6 +238,10 @@ class Within:
     low: Fraction
     high: Fraction
 
+    def named(self, domain: Domain) -> tuple[str, Restriction]:
+        """The attribute's name and its values."""
+        return domain.attributes[self.attribute].name, Interval(self.low, self.high)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Among:
@@ -236,16 +250,21 @@ class Among:
     attribute: int
     values: tuple[Fraction, ...]
 
+    def named(self, domain: Domain) -> tuple[str, Restriction]:
+        """The attribute's name and its values."""
+        attribute = domain.attributes[self.attribute]
+        return attribute.name, tuple(cell_of(attribute, value) for value in self.values)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A sub-domain in which units are unfair or undecided; without restrictions the whole domain.
+    """A sub-domain in which units are unfair or undecided, by what it restricts; without that the whole domain.
 
     ``share`` of all units lie in it; ``falsified`` and ``undecided`` are fractions of all units too. It is a
     guide for readers: regions may overlap, and what is proved stands in the shares.
     """
 
-    restrictions: tuple[Within | Among, ...]
+    restricted: Mapping[str, Restriction]
     share: Fraction
     falsified: Fraction
     undecided: Fraction
@@ -262,17 +281,17 @@ class Shares(_NoTruthValue):
     everybody who decides them, and ``differing`` are the rows on which they differ.
     """
 
-    certified: Fraction
-    falsified: Fraction
-    undecided: Fraction
-    vacuous: Fraction
+    certified: Lower
+    falsified: Lower
+    undecided: Upper
+    vacuous: Lower
     measure: str
     unit: str
     evidence: Evidence
     witnesses: tuple[Witness, ...] = ()
     total: int | None = None
     reason: Reason | None = None
-    float32_certified: Fraction | None = None
+    float32_certified: Lower | None = None
     estimate: Estimate | None = None
     regions: tuple[Region, ...] = ()
     by_decider: tuple[ByDecider, ...] = ()
@@ -319,14 +338,14 @@ class Value(_NoTruthValue):
     that each of them has, and a threshold is met or missed where it is by all.
     """
 
-    low: Fraction
-    high: Fraction
+    low: Lower
+    high: Upper
     evidence: Evidence
     rates: tuple[Rate, ...] = ()
     most: tuple[int, ...] = ()
     least: tuple[int, ...] = ()
-    excluded: tuple[tuple[tuple[int, Fraction], ...], ...] = ()
-    sampling: tuple[Fraction, Fraction] | None = None
+    excluded: tuple[Named, ...] = ()
+    sampling: Ends | None = None
     confidence: Fraction | None = None
     parts: tuple[Part, ...] = ()
     defined: bool = True
@@ -344,6 +363,12 @@ class Value(_NoTruthValue):
     def exact(self) -> bool:
         """Whether the value is a single number."""
         return self.low == self.high
+
+    @property
+    def beside(self) -> tuple[Part, ...]:
+        """The parts that are no group's rate: the numbers for the values of ``given``."""
+        own = {rate.group | rate.given for rate in self.rates}
+        return tuple(part for part in self.parts if part.at not in own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

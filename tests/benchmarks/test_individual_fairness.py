@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairdsl.report.model import WitnessReport
+from fairdsl.verdict import Witness
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -74,7 +74,7 @@ def test_every_question_has_its_spec(fairify: Any) -> None:
     [(-1, 2, True, True), (0, 2, True, False), (-1, 0, True, False), (-1, 2, False, False)],
 )
 def test_a_score_of_zero_is_no_violation_to_fairify(fairify: Any, a: int, b: int, replayed: bool, strict: bool) -> None:
-    pair = WitnessReport(
+    pair = Witness(
         a={},
         b={},
         decision_a="bad",
@@ -84,7 +84,7 @@ def test_a_score_of_zero_is_no_violation_to_fairify(fairify: Any, a: int, b: int
         replayed=replayed,
     )
     assert fairify.verdicts.opposite(pair) is strict
-    swapped = WitnessReport(
+    swapped = Witness(
         a={},
         b={},
         decision_a="good",

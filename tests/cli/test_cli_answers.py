@@ -57,7 +57,7 @@ def answered_by_cvc5(folder: Path) -> None:
 
 
 def judged(result: Result) -> str:
-    return json.loads(result.stdout)["properties"][0]["demands"][0]["verdict"]
+    return json.loads(result.stdout)["properties"][0]["demands"][0]["judgement"]
 
 
 @pytest.mark.parametrize(("weight", "judgement", "code"), [(1, "violated", 1), (0, "holds", 0)])
@@ -137,8 +137,9 @@ def test_reasons_are_counted_and_advise_nothing_that_recover_has_not(spec: Calla
         "unknown because their files have no answer, or one that settles nothing: 2",
     ):
         assert line in lines
-    counts = json.loads(run("recover", folder, "--json").stdout)["properties"][0]["demands"][0]["partitions"]
-    assert counts["unknown_because"] == {"timeout": 3, "incomplete": 2, "malformed": 1, "memory_out": 1}
+    (demand, *_) = json.loads(run("recover", folder, "--json").stdout)["properties"][0]["demands"]
+    counts = demand["verdict"]["evidence"]["coverage"]
+    assert counts["reasons"] == {"timeout": 3, "incomplete": 2, "malformed": 1, "memory_out": 1}
     for script in folder.glob("*.smt2"):
         script.with_name(f"{script.name}.out").write_text("unknown (TIMEOUT)")
     printed = run("recover", folder).stdout

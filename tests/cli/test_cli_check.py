@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +15,20 @@ from fairdsl.cli.app import cli
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import Run, declared
 from fairdsl.plan.registry import sections
-from fairdsl.report.model import DemandReport, Interval, PropertyReport, Report
-from fairdsl.verdict import Basis, Fidelity, Judgement
+from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
+from fairdsl.verdict import Evidence, Holds, Judgement, Reason, Refused, Unknown, Violated
+
+EVIDENCE = Evidence(backend="enumerate", method="all")
+VERDICTS = {
+    Judgement.HOLDS: Holds(evidence=EVIDENCE),
+    Judgement.VIOLATED: Violated(witnesses=(), evidence=EVIDENCE),
+    Judgement.UNKNOWN: Unknown(reason=Reason.TIMEOUT, detail="late", evidence=EVIDENCE),
+    Judgement.REFUSED: Refused(),
+}
 
 
 def demand(judgement: Judgement) -> DemandReport:
-    return DemandReport(
-        text="measure fair_share",
-        metric="fair_share",
-        judgement=judgement,
-        value=Interval(Fraction(1, 2), Fraction(1, 2)),
-        basis=Basis(),
-        fidelity=Fidelity.EXACT,
-        backend="enumerate",
-        method="all",
-    )
+    return DemandReport(text="measure fair_share", metric="fair_share", verdict=VERDICTS[judgement])
 
 
 def report(*judgements: Judgement) -> Report:
@@ -38,7 +36,7 @@ def report(*judgements: Judgement) -> Report:
         PropertyReport(name=f"p{n}", sentence="", clauses=("differ in sex",), demands=(demand(judgement),))
         for n, judgement in enumerate(judgements)
     )
-    return Report(version="0.1.0", path="x.fair", sha256="ab" * 32, properties=properties)
+    return Report(fairdsl="0.1.0", spec=SpecFile(path="x.fair", sha256="ab" * 32), properties=properties)
 
 
 class Api:
@@ -155,7 +153,7 @@ def test_a_missing_spec_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_json_is_one_object_on_standard_output(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     result, _ = run(monkeypatch, report(Judgement.HOLDS), spec, "--json")
-    assert json.loads(result.stdout)["properties"][0]["verdict"] == "holds"
+    assert json.loads(result.stdout)["properties"][0]["judgement"] == "holds"
     assert result.stderr == ""
 
 

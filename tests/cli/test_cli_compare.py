@@ -153,16 +153,16 @@ def test_a_number_that_got_worse_with_no_verdict() -> None:
 def test_as_json() -> None:
     result = run("compare", "before.json", "after.json", "--tolerance", "5%", "--json")
     written: Any = json.loads(result.stdout)
-    assert (written["schema"], written["exit_code"], result.exit_code) == ("fairdsl.comparison/1", 0, 0)
-    assert (written["tolerance"], written["within_tolerance"], written["diagnostics"]) == ("1/20", True, [])
-    assert [file["same"] for file in (written["spec"], *written["models"], *written["data"])] == [True, None, False]
+    assert (written["schema"], written["exit_code"], result.exit_code) == ("fairdsl.comparison/2", 0, 0)
+    assert (written["tolerance_exact"], written["within_tolerance"]) == ("1/20", True)
+    assert [file.get("same") for file in (written["spec"], *written["models"], *written["data"])] == [True, None, False]
     value = written["properties"][0]["demands"][0]["value"]
-    assert value["difference"]["exact"] == "9/20"
+    assert value["difference"]["low_exact"] == "9/20"
     assert value["movement"] == "rose"
-    rates = {one["at"]["sex"]: one["movement"] for one in written["properties"][0]["demands"][1]["groups"]}
+    rates = {one["at"]["sex"]: one["number"]["movement"] for one in written["properties"][0]["demands"][1]["groups"]}
     assert rates == {"female": "rose", "male": "same"}
-    # Several numbers have no difference of their own.
-    assert written["properties"][0]["demands"][2]["value"].keys() == {"before", "after"}
+    # Of several numbers the span has no meaning of its own.
+    assert written["properties"][0]["demands"][2]["spread"] is True
 
 
 @pytest.mark.usefixtures("reports")
@@ -181,7 +181,7 @@ def test_what_cannot_be_compared() -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "error[E0630]: `people.csv` cannot be read as a report" in result.stderr
     written = json.loads(run("compare", "loans.fair", "after.json", "--json").stdout)
-    assert (written["schema"], [one["code"] for one in written["diagnostics"]]) == ("fairdsl.comparison/1", ["E0630"])
+    assert (written["schema"], [one["code"] for one in written["diagnostics"]]) == ("fairdsl.comparison/2", ["E0630"])
     failed = run("check", "loans.fair", "--data", "people=nowhere.csv", "--json")
     Path("failed.json").write_text(failed.stdout, encoding="utf-8")
     assert "error[E0631]: `failed.json`" in run("compare", "before.json", "failed.json").stderr

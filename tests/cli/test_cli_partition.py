@@ -22,7 +22,7 @@ from fairdsl.verdict import Coverage, Ended, Tally
 ROOT = Path(__file__).parents[2]
 HIRING = str(ROOT / "examples" / "hiring" / "hiring.fair")
 CREDIT = str(ROOT / "examples" / "credit" / "credit.fair")
-SCHEMA = json.loads((ROOT / "fairdsl" / "report" / "report.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "fairdsl" / "schemas" / "report.schema.json").read_text())
 
 
 def run(*arguments: str) -> Result:
@@ -61,11 +61,12 @@ def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:
     written = json.loads(result.stdout)
     jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
     same, share = written["properties"][0]["demands"]
-    assert same["partitions"]["holds"] == {"count": 6, "volume": 0.6, "exact": "3/5"}
-    assert same["partitions"]["violated"]["exact"] == "2/5"
+    coverage = same["verdict"]["evidence"]["coverage"]
+    assert coverage["holds"] == {"count": 6, "volume": 0.6, "volume_exact": "3/5"}
+    assert coverage["violated"]["volume_exact"] == "2/5"
     # A share is counted as ever.
-    assert "partitions" not in share
-    assert share["value"]["exact"] == "4/5"
+    assert "coverage" not in share["verdict"]["evidence"]
+    assert (share["value"]["low_exact"], share["value"]["high_exact"]) == ("4/5", "4/5")
     assert len(ledger.read_text().splitlines()) == 1 + 9
 
 
@@ -120,7 +121,7 @@ def test_ctrl_c_reports_what_was_decided_until_then(tmp_path: Path) -> None:
         process.kill()
     assert process.returncode == 130
     (demand, *_) = json.loads(output)["properties"][0]["demands"]
-    partitions = demand["partitions"]
+    partitions = demand["verdict"]["evidence"]["coverage"]
     assert partitions["ended"] == "interrupted"
     told = sum(partitions[verdict]["count"] for verdict in ("holds", "violated", "unknown"))
     assert told == len(ledger.read_text().splitlines()) - 1

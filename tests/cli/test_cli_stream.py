@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from fairdsl.codec import plain
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.report.json import report_to_json
 from fairdsl.report.model import PropertyReport, Report
 from tests.cli.signalled import Running, written
 
@@ -48,8 +48,8 @@ def test_a_listener_hears_cheap_properties_first_and_the_report_keeps_the_specs_
     assert [item.name for item in heard.items] == ["both", "quick", "slow"]
     assert sorted(heard.items, key=lambda item: heard.properties.index(item.name)) == list(report.properties)
     (begun,) = heard.reports
-    assert (begun.properties, begun.models, begun.sha256) == ((), report.models, report.sha256)
-    assert [item["name"] for item in report_to_json(report)["properties"]] == ["slow", "both", "quick"]
+    assert (begun.properties, begun.models, begun.spec) == ((), report.models, report.spec)
+    assert [item["name"] for item in plain(report)["properties"]] == ["slow", "both", "quick"]
     # What cheap demands leave of the time is the expensive one's, which is the last: the whole time is used.
     assert time.monotonic() - began > 3.0
 

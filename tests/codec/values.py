@@ -1,4 +1,4 @@
-"""Random values of any type that the codec writes, and damaged documents: Hypothesis strategies from annotations."""
+"""Random values of any type that the codec writes, from its annotations, and damaged documents."""
 
 from __future__ import annotations
 
@@ -9,83 +9,136 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from hypothesis import strategies as st
-
-from fairdsl.codec import KEYED
+from fairdsl.codec import KEYED, Ends
+from fairdsl.diagnostics.codes import CODES
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["damaged", "values_of"]
+__all__ = ["damaged", "random_value"]
 
-_TEXTS = st.one_of(
-    st.sampled_from(["", "sex", "1/2", "25 .. 44", "größer", 'with "quotes" and \\', "a\nb", "-3/4", "kind"]),
-    st.text(max_size=6),
-).filter(lambda text: not any("\ud800" <= character <= "\udfff" for character in text))
-_FRACTIONS = st.one_of(st.fractions(max_denominator=97), st.sampled_from([Fraction(10**400, 3), Fraction(1, 10**400)]))
+_TEXTS = ("", "sex", "1/2", "25 .. 44", "größer", 'with "quotes" and \\', "a\nb", "-3/4", "kind", "\x00", "\u2028")
+_FRACTIONS = (Fraction(0), Fraction(1), Fraction(1, 3), Fraction(-7, 2), Fraction(10**400, 3), Fraction(1, 10**400))
+_SOURCES = ("", "domain D {}", "a\nbc\n\nd", "one\r\ntwo\r\n")
+#: Objects that a class refuses are drawn again so often.
+_ATTEMPTS = 200
 
 
-def values_of(kind: Any, depth: int = 3) -> st.SearchStrategy[Any]:
-    """Random values of a type, nested classes to a depth."""
-    plain: dict[Any, st.SearchStrategy[Any]] = {
-        type(None): st.none(),
-        None: st.none(),
-        bool: st.booleans(),
-        int: st.integers(-(10**30), 10**30),
-        float: st.floats(allow_nan=False, allow_infinity=False),
-        str: _TEXTS,
-        Fraction: _FRACTIONS,
-        Path: _TEXTS.filter(bool).map(Path),
-        Span: spans(),
-    }
-    if kind in plain:
-        return plain[kind]
+def random_value(kind: Any, random: Random, depth: int = 6) -> Any:
+    """A random value of a type; lists are empty below ``depth`` classes."""
+    plain = _plain(kind, random)
+    if plain is not None:
+        return plain()
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
-        inner = values_of(args[0], depth)
-        return inner.map(lambda pairs: tuple(dict(pairs).items())) if KEYED in args[1:] else inner
+        if kind == Ends:
+            return tuple(sorted(random.choice(_FRACTIONS) for _ in range(2)))
+        inner = random_value(args[0], random, depth)
+        return tuple(dict(inner).items()) if KEYED in args[1:] else inner
     if origin in (typing.Union, types.UnionType):
-        return st.one_of([values_of(arm, depth) for arm in args])
+        return random_value(random.choice(args), random, depth)
     if origin is Literal:
-        return st.sampled_from(args)
+        return random.choice(args)
+    if origin is tuple and args[-1] is not Ellipsis:
+        return tuple(random_value(arg, random, depth) for arg in args)
+    many = range(random.choice((0, 1, 1, 2)) if depth > 0 else 0)
     if origin is tuple:
-        if args[-1] is Ellipsis:
-            return st.lists(values_of(args[0], depth), max_size=2 if depth > 0 else 0).map(tuple)
-        return st.tuples(*(values_of(arg, depth) for arg in args))
+        return tuple(random_value(args[0], random, depth) for _ in many)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return st.dictionaries(values_of(args[0], depth), values_of(args[1], depth), max_size=2)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return st.sampled_from(list(kind))
+        return {random_value(args[0], random, depth): random_value(args[1], random, depth) for _ in many}
     if hasattr(kind, "WRITTEN_AS"):
-        return values_of(kind.WRITTEN_AS, depth).map(kind)
+        return kind(random_value(kind.WRITTEN_AS, random, depth))
     assert is_dataclass(kind), kind
-    return st.deferred(lambda: objects(kind, depth - 1))
+    return _object(kind, random, depth - 1)
 
 
-def objects(kind: Any, depth: int = 3) -> st.SearchStrategy[Any]:
-    """Random objects of a dataclass; those that it refuses itself are not tried again."""
-    hints = typing.get_type_hints(kind, include_extras=True)
-    known = {field.name: values_of(hints[field.name], depth) for field in fields(kind) if field.init and field.compare}
-    return st.fixed_dictionaries(known).map(lambda found: _made(kind, found)).filter(lambda made: made is not None)
+def _plain(kind: Any, random: Random) -> Any:
+    """What draws a value of a type that is no container."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return lambda: random.choice(list(kind))
+    drawn: dict[Any, Any] = {
+        type(None): lambda: None,
+        None: lambda: None,
+        bool: lambda: random.random() < 0.5,
+        int: lambda: random.choice((0, 1, 7, -3, 2**60, 10**30)),
+        float: lambda: random.choice((0.0, -1.5, 1e308, 5e-324, random.random())),
+        str: lambda: random.choice(_TEXTS),
+        Fraction: lambda: random.choice(_FRACTIONS),
+        Path: lambda: Path(random.choice(("a", "b/c.json"))),
+        Span: lambda: _span(random),
+        Any: lambda: random.choice((None, 1, "x", [1.5, {"y": False}])),
+    }
+    return drawn.get(kind)
 
 
-def _made(kind: Any, found: dict[str, Any]) -> Any:
-    try:
-        return kind(**found)
-    except ValueError:
-        return None
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return typing.get_type_hints(kind, include_extras=True)
 
 
-@st.composite
-def spans(draw: st.DrawFn) -> Span:
-    """A place in a small file."""
-    text = draw(st.sampled_from(["", "domain D {}", "a\nbc\n\nd", "one\r\ntwo\r\n"]))
-    start = draw(st.integers(0, len(text)))
-    return Span(
-        SourceFile(draw(st.sampled_from(["a.fair", "b.fair"])), text), start, draw(st.integers(start, len(text)))
-    )
+def _object(kind: Any, random: Random, depth: int) -> Any:
+    """An object that the class takes."""
+    for _ in range(_ATTEMPTS):
+        drawn = {
+            field.name: random_value(_hints(kind)[field.name], random, depth)
+            for field in fields(kind)
+            if field.init and field.compare
+        }
+        for name in _MADE_TO_FIT.get(kind.__name__, ()):
+            drawn |= name(drawn, random)
+        try:
+            return kind(**drawn)
+        except ValueError:
+            continue
+    raise AssertionError(f"no {kind.__name__} was found")
+
+
+def _code(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    return {"code": random.choice(sorted(CODES))}
+
+
+def _ordered(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    low, high = sorted(random.choice((Fraction(0), Fraction(1, 3), Fraction(2, 3), Fraction(1))) for _ in range(2))
+    return {"low": low, "high": high}
+
+
+def _shares(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    certified, falsified = Fraction(random.randrange(4), 7), Fraction(random.randrange(4), 7)
+    return {
+        "certified": certified,
+        "falsified": falsified,
+        "undecided": 1 - certified - falsified,
+        "vacuous": certified / 3,
+        "float32_certified": random.choice((None, certified / 2)),
+    }
+
+
+def _sample(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    return {"sampled": 300, "unfair": 100, "low": Fraction(1, 3), "high": Fraction(2, 3)}
+
+
+def _names(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    return {"properties": drawn["properties"][:1]}
+
+
+#: Classes whose fields have to fit together, which chance would hardly hit.
+_MADE_TO_FIT = {
+    "Diagnostic": (_code,),
+    "Rate": (_ordered,),
+    "Value": (_ordered,),
+    "Shares": (_shares,),
+    "Estimate": (_sample,),
+    "Report": (_names,),
+}
+
+
+def _span(random: Random) -> Span:
+    text = random.choice(_SOURCES)
+    start = random.randint(0, len(text))
+    return Span(SourceFile(random.choice(("a.fair", "b.fair")), text), start, random.randint(start, len(text)))
 
 
 #: What is put in the place of something else.

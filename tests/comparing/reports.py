@@ -1,69 +1,115 @@
-"""Small reports, as reports and as the JSON that ``check --json`` writes."""
+"""Small reports, and the JSON that ``check --json`` writes of them."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from fairdsl.report.json import write
-from fairdsl.report.model import (
+from fairdsl.ir.question import Quantity
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, SpecFile
+from fairdsl.verdict import (
     Cell,
-    DemandReport,
-    GroupReport,
-    GroupsReport,
-    HashedFile,
+    Evidence,
+    Holds,
     Interval,
-    PartReport,
-    PropertyReport,
-    Report,
+    Judgement,
+    Named,
+    Part,
+    Rate,
+    Reason,
+    Refused,
+    Unknown,
+    Value,
+    Verdict,
+    Violated,
 )
-from fairdsl.verdict import Basis, Fidelity, Judgement
 
 F = Fraction
+EVIDENCE = Evidence(backend="subset_sum", method="all rows")
+#: A rate, and whether it may be the most (+) or the least (-) favoured.
+Group = tuple[Rate, str]
 
 
 def interval(low: Fraction, high: Fraction | None = None) -> Interval:
     return Interval(low, low if high is None else high)
 
 
-def group(sex: Cell, rate: Interval, *, given: Mapping[str, Cell] | None = None, mark: str = "") -> GroupReport:
-    return GroupReport(
-        group={"sex": sex}, given=given or {}, rate=rate, mass=interval(F(1, 2)), most="+" in mark, least="-" in mark
-    )
+def ends(value: Interval) -> tuple[Fraction, Fraction]:
+    assert value.low is not None
+    assert value.high is not None
+    return value.low, value.high
+
+
+def group(sex: Cell, rate: Interval, *, given: Mapping[str, Cell] | None = None, mark: str = "") -> Group:
+    low, high = ends(rate)
+    return Rate(group=Named({"sex": sex}), given=Named(given), low=low, high=high, mass=(F(1, 2), F(1, 2))), mark
+
+
+def part(at: Mapping[str, Cell], value: Interval | None) -> Part:
+    low, high = (F(0), F(1)) if value is None else ends(value)
+    return Part(at=Named(at), low=low, high=high, defined=value is not None)
 
 
 def demand(
     text: str,
     judgement: Judgement = Judgement.MEASURED,
     value: Interval | None = None,
-    *groups: GroupReport,
-    parts: tuple[PartReport, ...] = (),
+    *groups: Group,
+    parts: tuple[Part, ...] = (),
     sampling: Interval | None = None,
 ) -> DemandReport:
-    return DemandReport(
+    """A line that came to ``judgement``; one with a number is a measure."""
+    found = DemandReport(
         text=text,
         metric=text.split()[1],
-        judgement=judgement,
-        value=value,
-        basis=Basis(),
-        fidelity=Fidelity.EXACT,
-        backend="subset_sum",
-        method="all rows",
-        groups=GroupsReport(groups=groups, parts=parts, sampling=sampling, confidence=F(19, 20) if sampling else None)
-        if groups
-        else None,
+        quantity=Quantity.METRIC,
+        verdict=_verdict(judgement, value, groups, parts, sampling),
     )
+    assert found.judgement is judgement
+    return found
+
+
+def _verdict(
+    judgement: Judgement,
+    value: Interval | None,
+    groups: tuple[Group, ...],
+    parts: tuple[Part, ...],
+    sampling: Interval | None,
+) -> Verdict:
+    match judgement:
+        case Judgement.HOLDS:
+            return Holds(evidence=EVIDENCE)
+        case Judgement.VIOLATED:
+            return Violated(witnesses=(), evidence=EVIDENCE)
+        case Judgement.REFUSED:
+            return Refused()
+        case Judgement.UNKNOWN:
+            bounds = value or Interval(None, None)
+            return Unknown(reason=Reason.TIMEOUT, detail="late", evidence=EVIDENCE, low=bounds.low, high=bounds.high)
+        case Judgement.MEASURED:
+            low, high = ends(value or interval(F(1, 2)))
+            return Value(
+                low=low,
+                high=high,
+                evidence=EVIDENCE,
+                rates=tuple(rate for rate, _ in groups),
+                most=tuple(place for place, (_, mark) in enumerate(groups) if "+" in mark),
+                least=tuple(place for place, (_, mark) in enumerate(groups) if "-" in mark),
+                parts=parts,
+                sampling=None if sampling is None else ends(sampling),
+                confidence=None if sampling is None else F(19, 20),
+            )
 
 
 def report(
     *demands: DemandReport, name: str = "p", clauses: tuple[str, ...] = ("across sex",), data: str = "ab"
 ) -> Report:
     return Report(
-        version="0.1.0",
-        path="spec.fair",
-        sha256="cd" * 32,
+        fairdsl="0.1.0",
+        spec=SpecFile(path="spec.fair", sha256="cd" * 32),
         models=(HashedFile(name="m", path=None, sha256=None),),
         data=(HashedFile(name="people", path=f"{data}.csv", sha256=data * 32),),
         properties=(PropertyReport(name=name, sentence="", clauses=clauses, demands=demands),),
@@ -72,9 +118,14 @@ def report(
 
 def saved(folder: Path, name: str, one: Report) -> str:
     path = folder / name
-    path.write_text(write(one), encoding="utf-8")
+    path.write_text(one.to_json(), encoding="utf-8")
     return str(path)
 
 
 def as_json(one: Report) -> object:
-    return json.loads(write(one))
+    return json.loads(one.to_json())
+
+
+def with_verdict(one: DemandReport, verdict: Verdict, quantity: Quantity) -> DemandReport:
+    """The same line with another answer."""
+    return replace(one, verdict=verdict, quantity=quantity)

@@ -8,13 +8,13 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reports import F, demand, group, interval, report
+from reports import F, demand, group, interval, part, report
 
 import fairdsl
 from fairdsl.comparing.compare import compared
-from fairdsl.comparing.model import Change, Comparison, Course, ExitCode, Movement
-from fairdsl.report.model import DemandReport, Interval, PartReport, Report
-from fairdsl.verdict import Judgement
+from fairdsl.comparing.model import Change, Comparison, Course, ExitCode, Favoured, Movement
+from fairdsl.report.model import DemandReport, Report
+from fairdsl.verdict import Interval, Judgement
 
 _NUMBERS = st.fractions(min_value=-2, max_value=2, max_denominator=6)
 _INTERVALS = st.tuples(_NUMBERS, _NUMBERS).map(lambda ends: Interval(min(ends), max(ends)))
@@ -138,7 +138,10 @@ def test_groups_by_their_values() -> None:
     assert [(one.at["sex"], one.number.movement) for one in line.groups] == [
         (True, Movement.MISSING), (1, Movement.ROSE), (2, Movement.MISSING),
     ]  # fmt: skip
-    assert line.favoured == (("sex = true", "sex = 1 or sex = 2"), ("sex = 1", "sex = 1 or sex = 2"))
+    assert line.favoured == {
+        "most": Favoured(before="sex = true", after="sex = 1 or sex = 2"),
+        "least": Favoured(before="sex = 1", after="sex = 1 or sex = 2"),
+    }
 
 
 def rated(metric: str, *values: Fraction) -> list[Report]:
@@ -175,7 +178,7 @@ def test_what_may_exceed_the_tolerance_is_not_known() -> None:
 def test_numbers_for_each_value_of_given_are_compared_one_by_one() -> None:
     def line(*values: Fraction | None) -> DemandReport:
         found = [None if value is None else interval(value) for value in values]
-        parts = tuple(PartReport(at={"age": n}, value=value) for n, value in enumerate(found))
+        parts = tuple(part({"age": n}, value) for n, value in enumerate(found))
         half = interval(F(1, 2))
         return demand("measure statistical_parity", _MEASURED, half, group("f", half), parts=parts)
 

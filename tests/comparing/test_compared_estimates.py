@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,19 +10,20 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from reports import F, demand, interval, report, saved
+from reports import F, demand, interval, report, saved, with_verdict
 
 import fairdsl
-import fairdsl.comparing
 from fairdsl.cli.app import cli
-from fairdsl.comparing import compare_reports
+from fairdsl.codec import plain, schema
+from fairdsl.comparing import Comparison, compare_reports
 from fairdsl.comparing.compare import compared
-from fairdsl.comparing.json import comparison_to_json
-from fairdsl.comparing.model import ExitCode, Movement
-from fairdsl.report.model import DemandReport, EstimateReport, Report
-from fairdsl.verdict import Arithmetic, Basis, Judgement
+from fairdsl.comparing.model import Confidences, ExitCode, Movement
+from fairdsl.ir.question import Quantity
+from fairdsl.report.model import DemandReport, Report
+from fairdsl.verdict import Arithmetic, Basis, Estimate, Estimated, Evidence, Judgement, Shares
 
-SCHEMA = json.loads((Path(fairdsl.comparing.__file__).parent / "comparison.schema.json").read_text(encoding="utf-8"))
+SCHEMA = schema(Comparison)
+SAMPLED = Evidence(backend="sampling", method="", basis=Basis(arithmetic=Arithmetic.ESTIMATE))
 RATE = "measure discrimination_rate within 1%"
 SPEC = """
 domain Person {
@@ -47,18 +47,9 @@ property rate {
 
 
 def estimated(low: Fraction, high: Fraction, text: str = RATE, found: Judgement = Judgement.MEASURED) -> DemandReport:
-    estimate = EstimateReport(
-        value=(low + high) / 2,
-        low=low,
-        high=high,
-        confidence=F(19, 20),
-        sampled=1000,
-        unit="a unit",
-        measure="counting",
-    )
-    return replace(
-        demand(text, found, interval(low, high)), basis=Basis(arithmetic=Arithmetic.ESTIMATE), estimate=estimate
-    )
+    sample = Estimate(sampled=1000, unfair=int(500 * (low + high)), low=1 - high, high=1 - low, confidence=F(19, 20))
+    verdict = Estimated(estimate=sample, measure="counting", unit="a unit", evidence=SAMPLED)
+    return with_verdict(demand(text, found, interval(low, high)), verdict, Quantity.DISCRIMINATION_RATE)
 
 
 LOW, HIGH = estimated(F(1, 100), F(2, 100)), estimated(F(5, 100), F(6, 100))
@@ -86,20 +77,31 @@ def test_nothing_is_certain_of_an_estimate(before: DemandReport, after: DemandRe
     found = change(before, after, F(1, 2))
     assert found.movement is Movement.ESTIMATED
     assert found.apart == apart
-    assert found.within(F(1, 2)) is None, "not even that it stayed within half of everybody"
-    assert found.within(F(0)) is None
+    assert found.within_tolerance is None, "not even that it stayed within half of everybody"
 
 
 def test_bounds_are_compared_as_before() -> None:
     wide = demand(RATE, Judgement.MEASURED, interval(F(1, 100), F(2, 100)))
     found = change(wide, PROVED, F(1, 2))
-    assert (found.movement, found.within(F(1, 2)), found.estimated) == (Movement.ROSE, True, False)
+    assert (found.movement, found.within_tolerance, found.estimated) == (Movement.ROSE, True, False)
 
 
 def test_a_proved_share_of_rows_stays_proved_beside_an_estimate_for_others() -> None:
     """Rows have an exact share, and an interval for whom they come from; only the latter may miss."""
-    beside = EstimateReport(value=F(4, 100), low=F(3, 100), high=F(5, 100), confidence=F(19, 20), sampled=100)
-    found = change(replace(PROVED, estimate=beside), replace(PROVED, estimate=beside))
+    beside = Estimate(sampled=100, unfair=4, low=F(95, 100), high=F(97, 100), confidence=F(19, 20))
+    proved = Shares(
+        certified=F(96, 100),
+        falsified=F(4, 100),
+        undecided=F(0),
+        vacuous=F(0),
+        measure="rows",
+        unit="a row",
+        evidence=SAMPLED,
+        estimate=beside,
+    )
+    one = with_verdict(PROVED, proved, Quantity.DISCRIMINATION_RATE)
+    assert one.estimate == beside.complement
+    found = change(one, one)
     assert (found.movement, found.estimated) == (Movement.SAME, False)
 
 
@@ -114,14 +116,14 @@ def test_both_outputs_say_that_it_proves_nothing(tmp_path: Path) -> None:
     first, second = saved(tmp_path, "a.json", report(LOW)), saved(tmp_path, "b.json", report(HIGH))
     said = CliRunner().invoke(cli, ["compare", first, second, "--tolerance", "1%"])
     text = " ".join(said.stdout.split())
-    assert "estimate between 0.99% and 2.01% (95%) -> between 4.99% and 6.01% (95%), higher with 90% confidence" in text
+    assert "estimate between 1% and 2% (95%) -> between 5% and 6% (95%), higher with 90% confidence" in text
     assert "an estimate proves nothing" in text
     assert "rose by" not in text
     assert said.exit_code == 3
-    written = comparison_to_json(compare_reports(first, second, F(1, 100)))["properties"][0]["demands"][0]
-    assert (written["value"]["difference"], written["value"]["movement"]) == (None, "estimated")
-    assert written["estimated"] == {"before": 0.95, "after": 0.95, "apart": 0.9}
-    assert written["within_tolerance"] is None
+    written = plain(compare_reports(first, second, F(1, 100)))["properties"][0]["demands"][0]
+    assert (written["movement"], written["apart"]) == ("estimated", 0.9)
+    assert (written["confidences"]["before"], written["confidences"]["after_exact"]) == (0.95, "19/20")
+    assert "within_tolerance" not in written
     whole = json.loads(CliRunner().invoke(cli, ["compare", first, second, "--json"]).stdout)
     jsonschema.validate(whole, SCHEMA, cls=jsonschema.Draft202012Validator)
 
@@ -136,5 +138,5 @@ def test_reports_as_check_writes_them(tmp_path: Path) -> None:
     before, after = checked(tmp_path, 300), checked(tmp_path, 900)
     for first, second in ((before, after), (saved(tmp_path, "a", before), saved(tmp_path, "b", after))):
         (found,) = compare_reports(first, second).properties[0].demands
-        assert found.confidences == (F(99, 100), F(99, 100))
+        assert found.confidences == Confidences(before=F(99, 100), after=F(99, 100))
         assert (found.movement, found.apart) == (Movement.ESTIMATED, F(98, 100))

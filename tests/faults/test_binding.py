@@ -352,7 +352,7 @@ def test_the_report_shows_what_was_bound_and_held(tmp_path: Path) -> None:
     spec = case.spec(clause='agrees with column "decision" in "recorded.csv" on 99%')
     result = CliRunner().invoke(cli, ["check", str(spec), "--json"])
     (model,) = json.loads(result.stdout)["models"]
-    schema = Path(fairdsl.__file__).parent / "report" / "report.schema.json"
+    schema = Path(fairdsl.__file__).parent / "schemas" / "report.schema.json"
     validate(json.loads(result.stdout), json.loads(schema.read_text(encoding="utf-8")))
     assert model["binding"]["by"] == "order"
     for place, (column, bound) in enumerate(zip(case.columns, model["binding"]["inputs"], strict=True)):

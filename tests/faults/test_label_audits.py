@@ -14,11 +14,11 @@ from labelled_files import EVERYBODY, File, Label, answered, written
 from onnx import TensorProto, helper
 
 import fairdsl
+from fairdsl.codec import plain
 from fairdsl.elaborate import load_models
 from fairdsl.ir.outcome_reading import outcome_readings
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.exact import decision
-from fairdsl.report.json import report_to_json
 from fairdsl.semantics import front_end
 
 OUTCOMES = [("denied", "approved"), ("approved", "denied")]
@@ -44,13 +44,14 @@ def audit(folder: Path, file: File, outcomes: tuple[str, ...], rule: str) -> Any
         "property groups { across sex under test require disparate_impact >= 50% }\n",
         encoding="utf-8",
     )
-    return report_to_json(fairdsl.check(path))
+    return plain(fairdsl.check(path))
 
 
 def rates(report: Any) -> dict[str, Fraction]:
     """The rate of each group in a report."""
     (demand,) = report["properties"][0]["demands"]
-    return {group["group"]["sex"]: Fraction(group["rate"]["exact"]) for group in demand["groups"]}
+    rates = demand["verdict"]["rates"]
+    return {rate["group"]["sex"]: Fraction(rate.get("low_exact", rate["low"])) for rate in rates}
 
 
 def expected(people: list[tuple[int, int]], file: File, label: Label) -> dict[str, Fraction]:

@@ -20,9 +20,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import fairdsl
+from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report.json import report_to_json
-from fairdsl.report.model import DemandReport, Judgement, Report, WitnessReport
+from fairdsl.report.model import DemandReport, Judgement, Report, Witness
 from fairdsl.report.text import render
 
 HEAD = """
@@ -62,7 +62,7 @@ def saved(folder: Path, nodes: list[Any], constants: dict[str, Any], outputs: di
     return str(folder / "model.onnx")
 
 
-def answers(path: str, witness: WitnessReport) -> list[dict[str, Any]]:
+def answers(path: str, witness: Witness) -> list[dict[str, Any]]:
     """What onnxruntime says of either individual of a pair, by itself."""
     session = onnxruntime.InferenceSession(path)
     found = []
@@ -273,7 +273,7 @@ def test_a_file_that_cannot_be_read_is_asked_where_that_is_the_same_model(tmp_pa
             assert demand.judgement in (Judgement.VIOLATED, Judgement.UNKNOWN)
             for witness in demand.witnesses:
                 decided = [granted(clause, answer) for answer in answers(path, witness)]
-                assert decided == [witness.decision_a == "grant", witness.decision_b == "grant"]
+                assert decided == [witness.replay.decision_a == "grant", witness.replay.decision_b == "grant"]
             box = fairdsl.check(spec(tmp_path, f'from black_box "{path}"\n  {clause}', ALIKE), timeout=1, jobs=1)
             assert only(box).judgement is demand.judgement
             assert not [finding for finding in box.diagnostics if finding.code == "W0707"]
@@ -316,7 +316,7 @@ def test_a_refusal_is_said_once_and_shortly(tmp_path: Path, seed: int) -> None:
     for name in (*metrics, "fair_share", "discrimination_rate"):
         assert said.count(name) == 1, name
     # Machines, and those who ask for the plan, have what every backend says.
-    findings = [one for one in report_to_json(report)["diagnostics"] if one["code"] == "E0601"]
+    findings = [one for one in plain(report)["diagnostics"] if one["code"] == "E0601"]
     backends = [row.backend for row in fairdsl.capabilities()]
     assert len(findings) == len(metrics) + 1  # the two of the pair are refused for one place
     for finding in findings:
@@ -375,14 +375,16 @@ def test_what_is_printed_is_the_witness(tmp_path: Path, seed: int) -> None:
     assert demand.judgement is Judgement.VIOLATED
     text = render(report)
     people = printed(text)
-    for person, decision in zip(people, (demand.witnesses[0].decision_a, demand.witnesses[0].decision_b), strict=True):
+    for person, decision in zip(
+        people, (demand.witnesses[0].replay.decision_a, demand.witnesses[0].replay.decision_b), strict=True
+    ):
         assert not any("~" in value or "/" in value for value in person.values()), text
         assert all(len(value) <= 12 for value in person.values()), text
         value = leaning * (person["sex"] == "male")
         value += sum((factor * Fraction(person[name]) for name, factor in weights.items()), Fraction(0))
         assert decision == ("grant" if value > offset else "reject")
     # JSON has the very numbers.
-    exact = json.loads(json.dumps(report_to_json(report)))["properties"][0]["witnesses"][0]
+    exact = json.loads(json.dumps(plain(report)))["properties"][0]["demands"][0]["verdict"]["witnesses"][0]
     for side, person in zip(("a", "b"), people, strict=True):
         for name in weights:
             assert Fraction(exact[side][name]) == Fraction(person[name])
@@ -421,5 +423,9 @@ def test_what_is_typed_in_is_decided_as_the_report_says(tmp_path: Path, seed: in
             assert typed == np.float32(float(mine[name]))
             row.append(float(typed))
         (score,) = session.run(None, {"x": np.array([row], dtype=np.float32)})
-        decided = demand.witnesses[0].decision_a if mine is demand.witnesses[0].a else demand.witnesses[0].decision_b
+        decided = (
+            demand.witnesses[0].replay.decision_a
+            if mine is demand.witnesses[0].a
+            else demand.witnesses[0].replay.decision_b
+        )
         assert decided == ("grant" if score[0, 0] > 0 else "reject")

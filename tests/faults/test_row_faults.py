@@ -28,11 +28,11 @@ def checked(spec: str, table: str) -> fairdsl.Report:
 def groups_of(demand: fairdsl.DemandReport) -> Found:
     """Rows and exact rate of each group; of its rows, the rate is the frequency as well."""
     found: Found = {}
-    for group in demand.groups.groups if demand.groups is not None else ():
-        assert group.rate.low == group.rate.high, group
-        assert group.empirical == group.rate, group
+    for group in demand.groups.rates if demand.groups is not None else ():
+        assert group.low == group.high, group
+        assert group.empirical == (group.low, group.high), group
         ((_, cell),) = group.group.items()
-        found[str(cell)] = (group.rows, group.rate.low)
+        found[str(cell)] = (group.rows, group.low)
     return found
 
 

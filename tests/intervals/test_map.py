@@ -15,7 +15,7 @@ from fairdsl.backends.intervals.regions_map import violation_map
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.ir.domain import Domain
 from fairdsl.replay import spread
-from fairdsl.verdict import Among, Region, Within
+from fairdsl.verdict import Interval, Region
 from tests.builders import BOOLEAN, category, domain, integer, real
 
 F = Fraction
@@ -65,7 +65,7 @@ def test_a_planted_region_of_two_attributes_is_found_exactly() -> None:
         planted = 15 <= start < 30 and job in (0, 3)
         boxes.append(open_box((start, job), (start + 4, job), 5.0 if planted else 0.05, 2.0 if planted else 0.0))
     region = mapped(boxes, AGE, JOB)[0]
-    assert region.restrictions == (Within(attribute=1, low=F(32), high=F(46)), Among(attribute=2, values=(F(4), F(7))))
+    assert region.restricted == {"age": Interval(F(32), F(46)), "job": ("v4", "v7")}
     total = 74 * 4
     assert float(region.share) == pytest.approx(15 * 2 / total)
     assert float(region.undecided) == pytest.approx(30 / total - 12 / total)  # no more than there is
@@ -80,21 +80,23 @@ def test_two_planted_regions_come_in_the_order_of_their_mass() -> None:
             first = int(generator.integers(low, high + 1))
             boxes.append(open_box((first, job), (int(generator.integers(first, high + 1)), job), 0.01))
     light, heavy = (
-        (Within(attribute=1, low=F(22), high=F(26)), Among(attribute=2, values=(F(0),))),
-        (Within(attribute=1, low=F(57), high=F(66)), Among(attribute=2, values=(F(2),))),
+        {"age": Interval(F(22), F(26)), "job": ("v0",)},
+        {"age": Interval(F(57), F(66)), "job": ("v2",)},
     )
     found = mapped(boxes, AGE, JOB)
-    assert [region.restrictions for region in found] == [heavy, light]
+    assert [region.restricted for region in found] == [heavy, light]
     assert float(found[0].undecided) == pytest.approx(4 / 296)
     assert found == mapped(boxes, AGE, JOB)
-    assert [region.restrictions for region in mapped(boxes[::-1], AGE, JOB)] == [heavy, light]
+    assert [region.restricted for region in mapped(boxes[::-1], AGE, JOB)] == [heavy, light]
 
 
 def test_boxes_that_reach_beyond_a_region_count_in_part() -> None:
     boxes = [open_box((0, 0), (9, 3), 40.0), open_box((8, 0), (17, 3), 20.0)]
     [region] = mapped(boxes, AGE, JOB)
-    [restriction] = region.restrictions
-    assert isinstance(restriction, Within)
+    [restriction] = region.restricted.values()
+    assert isinstance(restriction, Interval)
+    assert restriction.low is not None
+    assert restriction.high is not None
     inside = 40 * min(restriction.high - 16, 10) / 10 + 20 * max(0, restriction.high - 24) / 10
     assert float(region.undecided) == pytest.approx(float(inside) / 296)
 
@@ -102,7 +104,7 @@ def test_boxes_that_reach_beyond_a_region_count_in_part() -> None:
 def test_evenly_spread_mass_is_said_to_be_everywhere() -> None:
     boxes = [open_box((start, job), (start, job), 0.5) for start, job in product(range(74), range(4))]
     [region] = mapped(boxes, AGE, JOB)
-    assert region == Region(restrictions=(), share=F(1), falsified=F(0), undecided=F(1, 2))
+    assert region == Region(restricted={}, share=F(1), falsified=F(0), undecided=F(1, 2))
     assert mapped([], AGE, JOB) == ()
     assert mapped([open_box((0, 0), (73, 3), 0.0)], AGE, JOB) == ()
 
@@ -114,16 +116,17 @@ def test_long_ranges_and_reals_are_cut_where_boxes_end() -> None:
     ]  # fmt: skip
     found = mapped(boxes, PAY, WEALTH)
     assert len(found) == 1
-    pay, wealth = found[0].restrictions
-    assert pay == Within(attribute=3, low=F(10_000), high=F(15_999))
-    assert wealth == Within(attribute=4, low=F(2 * 592, 1024), high=F(2 * 640, 1024))
+    assert found[0].restricted == {
+        "pay": Interval(F(10_000), F(15_999)),
+        "wealth": Interval(F(2 * 592, 1024), F(2 * 640, 1024)),
+    }
 
 
 def test_numbers_in_a_table_are_ranges_of_values_not_of_positions() -> None:
     shuffled = table(1, (19, 17, 20, 18), columns(4), sort=False)
     people = domain(sex=BOOLEAN, age=integer(17, 20))
     boxes = [open_box((0,), (0,), 0.9), open_box((2,), (2,), 0.9), open_box((1,), (1,), 0.01)]
-    assert mapped(boxes, shuffled, people=people)[0].restrictions == (Within(attribute=1, low=F(19), high=F(20)),)
+    assert mapped(boxes, shuffled, people=people)[0].restricted == {"age": Interval(F(19), F(20))}
 
 
 def test_what_is_no_attribute_is_never_restricted() -> None:
@@ -131,16 +134,16 @@ def test_what_is_no_attribute_is_never_restricted() -> None:
         attribute=None, kind=AttributeKind.TABLE, size=2, start=F(0), step=F(0), values=(0, 1), columns=columns(2)
     )
     [region] = mapped([open_box((0, 1), (73, 1), 50.0)], AGE, assignment)
-    assert region.restrictions == ()
+    assert region.restricted == {}
 
 
 def test_concentration_is_measured_against_who_can_exist() -> None:
     """Constraints leave two roots; what fills all that exists of age below 27 is spread evenly over one of them."""
     task = task_of(AGE, JOB, low=[[0, 0], [40, 1]], high=[[9, 3], [73, 3]])
     boxes = [open_box((0, 0), (9, 3), 30.0), open_box((40, 1), (73, 3), 76.5)]
-    assert violation_map(boxes, (AGE, JOB), PEOPLE, task)[0].restrictions == ()
+    assert violation_map(boxes, (AGE, JOB), PEOPLE, task)[0].restricted == {}
     one_of_them = violation_map(boxes[:1], (AGE, JOB), PEOPLE, task)
-    assert one_of_them[0].restrictions == (Within(attribute=1, low=F(17), high=F(26)),)
+    assert one_of_them[0].restricted == {"age": Interval(F(17), F(26))}
     assert float(one_of_them[0].share) == pytest.approx(40 / 142)
 
 

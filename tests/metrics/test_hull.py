@@ -104,4 +104,4 @@ def test_a_group_of_nobody_is_refused_by_all_or_left_out(excluding: Excluding | 
     )
     assert isinstance(found, Refused if excluding is None else Value)
     if isinstance(found, Value):
-        assert found.excluded == (((0, F(5)),),)
+        assert found.excluded == ({"race": "c"},)

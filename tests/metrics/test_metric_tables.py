@@ -291,8 +291,9 @@ def test_samples_of_a_known_population(tmp_path: Path, monkeypatch: pytest.Monke
             groups = found[name].groups
             assert groups is not None
             assert groups.sampling is not None
-            assert groups.sampling.low <= truth <= groups.sampling.high
-            assert groups.sampling.high - groups.sampling.low < width
+            low, high = groups.sampling
+            assert low <= truth <= high
+            assert high - low < width
         assert "by the rows behind each table" in " ".join(found["paths"].notes)
         assert "the law's own rates are as surely within" in " ".join(found["parity"].notes)
 

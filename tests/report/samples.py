@@ -8,14 +8,14 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.report.build import demand_report
-from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, SpecFile
 from fairdsl.verdict import (
-    Among,
     Estimate,
     Evidence,
     Fidelity,
     Holds,
+    Individual,
+    Interval,
     Reason,
     Refused,
     Region,
@@ -25,7 +25,6 @@ from fairdsl.verdict import (
     Value,
     Verdict,
     Violated,
-    Within,
     Witness,
 )
 
@@ -56,12 +55,12 @@ def witness(*, float32: bool = True, month: int = 14) -> Witness:
         float32=float32,
         scores_a=(F(5, 4),),
         scores_b=(F(-1, 3),),
-        decision_a=1,
-        decision_b=0,
-        float32_decisions=(1, 0) if float32 else (1, 1),
+        decision_a="grant",
+        decision_b="reject",
+        float32_decisions=("grant", "reject") if float32 else ("grant", "grant"),
     )
     a, b = (F(4), F(12), F(1, 3), F(0), F(1)), (F(4), F(month), F(1, 3), F(1), F(1))
-    return Witness(a=a, b=b, replay=replay)
+    return Witness(a=Individual.of(DOMAIN, a), b=Individual.of(DOMAIN, b), replay=replay)
 
 
 def shares(certified: F, falsified: F, **more: object) -> Shares:
@@ -91,14 +90,12 @@ def demand(
     threshold: Threshold | None = None,
     seconds: float = 2.14,
 ) -> DemandReport:
-    return demand_report(
+    return DemandReport(
         text=text,
         metric=metric,
         quantity=quantity,
         threshold=threshold,
         verdict=verdict,
-        domain=DOMAIN,
-        outcomes=("reject", "grant"),
         seconds=seconds,
     )
 
@@ -133,22 +130,22 @@ GAP = Unknown(
 SAMPLED = Estimate(sampled=100_000, unfair=3400, low=F(9648, 10000), high=F(9672, 10000), confidence=F(95, 100))
 REGIONS = (
     Region(
-        restrictions=(Within(attribute=1, low=F(17), high=F(25)), Among(attribute=0, values=(F(0), F(4)))),
+        restricted={"month": Interval(F(17), F(25)), "status": ("none", "some")},
         share=F(1, 8),
         falsified=F(12, 1000),
         undecided=F(83, 1000),
     ),
     Region(
-        restrictions=(
-            Among(attribute=4, values=(F(1),)),
-            Within(attribute=2, low=F(1, 3), high=F(7, 2)),
-            Within(attribute=1, low=F(80), high=F(80)),
-        ),
+        restricted={
+            "foreign": (True,),
+            "income": Interval(F(1, 3), F(7, 2)),
+            "month": Interval(F(80), F(80)),
+        },
         share=F(1, 80),
         falsified=F(0),
         undecided=F(1, 100),
     ),
-    Region(restrictions=(), share=F(1), falsified=F(2, 100), undecided=F(109, 1000)),
+    Region(restricted={}, share=F(1), falsified=F(2, 100), undecided=F(109, 1000)),
 )
 PARTLY = shares(
     F(871, 1000), F(20, 1000), float32_certified=F(87, 100), estimate=SAMPLED, regions=REGIONS, reason=Reason.TIMEOUT
@@ -160,10 +157,9 @@ def _property(name: str, sentence: str, *demands: DemandReport) -> PropertyRepor
 
 
 REPORT = Report(
-    version="0.1.0",
-    path="credit.fair",
-    sha256="ab" * 32,
-    title="A small credit network",
+    fairdsl="0.1.0",
+    audit="A small credit network",
+    spec=SpecFile(path="credit.fair", sha256="ab" * 32),
     models=(
         HashedFile(name="approve", path="approve.onnx", sha256="12" * 32),
         HashedFile(name="rule", path=None, sha256=None),

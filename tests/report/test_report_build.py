@@ -5,12 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from samples import DOMAIN, EVIDENCE, GAP, PARTLY, PROVED, REFUSAL, UNSETTLED, demand, share_demand, shares, witness
+from samples import EVIDENCE, GAP, PARTLY, PROVED, REFUSAL, UNSETTLED, demand, share_demand, shares, witness
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.report.build import witness_report
-from fairdsl.report.model import DemandReport, ExitCode, Interval, PropertyReport, Report
-from fairdsl.verdict import Arithmetic, Fidelity, Holds, Judgement, Reason, Refused, Unknown, Value, Violated
+from fairdsl.report.model import DemandReport, ExitCode, PropertyReport, Report, SpecFile
+from fairdsl.verdict import Arithmetic, Fidelity, Holds, Interval, Judgement, Reason, Refused, Unknown, Value, Violated
 
 F = Fraction
 
@@ -87,8 +86,8 @@ def test_pairs_on_which_the_arithmetics_disagree_are_no_witnesses() -> None:
     report = demand(GAP)
     assert report.witnesses == ()
     [pair] = report.disagreements
-    assert not pair.replayed
-    assert (pair.decision_b, pair.float32_decisions) == ("reject", ("grant", "grant"))
+    assert not pair.replay.agrees
+    assert (pair.replay.decision_b, pair.replay.float32_decisions) == ("reject", ("grant", "grant"))
 
 
 def test_refusals() -> None:
@@ -99,13 +98,13 @@ def test_refusals() -> None:
 
 
 def test_witnesses_speak_the_words_of_the_spec() -> None:
-    report = witness_report(witness(), DOMAIN, ("reject", "grant"))
+    report = witness()
     assert report.a == {"status": "some", "month": 12, "income": F(1, 3), "sex": "f", "foreign": True}
     assert report.a["foreign"] is True
     assert isinstance(report.a["month"], int)
-    assert (report.decision_a, report.decision_b) == ("grant", "reject")
+    assert (report.replay.decision_a, report.replay.decision_b) == ("grant", "reject")
     assert report.differing == ("month", "sex")
-    assert report.replayed
+    assert report.replay.agrees
 
 
 def _report(*demands: DemandReport, errors: bool = False) -> Report:
@@ -113,7 +112,7 @@ def _report(*demands: DemandReport, errors: bool = False) -> Report:
         PropertyReport(name=f"p{n}", sentence="", clauses=(), demands=(item,)) for n, item in enumerate(demands)
     )
     diagnostics = (Diagnostic(code="E0203" if errors else "W0801", title="t"),)
-    return Report(version="0", path="x.fair", sha256=None, properties=properties, diagnostics=diagnostics)
+    return Report(fairdsl="0", spec=SpecFile(path="x.fair"), properties=properties, diagnostics=diagnostics)
 
 
 def test_exit_codes_and_their_precedence() -> None:

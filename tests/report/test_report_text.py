@@ -9,7 +9,7 @@ from pathlib import Path
 
 from samples import CLAUSES, REPORT
 
-from fairdsl.report.model import PropertyReport, Report
+from fairdsl.report.model import PropertyReport, Report, SpecFile
 from fairdsl.report.text import render
 
 SAMPLE = Path(__file__).parent / "sample.txt"
@@ -113,15 +113,15 @@ def test_the_summary_counts_and_explains_the_exit_code() -> None:
         "1 property: 1 holds\nexit code 0: nothing that is required is violated, unknown or refused\n"
     )
     assert only("late").endswith("1 property: 1 unknown\nexit code 3: no property is violated, some are unknown\n")
-    assert render(Report(version="0", path="x.fair", sha256=None)).splitlines()[-2] == "0 properties"
+    assert render(Report(fairdsl="0", spec=SpecFile(path="x.fair"))).splitlines()[-2] == "0 properties"
 
 
 def test_names_of_a_spec_cannot_steer_the_terminal() -> None:
     spoilt = PropertyReport(name="p", sentence="\x1b[2J", clauses=("\x1b[1m",), demands=REPORT.properties[0].demands)
-    report = replace(REPORT, title="\x1b]0;x\x07", properties=(spoilt,))
+    report = replace(REPORT, audit="\x1b]0;x\x07", properties=(spoilt,))
     assert "\x1b" not in render(report)
 
 
 def test_ascii() -> None:
-    titled = replace(REPORT, title="Prüfung \N{EM DASH} Kredit")
+    titled = replace(REPORT, audit="Prüfung \N{EM DASH} Kredit")
     assert render(titled, unicode=False).isascii()

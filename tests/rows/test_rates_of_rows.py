@@ -15,6 +15,7 @@ import pytest
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Refusal, Silent
 from fairdsl.backends.rows import OverRows
+from fairdsl.codec import plain
 from fairdsl.ir.domain import Attribute, Domain, Integer
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Compare, Linear, Member, Relation, Variable
@@ -23,7 +24,6 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
-from fairdsl.report.json import report_to_json
 from fairdsl.report.model import Interval
 from fairdsl.report.text import render
 from fairdsl.verdict import Judgement, Reason, Value
@@ -226,4 +226,4 @@ def test_rates_are_those_of_the_file_as_well(tmp_path: Path, seed: int) -> None:
     perhaps = sum(len(a | b) > 1 for a, b in pairs)
     found = ends(units.demands[0].value)
     assert found == (F(min(unfair, certain), len(table)), F(max(unfair, perhaps), len(table)))
-    assert report_to_json(report)["properties"][0]["demands"][0]["by_decider"]["exact"]["exact"]
+    assert plain(report)["properties"][0]["demands"][0]["by_decider"]["exact"]["exact"]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import fairdsl
 from fairdsl.api.specs import plans
 from fairdsl.cli.app import cli
-from fairdsl.report.json import report_to_json
+from fairdsl.codec import plain
 from fairdsl.report.model import ExitCode, Judgement, Report
 from fairdsl.report.text import render
 from fairdsl.report.words import rests_on
@@ -117,12 +117,12 @@ def test_a_violation_is_one_and_comes_with_the_pair(tmp_path: Path) -> None:
     witness = demand.witnesses[0]
     a, b = (tuple(cells[name] for name in ("sex", "age", "member", "level")) for cells in (witness.a, witness.b))
     assert frozenset({a, b}) in violations(QUESTIONS[0], DECIDED)
-    assert float(witness.scores_a[0]) == float(wave({name: np.array([v]) for name, v in witness.a.items()})[0])
+    assert float(witness.replay.scores_a[0]) == float(wave({name: np.array([v]) for name, v in witness.a.items()})[0])
     assert report.exit_code is ExitCode.VIOLATED
     assert (report.models[0].path, report.models[0].sha256) == (None, None)
     assert "a Python function" in render(report)
     assert "put to the original model again" in " ".join(render(report).split())
-    assert report_to_json(report)["properties"][0]["demands"][0]["arithmetic"] == "answers"
+    assert plain(report)["properties"][0]["demands"][0]["verdict"]["evidence"]["basis"]["arithmetic"] == "answers"
 
 
 @pytest.mark.parametrize("oldest", [15, 10**9])

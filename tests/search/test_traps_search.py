@@ -18,9 +18,9 @@ import pytest
 import fairdsl
 from fairdsl.backends.sampling.looks import most_needed
 from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Precision
-from fairdsl.report.json import report_to_json
 from fairdsl.report.text import render
 from fairdsl.verdict import Estimate
 
@@ -77,11 +77,12 @@ def test_trap_25_there_is_no_rate_without_an_interval(tmp_path: Path) -> None:
         tmp_path, "measure discrimination_rate within 1%", "require discrimination_rate <= 50% with confidence 99%"
     )
     truth = Fraction(len(UNFAIR), sum(debt <= age + 60 for age, debt in product(range(200), repeat=2)))
-    for demand in report_to_json(report)["properties"][0]["demands"]:
-        estimate = demand["estimate"]
+    for demand in plain(report)["properties"][0]["demands"]:
+        estimate = demand["verdict"]["estimate"]
         assert 0 < estimate["low"] < estimate["value"] < estimate["high"] < 1
-        assert estimate["low"] <= truth <= estimate["high"]
-        assert demand["value"] == {"low": estimate["low"], "high": estimate["high"]}
+        # It is the discrimination rate that is asked for.
+        assert demand["value"]["low"] <= truth <= demand["value"]["high"]
+        assert demand["value"]["low"] == pytest.approx(1 - estimate["high"])
     text = " ".join(render(report).split())
     shown = re.findall(r"(?:rate|estimated) [\d.]+% (\S+ \S+)", text)
     assert shown

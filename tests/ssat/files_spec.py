@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.cli.app import cli
-from fairdsl.report.json import report_to_json
+from fairdsl.codec import plain
 
 __all__ = ["SPEC", "answered", "checked", "demands", "recovered", "run", "written"]
 
@@ -89,12 +89,12 @@ def written(folder: Path) -> Path:
 
 def demands(report: dict[str, Any]) -> list[dict[str, Any]]:
     """What a report says of each demand, but for who said it and how long it took."""
-    left_out = ("seconds", "evidence", "backend", "method", "rests_on")
-    return [
-        {name: said for name, said in demand.items() if name not in left_out}
-        for checked in report["properties"]
-        for demand in checked["demands"]
-    ]
+    found = [demand for checked in report["properties"] for demand in checked["demands"]]
+    for demand in found:
+        del demand["seconds"]
+        evidence = demand["verdict"].pop("evidence", {})
+        demand |= {name: evidence[name] for name in ("basis", "fidelity", "notes") if evidence.get(name)}
+    return found
 
 
 def answered(folder: Path, *options: str) -> None:
@@ -120,9 +120,7 @@ def _by(found: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
 
 def checked(spec: Path, groups: str) -> list[dict[str, Any]]:
     """What `check` says of each."""
-    found = _by(
-        demands(report_to_json(fairdsl.check(spec, backend="ssat", options={"ssat": {"groups": groups}}))), "own"
-    )
+    found = _by(demands(plain(fairdsl.check(spec, backend="ssat", options={"ssat": {"groups": groups}}))), "own")
     for demand in found:
         notes = demand.get("notes", ())
         if any(note.startswith("every group was asked") for note in notes):  # learning does not do for every metric

@@ -110,7 +110,7 @@ def test_seven_digits_become_intervals_that_contain_the_truth(
             low, high = found["value"]["low"], found["value"]["high"]
             assert low < exact["value"]["low"] <= exact["value"]["high"] < high
             assert high - low < 1e-4
-        assert found["verdict"] == exact["verdict"]
+        assert found["judgement"] == exact["judgement"]
 
 
 def test_extremes_without_names_are_as_exact(folder: Path, said: Said, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_extremes_without_names_are_as_exact(folder: Path, said: Said, tmp_path:
     answer(files)
     for found, exact in zip(recovered(files), said("enumerate"), strict=True):
         assert found["value"] == exact["value"]
-        assert found["verdict"] == exact["verdict"]
+        assert found["judgement"] == exact["judgement"]
 
 
 def test_a_file_without_an_answer_is_anything(folder: Path, tmp_path: Path) -> None:
@@ -126,12 +126,12 @@ def test_a_file_without_an_answer_is_anything(folder: Path, tmp_path: Path) -> N
     answer(files)
     (files / "compound.sex-male_region-west.sdimacs.out").unlink()
     found = recovered(files)[0]
-    assert found["verdict"] == "violated"  # the others are far apart already
+    assert found["judgement"] == "violated"  # the others are far apart already
     assert any("compound.sex-male_region-west.sdimacs` has no answer" in note for note in found.get("notes", ()))
     for file in files.glob("*.out"):
         file.unlink()
     found = recovered(files)[0]
-    assert (found["verdict"], found["reason"]) == ("unknown", "incomplete")
+    assert (found["judgement"], found["reason"]) == ("unknown", "incomplete")
     assert any(re.match(r"(\d+) of \1 files have no answer, the first is `compound\.", note) for note in found["notes"])
     result = run("recover", files)
     assert (result.exit_code, "answers in files, each as wide as it was printed" in result.stdout) == (3, True)
@@ -151,7 +151,7 @@ def test_extremes_that_contradict_each_other_prove_nothing(folder: Path, tmp_pat
     for kind in ("most", "least"):
         (files / f"compound.{kind}.sdimacs.out").write_text("1/10", encoding="utf-8")
     found = recovered(files)[0]
-    assert found["verdict"] == "unknown"
+    assert found["judgement"] == "unknown"
 
 
 def test_a_group_that_is_named_is_asked_again(folder: Path, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_group_that_is_named_is_asked_again(folder: Path, tmp_path: Path) -> N
     (files / "compound.least.sdimacs.answer").unlink()
     said["exact"], said["value"] = "1/100", {"low": 0.01, "high": 0.01}
     file.write_text(json.dumps(said), encoding="utf-8")
-    assert recovered(files)[0]["verdict"] == "unknown"
+    assert recovered(files)[0]["judgement"] == "unknown"
 
 
 def test_a_table_of_answers(folder: Path, said: Said, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def violation_map(
     found = _search(_Field(scales, *_positions(heaviest), mass), _Field.of_roots(scales, task, BOXES), most) or [{}]
     everything = _Field(scales, *_positions(boxes), np.ones(len(boxes)))
     roots = _Field.of_roots(scales, task)
-    regions = [_region(selection, everything, roots, boxes, task.total) for selection in found]
+    regions = [_region(selection, everything, roots, boxes, task.total, domain) for selection in found]
     return tuple(sorted(regions, key=lambda region: -(region.falsified + region.undecided)))
 
 
@@ -143,7 +143,9 @@ def _restricted(selection: Selection, number: int, field: _Field, roots: _Field)
     return {**selection, number: bins}, divergence
 
 
-def _region(selection: Selection, everything: _Field, roots: _Field, boxes: Sequence[OpenBox], total: int) -> Region:
+def _region(
+    selection: Selection, everything: _Field, roots: _Field, boxes: Sequence[OpenBox], total: int, domain: Domain
+) -> Region:
     """What lies in a region, in parts of the whole."""
     inside = everything.inside(selection)
     share = Fraction(min(1.0, float(roots.weight @ roots.inside(selection) / roots.weight.sum())))
@@ -153,7 +155,7 @@ def _region(selection: Selection, everything: _Field, roots: _Field, boxes: Sequ
     )
     restrictions = (roots.scales[number].restriction(bins) for number, bins in sorted(selection.items()))
     return Region(
-        restrictions=tuple(restriction for restriction in restrictions if restriction is not None),
+        restricted=dict(one.named(domain) for one in restrictions if one is not None),
         share=share,
         falsified=falsified,
         undecided=min(undecided, share - falsified),

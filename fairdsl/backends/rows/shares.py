@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.backends.units import Units, units_of
 from fairdsl.clock import until
+from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.population import Rows
@@ -35,6 +36,7 @@ from fairdsl.verdict import (
     Estimate,
     Evidence,
     Holds,
+    Individual,
     Reason,
     Shares,
     Unknown,
@@ -83,7 +85,7 @@ def share_over_rows(
     shares = replace(
         _shares(judged, len(people), rows.name, evidence),
         witnesses=witnesses,
-        differing=_listed(judged, people, wanted),
+        differing=_listed(judged, people, wanted, problem.domain),
     )
     return _yes_or_no(shares) if problem.quantity is Quantity.HOLDS else shares
 
@@ -207,7 +209,7 @@ def _reason(judged: _Judged, counts: list[tuple[int, int]], total: int) -> Reaso
     return Reason.INCOMPLETE if any(sum(count) < total for count in counts) else None
 
 
-def _listed(judged: _Judged, people: ExactRows, rows: NDArray[np.intp]) -> tuple[DifferingRow, ...]:
+def _listed(judged: _Judged, people: ExactRows, rows: NDArray[np.intp], domain: Domain) -> tuple[DifferingRow, ...]:
     """The rows whose units are not judged alike by all."""
     marks = list(judged.marks.values())
     apart = np.zeros(judged.rows, dtype=np.bool_)
@@ -217,10 +219,17 @@ def _listed(judged: _Judged, people: ExactRows, rows: NDArray[np.intp]) -> tuple
     file = judged.marks.get(Decider.DEPLOYED) or judged.marks.get(Decider.ANSWERS)
     places = np.flatnonzero(apart)
     return tuple(
-        DifferingRow(row=int(rows[place]) + 1, values=point, exact=_said(exact, place), deployed=_said(file, place))
+        DifferingRow(
+            row=int(rows[place]) + 1,
+            values=Individual.of(domain, point),
+            exact=_said(exact, place),
+            deployed=_said(file, place),
+        )
         for place, point in zip(places.tolist(), people.at(places).points(), strict=True)
     )
 
 
-def _said(marks: _Marked | None, place: int) -> bool | None:
-    return None if marks is None or marks.doubtful[place] else bool(marks.unfair[place])
+def _said(marks: _Marked | None, place: int) -> str | None:
+    if marks is None or marks.doubtful[place]:
+        return None
+    return "unfair" if marks.unfair[place] else "fair"

@@ -135,7 +135,8 @@ class _Hunt:
         """How many units the question has at most (None: no number), and how many are in a pair that was found."""
         apart = () if self._pair.relax else self._pair.differ
         shared = [index for index in range(len(self._sampler.sets)) if index not in apart]
-        met = {tuple(who[index] for index in shared) for found in self.witnesses for who in (found.a, found.b)}
+        people = [one.point for found in self.witnesses for one in (found.a, found.b)]
+        met = {tuple(who[index] for index in shared) for who in people}
         return count_points([self._sampler.sets[index] for index in shared]), len(met)
 
     def run(self, budget: Budget, observer: Observer) -> None:

@@ -130,13 +130,13 @@ def _widened(problem: Problem, slack: Sequence[Fraction], budget: Budget, attemp
     if wider is None:
         return _Widened(margin=max(slack))
     outcome, programmed = attempts.ask(wider, Facts(), budget, until_open=True)
-    pairs = [*outcome.unconfirmed, *((gap.a, gap.b) for gap in outcome.gaps)]
+    pairs = [*outcome.unconfirmed, *((gap.a.point, gap.b.point) for gap in outcome.gaps)]
     if outcome.witness is not None:
-        found = checked(problem, outcome.witness.a, outcome.witness.b)
+        found = checked(problem, outcome.witness.a.point, outcome.witness.b.point)
         if found is not None and is_violation(problem, found):
             evidence = _evidence(problem, outcome, budget, programmed)
             return _Widened(verdict=Violated(witnesses=(found,), evidence=evidence))
-        pairs.append((outcome.witness.a, outcome.witness.b))
+        pairs.append((outcome.witness.a.point, outcome.witness.b.point))
     elif not outcome.open and not outcome.gaps:
         holds = Holds(evidence=_evidence(problem, outcome, budget, programmed))
         reach = Reach(covers=f"rounding included: scores may be off by {_shown(max(slack))}")

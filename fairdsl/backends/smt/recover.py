@@ -148,9 +148,9 @@ def checked(problem: Problem, a: Point, b: Point) -> Witness | None:
 
 def is_violation(problem: Problem, found: Witness) -> bool:
     """Whether a checked witness counts in both arithmetics."""
-    representable = (round_point(problem.domain, found.a), round_point(problem.domain, found.b)) == (
-        found.a,
-        found.b,
+    representable = (round_point(problem.domain, found.a.point), round_point(problem.domain, found.b.point)) == (
+        found.a.point,
+        found.b.point,
     )
     return found.replay.agrees and (representable or problem.model.deployed is None)
 

@@ -75,7 +75,7 @@ class Outcome:
 
     def _keep(self, found: Witness) -> None:
         """Violations once each: with a relaxed partner two partitions may have the same, seen from either side."""
-        pair = frozenset((found.a, found.b))
+        pair = frozenset((found.a.point, found.b.point))
         if len(self._kept) < _WITNESSES and pair not in self._kept:
             self._kept.add(pair)
             self.witnesses.append(found)

@@ -74,7 +74,7 @@ def by_partitions(
 
 def _spread(problem: Problem, found: Sequence[Witness]) -> tuple[Witness, ...]:
     """A few violations far from each other."""
-    points = np.array([[float(value) for value in one.a] for one in found])
+    points = np.array([[float(value) for value in one.a.point] for one in found])
     return tuple(found[row] for row in spread(points, problem.domain, _SHOWN))
 
 

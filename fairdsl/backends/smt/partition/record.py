@@ -99,7 +99,7 @@ def _number(value: Fraction) -> int | str:
 
 def _pair(witness: Witness, domain: Domain) -> Mapping[str, Any]:
     """Both individuals exactly: numbers as in the domain, categories by name."""
-    return {"a": _shown(witness.a, domain), "b": _shown(witness.b, domain)}
+    return {"a": _shown(witness.a.point, domain), "b": _shown(witness.b.point, domain)}
 
 
 def _shown(point: Point, domain: Domain) -> dict[str, Any]:

@@ -222,7 +222,7 @@ class Run:
         part, by, suspect = query.part, "pruned network", said.witness
         assert self._heuristic is not None, "a network was pruned"
         network = self._heuristic.written(part.key, part.box, pruned)
-        pair = None if suspect is None else self._violation(part.box, suspect.a, suspect.b)
+        pair = None if suspect is None else self._violation(part.box, suspect.a.point, suspect.b.point)
         if pair is not None:
             self._record(part, Chained(status=Status.VIOLATED, by=by, witness=pair), query.seconds, network=network)
             return
@@ -272,7 +272,7 @@ class Run:
         """The verdict; a partition does not hold where a pair was seen on which the two arithmetics disagree."""
         if said.status is not Status.HOLDS:
             return said
-        gap = next((pair for pair in self._gaps if has_unit_of(box, pair.a, self._differ)), None)
+        gap = next((pair for pair in self._gaps if has_unit_of(box, pair.a.point, self._differ)), None)
         if gap is None:
             return said
         detail = "it is proved in exact arithmetic, but the deployed file breaks the demand"

@@ -181,7 +181,7 @@ class Adaptive:
     def remember(self, key: str, found: Witness) -> None:
         """The half that the violation lies in is violated."""
         for _, other, box in self._open:
-            if other[:-1] == key and has_unit_of(box, found.a, self._differ):
+            if other[:-1] == key and has_unit_of(box, found.a.point, self._differ):
                 self._found[other] = found
 
     def found_in(self, key: str) -> Witness | None:

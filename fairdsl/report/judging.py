@@ -1,0 +1,169 @@
+"""What a verdict comes to: its number held against the threshold, and why it is unknown. Numbers are never guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import assert_never
+
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import registered
+from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.metrics import judged, rows_to_decide
+from fairdsl.verdict import (
+    Estimated,
+    Fidelity,
+    Holds,
+    Interval,
+    Judgement,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Value,
+    Verdict,
+    Violated,
+    judge,
+    share_value,
+)
+
+__all__ = ["Judged", "judged_demand"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What a demand came to."""
+
+    judgement: Judgement
+    #: The number that was judged or measured.
+    value: Interval | None = None
+    reason: Reason | None = None
+    #: More on the reason, in a sentence.
+    detail: str | None = None
+
+
+def judged_demand(verdict: Verdict, metric: str, quantity: Quantity, threshold: Threshold | None) -> Judged:
+    """What a demand comes to by its verdict.
+
+    ``threshold`` is None for a measure, and for demands that compare no number (``require same
+    decision``): then a share or value is *measured*, and any other verdict is taken as it is.
+    """
+    match verdict:
+        case Refused():
+            return Judged(judgement=Judgement.REFUSED)
+        case Holds():
+            return Judged(judgement=Judgement.HOLDS)
+        case Violated():
+            return Judged(judgement=Judgement.VIOLATED)
+        case Unknown():
+            # Its bounds are reported as bounds and never judged.
+            bounds = None if verdict.low is verdict.high is None else Interval(verdict.low, verdict.high)
+            return Judged(judgement=Judgement.UNKNOWN, value=bounds, reason=verdict.reason, detail=verdict.detail)
+        case Shares():
+            low, high = share_value(verdict.certified, verdict.falsified, quantity)
+            narrows = verdict.evidence.fidelity is Fidelity.NARROWS
+            return _number(low, high, threshold, verdict.reason, nothing_known=narrows or (low == 0 and high == 1))
+        case Estimated():
+            return _estimated(verdict, quantity, threshold)
+        case Value():
+            return _metric(verdict, metric, threshold)
+        case _:
+            assert_never(verdict)
+
+
+def _number(
+    low: Fraction, high: Fraction, threshold: Threshold | None, reason: Reason | None, *, nothing_known: bool
+) -> Judged:
+    """A number, judged where the spec gives a threshold.
+
+    ``reason`` says why the number is only an interval. A share of which nothing at all is known is no
+    measurement; nor is one bound of a share that nobody tried to count.
+    """
+    value = Interval(low, high)
+    if threshold is not None:
+        judgement = judge(low, high, threshold.relation, threshold.limit)
+    else:
+        judgement = Judgement.UNKNOWN if nothing_known else Judgement.MEASURED
+    if low == high or judgement in (Judgement.HOLDS, Judgement.VIOLATED):
+        return Judged(judgement=Judgement.MEASURED if threshold is None else judgement, value=value)
+    return Judged(judgement=judgement, value=value, reason=reason or Reason.INCOMPLETE, detail=_BETWEEN.get(reason))
+
+
+#: What lies between the bounds, by the reason for it.
+_BETWEEN = {
+    Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree on what lies between the bounds",
+    Reason.TIMEOUT: "the time ended before everybody was evaluated",
+    Reason.INTERRUPTED: "the run was interrupted before everybody was evaluated",
+    None: "the bounds that were proved leave room on both sides of the threshold",
+}
+
+
+def _estimated(verdict: Estimated, quantity: Quantity, threshold: Threshold | None) -> Judged:
+    """An estimate that was asked for: its interval is what a threshold is held against, with its confidence."""
+    low, high = share_value(verdict.estimate.low, 1 - verdict.estimate.high, quantity)
+    if threshold is None:
+        short = None if verdict.reason is None else _SHORT_OF_PRECISION.get(verdict.reason)
+        return Judged(judgement=Judgement.MEASURED, value=Interval(low, high), reason=verdict.reason, detail=short)
+    found = _number(low, high, threshold, verdict.reason, nothing_known=False)
+    if found.judgement is not Judgement.UNKNOWN:
+        return found
+    return replace(found, detail="the interval of the sample leaves room on both sides of the threshold")
+
+
+#: Why an estimate is not as close as it was asked to be.
+_SHORT_OF_PRECISION = {
+    Reason.TIMEOUT: "the time ended before enough units were drawn for the precision that was asked for",
+    Reason.INCOMPLETE: "some decisions stayed open, and the interval allows for both",
+}
+
+
+def _metric(value: Value, metric: str, threshold: Threshold | None) -> Judged:
+    """A metric of groups, judged where the spec gives a threshold. What is no number is not shown as one."""
+    number = Interval(value.low, value.high) if value.defined else None
+    if threshold is not None:
+        judgement = judged(value, threshold)
+    else:
+        judgement = Judgement.UNKNOWN if _nothing_known(value) else Judgement.MEASURED
+    # A measured interval is its own explanation, unless the engine had to stop early.
+    reason = value.reason if judgement is Judgement.MEASURED else value.reason or Reason.INCOMPLETE
+    if reason is Reason.NUMERIC_GAP and _left_by_sampling(value, threshold):
+        reason = Reason.INCOMPLETE
+    if judgement in (Judgement.HOLDS, Judgement.VIOLATED) or reason is None:
+        return Judged(judgement=judgement, value=number)
+    return Judged(judgement=judgement, value=number, reason=reason, detail=_detail(value, metric, threshold))
+
+
+def _left_by_sampling(value: Value, threshold: Threshold | None) -> bool:
+    """Whether the number itself decides the threshold, and only the sampling error leaves room."""
+    if threshold is None or value.confidence is None or not value.defined:
+        return False
+    return judge(value.low, value.high, threshold.relation, threshold.limit) is not Judgement.UNKNOWN
+
+
+def _nothing_known(value: Value) -> bool:
+    """Whether there is no number, or nothing is known of any."""
+    numbers = [(part.low, part.high) for part in value.parts] or [(value.low, value.high)]
+    return not value.defined or all(low == 0 and high == 1 for low, high in numbers)
+
+
+def _detail(value: Value, metric: str, threshold: Threshold | None) -> str:
+    """Why it is not known any better."""
+    if value.reason is Reason.UNDEFINED:
+        return "" if threshold is None else "no threshold is met or missed by what is no number"
+    if threshold is not None and value.confidence is not None:
+        if value.sampling is None:
+            return "there is no interval for the sampling error, which the demand asks for"
+        if _left_by_sampling(value, threshold):
+            about = registered(metric)
+            rows = rows_to_decide(value, about, threshold) if isinstance(about, Metric) else None
+            many = "" if rows is None else f", about {rows:,} behind each rate if the rates stay as they are"
+            return f"the rows leave room on both sides of the threshold; more of them may decide it{many}"
+    if value.reason is Reason.NUMERIC_GAP:
+        return "the number lies between the one that exact arithmetic has of these rows and that of the deployed file"
+    if value.reason is Reason.TIMEOUT:
+        return "the time ended before the probabilities were known more precisely"
+    if value.reason is Reason.INTERRUPTED:
+        return "the run was interrupted before the probabilities were known more precisely"
+    if not value.defined:
+        return "the probabilities are known between bounds, and for some numbers between them there is no such metric"
+    return "the probabilities are known between bounds" + (" on both sides of the threshold" if threshold else "")

@@ -1,0 +1,16 @@
+"""Every kind of document."""
+
+from __future__ import annotations
+
+from fairdsl.codec import Document
+from fairdsl.comparing.model import Comparison
+from fairdsl.report.model import Report
+
+__all__ = ["DOCUMENTS", "file_of"]
+
+DOCUMENTS: tuple[type[Document], ...] = (Comparison, Report)
+
+
+def file_of(kind: type[Document]) -> str:
+    """The name of its schema's file: ``report.schema.json`` of ``fairdsl.report/2``."""
+    return f"{kind.SCHEMA.removeprefix('fairdsl.').partition('/')[0]}.schema.json"
