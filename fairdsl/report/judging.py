@@ -9,7 +9,6 @@ from typing import assert_never
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.metrics import judged, rows_to_decide
 from fairdsl.verdict import (
     Estimated,
     Fidelity,
@@ -119,6 +118,8 @@ _SHORT_OF_PRECISION = {
 
 def _metric(value: Value, metric: str, threshold: Threshold | None) -> Judged:
     """A metric of groups, judged where the spec gives a threshold. What is no number is not shown as one."""
+    from fairdsl.metrics import judged
+
     number = Interval(value.low, value.high) if value.defined else None
     if threshold is not None:
         judgement = judged(value, threshold)
@@ -154,6 +155,8 @@ def _detail(value: Value, metric: str, threshold: Threshold | None) -> str:
         if value.sampling is None:
             return "there is no interval for the sampling error, which the demand asks for"
         if _left_by_sampling(value, threshold):
+            from fairdsl.metrics import rows_to_decide
+
             about = registered(metric)
             rows = rows_to_decide(value, about, threshold) if isinstance(about, Metric) else None
             many = "" if rows is None else f", about {rows:,} behind each rate if the rates stay as they are"

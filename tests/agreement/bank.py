@@ -155,7 +155,9 @@ def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | N
         return f"fair share {known.fair_share} outside [{found.low}, {found.high}]"
     if max(found.high - found.value, found.value - found.low) > F(1, 10) and verdict.reason is None:
         return "the interval is wider than it was asked for, and no reason is given"
-    return next((f"{w} is not a violation" for w in verdict.witnesses if (w.a, w.b) not in known.violations), None)
+    return next(
+        (f"{w} is not a violation" for w in verdict.witnesses if (w.a.point, w.b.point) not in known.violations), None
+    )
 
 
 # ---- groups ----------------------------------------------------------------------------------------

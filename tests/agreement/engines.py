@@ -60,7 +60,7 @@ def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None
 
 def _false_witness(witnesses, truth: Truth) -> str | None:
     real = set(truth.violations)
-    seen = [(witness.a, witness.b) for witness in witnesses]
+    seen = [(witness.a.point, witness.b.point) for witness in witnesses]
     if len({frozenset(pair) for pair in seen}) != len(seen):
         return "the same witness twice"
     return next((f"{pair} is no violation" for pair in seen if pair not in real), None)

@@ -22,8 +22,8 @@ def found(asked) -> Violated:
     verdict = ask(Search(), asked)
     assert isinstance(verdict, Violated)
     for witness in verdict.witnesses:
-        assert in_target(asked, witness.a)
-        assert in_target(asked, witness.b)
+        assert in_target(asked, witness.a.point)
+        assert in_target(asked, witness.b.point)
     return verdict
 
 
@@ -68,16 +68,16 @@ def test_relaxed_neighbours_and_ordered_pairs() -> None:
         pair_target=older,
     )
     for witness in found(asked).witnesses:
-        assert abs(witness.a[0] - witness.b[0]) <= 3
-        assert witness.a[1] > 0
+        assert abs(witness.a.point[0] - witness.b.point[0]) <= 3
+        assert witness.a.point[1] > 0
 
 
 def test_wide_protected_attributes_in_all_mode() -> None:
     people = domain(age=integer(0, 500), region=category(*range(0, 90, 3)), income=integer(0, 10**6))
     asked = problem(people, score([1, 0, "1/1000"], -700), 0, 1, mode=Differ.ALL)
     for witness in found(asked).witnesses:
-        assert witness.a[0] != witness.b[0]
-        assert witness.a[1] != witness.b[1]
+        assert witness.a.point[0] != witness.b.point[0]
+        assert witness.a.point[1] != witness.b.point[1]
 
 
 def test_several_outcomes_and_gaps_of_scores() -> None:
@@ -95,7 +95,7 @@ def test_several_outcomes_and_gaps_of_scores() -> None:
 def test_real_witnesses_are_float32_numbers() -> None:
     people = domain(income=real(), rate=real("1/10", "3/10"), sex=BOOLEAN)
     for witness in found(problem(people, score([1, 10, 1], -1), 2)).witnesses:
-        for value in (*witness.a, *witness.b):
+        for value in (*witness.a.point, *witness.b.point):
             assert Fraction(float(np.float32(float(value)))) == value
 
 

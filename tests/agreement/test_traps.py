@@ -65,7 +65,7 @@ def test_witnesses_are_distinct_and_inside_domain_and_target(engine: Procedure) 
     asked = problem(people, score([1, -1, 1, -20], -3), 3, target=target)
     verdict = ask(engine, asked)
     assert isinstance(verdict, Violated)
-    pairs = [(witness.a, witness.b) for witness in verdict.witnesses]
+    pairs = [(witness.a.point, witness.b.point) for witness in verdict.witnesses]
     assert len({frozenset(pair) for pair in pairs}) == len(pairs)
     assert len(pairs) > 1 or engine.name == "smt", "a solver stops at its first pair"
     for a, b in pairs:
@@ -104,7 +104,7 @@ def test_search_is_seeded() -> None:
 
     def found(seed: int) -> list[object]:
         verdict = Search().answer(asked, Facts(), Budget.of(20, seed=seed), Silent())
-        return [(witness.a, witness.b) for witness in verdict.witnesses]
+        return [(witness.a.point, witness.b.point) for witness in verdict.witnesses]
 
     assert found(1) == found(1) != found(2)
 

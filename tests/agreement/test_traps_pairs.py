@@ -79,8 +79,8 @@ def test_the_freely_relaxed_partner_stays_in_domain_and_target(engine: Procedure
         verdict = ask(engine, asked)
         assert isinstance(verdict, Violated) if found else settled(engine, verdict)
         for pair in getattr(verdict, "witnesses", ()):
-            assert in_target(asked, pair.a)
-            assert in_target(asked, pair.b)
+            assert in_target(asked, pair.a.point)
+            assert in_target(asked, pair.b.point)
 
 
 @engines

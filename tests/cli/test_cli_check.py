@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import Run, declared
 from fairdsl.plan.registry import sections
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
-from fairdsl.verdict import Evidence, Holds, Judgement, Reason, Refused, Unknown, Violated
+from fairdsl.verdict import Evidence, Holds, Judgement, Reason, Refused, Unknown, Value, Violated
 
 EVIDENCE = Evidence(backend="enumerate", method="all")
 VERDICTS = {
@@ -24,6 +25,7 @@ VERDICTS = {
     Judgement.VIOLATED: Violated(witnesses=(), evidence=EVIDENCE),
     Judgement.UNKNOWN: Unknown(reason=Reason.TIMEOUT, detail="late", evidence=EVIDENCE),
     Judgement.REFUSED: Refused(),
+    Judgement.MEASURED: Value(low=Fraction(1, 2), high=Fraction(1, 2), evidence=EVIDENCE),
 }
 
 

@@ -93,7 +93,7 @@ def test_shares_are_those_of_enumeration(differ: tuple[int, ...], mode: Differ) 
     assert expected.falsified > 0
     assert found.regions
     assert len(found.witnesses) == 10
-    assert len({frozenset((pair.a, pair.b)) for pair in found.witnesses}) == 10
+    assert len({frozenset((pair.a.point, pair.b.point)) for pair in found.witnesses}) == 10
 
 
 def test_a_finished_domain_is_counted_exactly() -> None:
@@ -127,7 +127,7 @@ def test_what_is_left_undecided_has_an_estimate_a_map_and_witnesses() -> None:
     heaviest = found.regions[0]
     assert 0 < heaviest.falsified + heaviest.undecided <= found.falsified + found.undecided + Fraction(1, 1000)
     assert 1 < len(found.witnesses) <= 10
-    assert len({pair.a for pair in found.witnesses}) == len(found.witnesses)
+    assert len({pair.a.point for pair in found.witnesses}) == len(found.witnesses)
     assert all(pair.replay.agrees for pair in found.witnesses)
 
 
@@ -245,7 +245,7 @@ def test_relaxed_shares_enclose_those_of_enumeration() -> None:
     assert found.certified <= expected.certified <= 1 - found.falsified
     assert found.certified > expected.certified - Fraction(1, 10)
     for pair in found.witnesses:
-        assert admissible(asked.question, asked.domain, pair.a, pair.b) is None
+        assert admissible(asked.question, asked.domain, pair.a.point, pair.b.point) is None
 
 
 def test_reals_are_measured_by_volume() -> None:

@@ -68,21 +68,21 @@ def test_witnesses_lie_in_box_domain_and_target_and_are_replayed_and_distinct() 
     met = 0
     for number, box in enumerate(refinement.open_boxes(25)):
         found = look_for_pairs(lowered, [box], 5, time.monotonic() + 5.0, seed=number).witnesses
-        pairs = [frozenset((pair.a, pair.b)) for pair in found]
+        pairs = [frozenset((pair.a.point, pair.b.point)) for pair in found]
         assert len(set(pairs)) == len(pairs)
         for pair in found:
-            assert admissible(asked.question, people, pair.a, pair.b) is None
+            assert admissible(asked.question, people, pair.a.point, pair.b.point) is None
             assert pair.replay.agrees
             assert pair.replay.decision_a != pair.replay.decision_b
-            assert pair.a[2] in (1, 3, 9)
+            assert pair.a.point[2] in (1, 3, 9)
             for axis, low, high in zip(lowered.axes, box.low, box.high, strict=True):
                 assert axis.attribute is not None
                 inside = {axis.value(position) for position in range(low, high + 1)}
-                assert {pair.a[axis.attribute], pair.b[axis.attribute]} <= inside
+                assert {pair.a.point[axis.attribute], pair.b.point[axis.attribute]} <= inside
         met += len(found)
     assert met > 10
     violations = set(truth(asked).violations)
-    shown = [(pair.a, pair.b) for pair in shares(asked).witnesses]
+    shown = [(pair.a.point, pair.b.point) for pair in shares(asked).witnesses]
     assert len({frozenset(pair) for pair in shown}) == len(shown) > 1
     assert set(shown) <= violations
 
@@ -154,7 +154,7 @@ def test_all_values_of_a_protected_attribute_are_compared(ages: object, bent: bo
             assert found.certified <= Fraction(9, 10) <= 1 - found.falsified
             assert isinstance(answer(replace(asked, quantity=Quantity.HOLDS)), Violated)
     assert (found.certified, found.falsified) == (Fraction(9, 10), Fraction(1, 10))
-    assert all({pair.a[0], pair.b[0]} - {0, 4} for pair in found.witnesses)
+    assert all({pair.a.point[0], pair.b.point[0]} - {0, 4} for pair in found.witnesses)
     ends = problem(people, peak(bent), 0, target=member(0, 0, 4))
     assert isinstance(answer(ends), Holds)
 
@@ -309,4 +309,4 @@ def test_shares_of_reals_are_by_volume() -> None:
     assert found.measure == "volume"
     assert found.certified <= Fraction(9, 10) <= 1 - found.falsified
     assert found.undecided < Fraction(1, 1000)
-    assert all(0 < pair.a[0] <= 1 for pair in found.witnesses)
+    assert all(0 < pair.a.point[0] <= 1 for pair in found.witnesses)

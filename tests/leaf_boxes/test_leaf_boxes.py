@@ -137,7 +137,7 @@ def test_a_single_point_has_no_volume_and_still_violates() -> None:
     people = domain(sex=category(0, 1), x=real(0, 2))
     verdict = ask(LeafBoxes(), problem(people, model, 0))
     assert isinstance(verdict, Violated)
-    assert {w.a[1] for w in verdict.witnesses} == {1}
+    assert {w.a.point[1] for w in verdict.witnesses} == {1}
     shares = ask(LeafBoxes(), problem(people, model, 0, quantity=Quantity.FAIR_SHARE))
     assert isinstance(shares, Shares)
     assert (shares.certified, shares.falsified) == (1, 0)
@@ -152,7 +152,7 @@ def test_numbers_beyond_64_bits_are_counted_exactly() -> None:
     assert isinstance(shares, Shares)
     assert shares.total == 10**72
     assert shares.falsified == Fraction(1, 10**6)
-    assert all(w.a[1] == 77 for w in shares.witnesses)
+    assert all(w.a.point[1] == 77 for w in shares.witnesses)
     assert len(shares.witnesses) == 10
 
 
@@ -268,7 +268,7 @@ def test_all_asks_people_to_differ_in_each_attribute() -> None:
     alone = replace(question, model=tree(linear({1: 1}, ">", 9), member(0, 1), scores=(1, 1, -1)))
     verdict = ask(LeafBoxes(), alone)
     assert isinstance(verdict, Violated)
-    assert all(w.a[1] != w.b[1] for w in verdict.witnesses)
+    assert all(w.a.point[1] != w.b.point[1] for w in verdict.witnesses)
 
 
 def test_a_single_point_of_reals_beside_very_many_numbers() -> None:

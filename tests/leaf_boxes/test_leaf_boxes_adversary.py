@@ -62,4 +62,4 @@ def test_borders_beyond_any_float() -> None:
     asked = problem(domain(x=real(), sex=BOOLEAN), of_indicators([1, 1], far, member(1, 1), threshold=1), 1)
     found = ask(LeafBoxes(), asked)
     assert isinstance(found, Violated)
-    assert all(witness.a[0] > 10**400 for witness in found.witnesses)
+    assert all(witness.a.point[0] > 10**400 for witness in found.witnesses)

@@ -166,7 +166,7 @@ def test_sure_of_a_is_an_ordered_question(engine: Procedure) -> None:
     people = domain(sex=BOOLEAN)
     asked = problem(people, with_logits(score([4], -1)), 0, sure=(sure("9/10"),))
     verdict = ask(engine, asked)
-    assert [(witness.a, witness.b) for witness in verdict.witnesses] == [(point(1), point(0))]
+    assert [(witness.a.point, witness.b.point) for witness in verdict.witnesses] == [(point(1), point(0))]
     both = problem(people, with_logits(score([4], -1)), 0, sure=(sure("9/10"), sure("9/10", who=Who.B)))
     assert type(ask(engine, both)).__name__ in ("Holds", "Unknown")
 

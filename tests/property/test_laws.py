@@ -132,6 +132,6 @@ def test_every_witness_replays(problem: Problem) -> None:
     for engine in (Enumerate(), Search()):
         verdict = ask(engine, problem, seconds=0.5)
         for witness in verdict.witnesses if isinstance(verdict, Violated) else ():
-            assert admissible(problem.question, problem.domain, witness.a, witness.b) is None
-            assert replay(problem, witness.a, witness.b) == witness.replay
+            assert admissible(problem.question, problem.domain, witness.a.point, witness.b.point) is None
+            assert replay(problem, witness.a.point, witness.b.point) == witness.replay
             assert witness.replay.agrees

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from samples import CLAUSES, REPORT
+from samples import CLAUSES, EVIDENCE, REPORT
 
 from fairdsl.report.model import PropertyReport, Report, SpecFile
 from fairdsl.report.text import render
+from fairdsl.verdict import Violated
 
 SAMPLE = Path(__file__).parent / "sample.txt"
 
@@ -62,8 +63,10 @@ def test_a_violated_pair_shows_what_differs_first_and_the_rest_in_one_line() -> 
 def test_further_witnesses_are_counted() -> None:
     [item] = [item for item in REPORT.properties if item.name == "sex_decides"]
     [demand] = item.demands
-    other = replace(demand.witnesses[0], decision_b="other")
-    doubled = replace(item, demands=(replace(demand, witnesses=(*demand.witnesses, other)),))
+    (pair,) = demand.witnesses
+    other = replace(pair, replay=replace(pair.replay, decision_b="other"))
+    verdict = Violated(witnesses=(pair, other), evidence=EVIDENCE)
+    doubled = replace(item, demands=(replace(demand, verdict=verdict),))
     assert "and 1 more in the JSON report" in render(replace(REPORT, properties=(doubled,)))
 
 

@@ -113,7 +113,7 @@ def test_the_truth_lies_in_the_interval(drawn: Problem) -> None:
     assert isinstance(verdict, Estimated)
     assert verdict.estimate.low <= known.fair_share <= verdict.estimate.high
     assert verdict.reason is None
-    assert all((w.a, w.b) in known.violations for w in verdict.witnesses)
+    assert all((w.a.point, w.b.point) in known.violations for w in verdict.witnesses)
 
 
 def test_units_of_the_target_are_drawn_alike() -> None:

@@ -72,7 +72,7 @@ def test_violations_of_an_earlier_run_are_replayed(tmp_path) -> None:
     # What it says is no violation, so the partition is asked again.
     assert again.evidence.coverage.decided.count == 3
     assert keys(path).count(forged["partition"]) == 2
-    assert all(witness.a != witness.b for witness in again.witnesses)
+    assert all(witness.a.point != witness.b.point for witness in again.witnesses)
 
 
 def test_unknown_partitions_are_asked_again(tmp_path) -> None:

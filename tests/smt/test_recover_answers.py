@@ -148,7 +148,7 @@ def test_an_offset_beyond_the_target_is_clipped_as_in_the_network() -> None:
     verdicts = [encoding.recover(asked, lowered, {file: point}) for file in cases_of(lowered)]
     found = [verdict.witnesses[0] for verdict in verdicts if isinstance(verdict, Violated)]
     assert found
-    assert all((pair.a[0], pair.b[0]) == (59, 60) for pair in found)
+    assert all((pair.a.point[0], pair.b.point[0]) == (59, 60) for pair in found)
 
 
 def test_an_offset_is_added() -> None:

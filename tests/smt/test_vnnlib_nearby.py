@@ -117,4 +117,4 @@ def test_of_few_pairs_a_violation_is_found_from_any_point(asked: Problem) -> Non
         assert not isinstance(verdict, Unknown), verdict
         assert isinstance(verdict, Violated)
         found = verdict.witnesses[0]
-        assert (found.a, found.b) in known.violations or (found.b, found.a) in known.violations
+        assert (found.a.point, found.b.point) in known.violations or (found.b.point, found.a.point) in known.violations
