@@ -82,7 +82,7 @@ def test_a_job_that_is_solved_is_exact(tmp_path: Path) -> None:
     assert solved.answer == tmp_path / "p.result"
     report = fairdsl.recover(tmp_path)
     assert shares(report).certified == 1 - unfair
-    assert (report.path, report.sha256) == (ASKED.spec, ASKED.spec_sha256)
+    assert (report.spec.path, report.spec.sha256) == (ASKED.spec, ASKED.spec_sha256)
     assert report.exit_code.value == 0
 
 

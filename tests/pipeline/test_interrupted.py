@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -14,13 +13,12 @@ import fairdsl
 import fairdsl.pipeline as pipeline
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.clock.errors import not_in_time
+from fairdsl.codec import plain, schema
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report import model
-from fairdsl.report.json import report_to_json
-from fairdsl.report.model import ExitCode, Interval
+from fairdsl.report.model import ExitCode, Report
 from fairdsl.report.stopped import Stopped
 from fairdsl.report.text import render
-from fairdsl.verdict import Reason
+from fairdsl.verdict import Interval, Reason
 
 SPEC = """\
 domain P { sex : category { f, m }  age : integer 18 .. 30 }
@@ -81,8 +79,7 @@ def test_before_anything_was_asked_all_is_unknown(
     assert all(demand.backend is None and demand.basis is None for demand in demands)
     assert report.exit_code is code
     assert "exact" not in render(report)
-    schema = json.loads(Path(model.__file__).with_name("report.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(report_to_json(report), schema)
+    jsonschema.validate(plain(report), schema(Report))
 
 
 def test_mistakes_are_no_want_of_time(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
