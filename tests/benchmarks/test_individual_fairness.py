@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fairdsl.verdict import Witness
+from fairdsl.verdict import Individual, Replay, Witness
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -69,30 +69,26 @@ def test_every_question_has_its_spec(fairify: Any) -> None:
         assert all(question.spec.is_file() for question in questions)
 
 
+def _pair(first: str, second: str, a: int, b: int, *, replayed: bool) -> Witness:
+    replay = Replay(
+        exact=replayed,
+        float32=None,
+        scores_a=(Fraction(a),),
+        scores_b=(Fraction(b),),
+        decision_a=first,
+        decision_b=second,
+    )
+    return Witness(a=Individual(), b=Individual(), replay=replay)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "replayed", "strict"),
     [(-1, 2, True, True), (0, 2, True, False), (-1, 0, True, False), (-1, 2, False, False)],
 )
 def test_a_score_of_zero_is_no_violation_to_fairify(fairify: Any, a: int, b: int, replayed: bool, strict: bool) -> None:
-    pair = Witness(
-        a={},
-        b={},
-        decision_a="bad",
-        decision_b="good",
-        scores_a=(Fraction(a),),
-        scores_b=(Fraction(b),),
-        replayed=replayed,
-    )
+    pair = _pair("bad", "good", a, b, replayed=replayed)
     assert fairify.verdicts.opposite(pair) is strict
-    swapped = Witness(
-        a={},
-        b={},
-        decision_a="good",
-        decision_b="bad",
-        scores_a=(Fraction(b),),
-        scores_b=(Fraction(a),),
-        replayed=replayed,
-    )
+    swapped = _pair("good", "bad", b, a, replayed=replayed)
     assert fairify.verdicts.opposite(swapped) is strict
 
 

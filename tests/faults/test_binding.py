@@ -270,7 +270,7 @@ def test_models_of_every_source_are_held_against_the_record(source: str, seed: i
     path.write_text(text, encoding="utf-8")
     right = fairdsl.agreement(path, data=tmp_path / "recorded.csv", column="decision")
     assert (right.agreeing, right.kept, right.better) == (ROWS, True, None)
-    assert right.exactly == (None if source == "black_box" else ROWS)
+    assert right.agreeing_exactly == (None if source == "black_box" else ROWS)
     assert not fairdsl.agreement(path, data=tmp_path / "recorded.csv", column="turned").kept
 
 
@@ -329,8 +329,8 @@ def test_a_score_on_the_threshold_is_told_apart(tmp_path: Path) -> None:
     spec = case.spec(clause='agrees with column "decision" in "recorded.csv"')
     assert "E0554" not in codes(fairdsl.lint(spec, files=True))
     found = fairdsl.agreement(spec, data=tmp_path / "recorded.csv", column="decision")
-    assert (found.agreeing, found.explained, found.rows, found.kept) == (6, 1, 7, True)
-    assert [(row.row, row.recorded, row.computed, row.explained) for row in found.first] == [(4, "yes", "no", True)]
+    assert (found.agreeing, found.ties, found.rows, found.kept) == (6, 1, 7, True)
+    assert [(row.row, row.recorded, row.computed, row.tie) for row in found.disagreements] == [(4, "yes", "no", True)]
     assert found.in_words().endswith("(85.71%); 1 more tie")
 
 
@@ -344,7 +344,7 @@ def test_numbers_are_compared_as_they_were_rounded(tmp_path: Path) -> None:
     (tmp_path / "recorded.csv").write_text("x,y,score\n" + "".join(lines), encoding="utf-8")
     found = fairdsl.agreement(case.spec(), data=tmp_path / "recorded.csv", column="score", share=0.97)
     assert (found.agreeing, found.kept, found.reading) == (48, True, "the score, within 0.0051")
-    assert [row.row for row in found.first] == [6]
+    assert [row.row for row in found.disagreements] == [6]
 
 
 def test_the_report_shows_what_was_bound_and_held(tmp_path: Path) -> None:

@@ -9,23 +9,23 @@ from fractions import Fraction
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Silent
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import Plan, Stage, execute
-from fairdsl.verdict import Evidence, Holds, Reason, Replay, Unknown, Verdict, Witness
+from fairdsl.verdict import Evidence, Holds, Individual, Reason, Replay, Unknown, Verdict, Witness
 from tests.builders import BOOLEAN, domain, problem, score
 
 NOTHING = Capability(questions=(), quantities=(), models=())
 EVIDENCE = Evidence(backend="canned", method="by heart")
 ASKED = problem(domain(sex=BOOLEAN), score([1]), 0)
 ONLY_IN_FLOAT32 = Witness(
-    a=(Fraction(0),),
-    b=(Fraction(1),),
+    a=Individual.of(ASKED.domain, (Fraction(0),)),
+    b=Individual.of(ASKED.domain, (Fraction(1),)),
     replay=Replay(
         exact=False,
         float32=True,
         scores_a=(Fraction(0),),
         scores_b=(Fraction(0),),
-        decision_a=0,
-        decision_b=0,
-        float32_decisions=(0, 1),
+        decision_a="no",
+        decision_b="no",
+        float32_decisions=("no", "yes"),
     ),
 )
 

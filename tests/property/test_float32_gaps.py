@@ -48,7 +48,7 @@ def test_one_agreeing_violation_is_found_among_gaps(engine: Procedure, stand_in)
     stand_in(lambda row: int(row[0] == 1 and row[1] == 7))
     verdict = ask(engine, deployed(problem(PEOPLE, score([1, 0]), 0)))
     assert isinstance(verdict, Violated)
-    assert {entry.a[1] for entry in verdict.witnesses} == {7}
+    assert {entry.a.point[1] for entry in verdict.witnesses} == {7}
 
 
 def test_enumeration_says_whether_float32_agrees(stand_in) -> None:
@@ -71,6 +71,8 @@ def test_enumeration_says_whether_float32_agrees(stand_in) -> None:
 
 def test_a_gap_of_scores_is_replayed_in_both(stand_in) -> None:
     asked = deployed(problem(PEOPLE, score([2, 0]), 0, demand=ScoreGap(relation=Relation.LE, limit=1)))
+    # The stand-in's decision is its score, which goes up to 2.
+    asked = replace(asked, model=replace(asked.model, outcomes=("no", "yes", "more")))
     stand_in(lambda row: int(2 * row[0]))
     found = witness(asked, point(0, 3), point(1, 3))
     assert found is not None

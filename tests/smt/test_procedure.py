@@ -196,7 +196,7 @@ def test_reals_are_rounded_and_checked_again() -> None:
     people = domain(income=real("1/10", "7/10"), sex=BOOLEAN)
     verdict = answer(problem(people, score([3, 1], "-3/2"), 1))
     assert isinstance(verdict, Violated)
-    income = verdict.witnesses[0].a[0]
+    income = verdict.witnesses[0].a.point[0]
     assert Fraction(float(np.float32(float(income)))) == income
     # A single rational that no float equals: the exact pair is the witness of a model without a file.
     third = problem(domain(income=real("1/3", "1/3"), sex=BOOLEAN), score([3, 1], -1), 1)
@@ -217,7 +217,7 @@ def test_symbolic_protected_values() -> None:
     peak = model(layer([[1, 0, 0], [1, 0, 0]], [-100, -101]), layer([[1, -2, 0][:2]], ["-1/2"], 1), attributes=3)
     found = answer(problem(people, peak, 0))
     assert isinstance(found, Violated)
-    assert 101 in (found.witnesses[0].a[0], found.witnesses[0].b[0])
+    assert 101 in (found.witnesses[0].a.point[0], found.witnesses[0].b.point[0])
     flat = model(layer([[0, 1, 1]], [-1]), layer([[1]], ["-1/2"], 1), attributes=3)
     assert isinstance(answer(problem(people, flat, 0)), Holds)
     both = problem(people, peak, 0, 2, mode=Differ.ALL)

@@ -93,7 +93,7 @@ def test_points_near_a_pair_become_the_pair(age: str) -> None:
         return
     for verdict in found:  # the question is symmetric, so either way round the pair counts
         assert isinstance(verdict, Violated)
-        assert verdict.witnesses[0].a[0] == verdict.witnesses[0].b[0] == 49
+        assert verdict.witnesses[0].a.point[0] == verdict.witnesses[0].b.point[0] == 49
 
 
 def test_a_point_of_version_2() -> None:
@@ -165,7 +165,7 @@ def test_an_offset_is_added() -> None:
     ]
     violated = [verdict for verdict in verdicts if isinstance(verdict, Violated)]
     assert violated
-    assert violated[0].witnesses[0].b[0] - violated[0].witnesses[0].a[0] == Fraction("2.5")
+    assert violated[0].witnesses[0].b.point[0] - violated[0].witnesses[0].a.point[0] == Fraction("2.5")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_the_edge_of_a_strict_condition_is_left_inwards() -> None:
     asked = problem(people, score([1, 2], -31, relation=">="), 1)
     for verdict in answered(asked, {"X_0": "30.0"}, "1.0"):
         assert isinstance(verdict, Violated)
-        assert 29 <= verdict.witnesses[0].a[0] < 30
+        assert 29 <= verdict.witnesses[0].a.point[0] < 30
 
 
 def test_a_tie_is_left_towards_the_greater_margin() -> None:
@@ -62,7 +62,7 @@ def test_whole_numbers_are_looked_at_on_both_sides(age: str) -> None:
     assert verdicts
     for verdict in verdicts:
         assert isinstance(verdict, Violated)
-        assert verdict.witnesses[0].a[:2] == (49, 4)
+        assert verdict.witnesses[0].a.point[:2] == (49, 4)
 
 
 def test_b_stays_within_what_a_relaxation_allows() -> None:
