@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Asked
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
 from fairdsl.ir.exact_array import ExactArray
@@ -15,6 +16,12 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
+
+
+def with_memory(budget: Budget, size: int) -> Budget:
+    """The budget with so many bytes of memory: fewer than a user may ask for, so that small problems meet the limit."""
+    object.__setattr__(budget.options.run, "memory", size)
+    return budget
 
 
 def integer(low: int, high: int) -> Integer:

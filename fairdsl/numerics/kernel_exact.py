@@ -154,7 +154,7 @@ def _squared_distances(machine: KernelMachine, point: Sequence[int], factor: int
     """The squared distance of each of the scaled vectors, times a factor, from the point, in integers."""
     vectors, row = machine.vectors.scaled[0], np.array(point, dtype=object)
     whole = machine.whole_vectors
-    largest = max((factor * machine.largest_whole, *(abs(value) for value in point)), default=0)
+    largest = max(factor, factor * machine.largest_whole, *(abs(value) for value in point))
     if whole is not None and 4 * largest**2 * max(1, len(point)) < _SMALL:
         small: list[int] = ((whole * factor - row.astype(np.int64)) ** 2).sum(axis=1).tolist()
         return small

@@ -103,9 +103,9 @@ def test_rows_in_words() -> None:
 
 
 @pytest.mark.parametrize("share", ["0", "1", "100%", "-1%", "much", "1/0", ""])
-def test_what_is_no_share(share: str) -> None:
+def test_what_is_not_a_share(share: str) -> None:
     result = run("--error", share)
-    assert (result.exit_code, "is no share" in result.stderr) == (2, True)
+    assert (result.exit_code, "is not a share" in result.stderr) == (2, True)
 
 
 def test_what_has_no_rows() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import fairdsl
-from fairdsl.backends.contract import Silent
+from fairdsl.backends.contract import Budget, Silent
 from fairdsl.data.table import read_table
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.evaluate import BatchEvaluator
@@ -199,8 +199,12 @@ def test_estimates_contain_the_exact_rates(monkeypatch: pytest.MonkeyPatch) -> N
     assert compared >= 2
 
 
-def test_without_time_nothing_is_replaced_and_that_is_said() -> None:
-    found = repaired(timeout=1e-9)
+def test_without_time_nothing_is_replaced_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is up when the first model is trained; before that it is a diagnostic."""
+    with pytest.raises(fairdsl.SpecError, match="E0625"):
+        repaired(timeout=1e-9)
+    monkeypatch.setattr(Budget, "of_command", lambda *_, **__: Budget.of(-1.0))
+    found = repaired()
     assert found.ending is Ending.TIME
     assert found.by_the_clock
     assert not found.improved

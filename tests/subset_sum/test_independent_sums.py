@@ -24,6 +24,7 @@ from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.population import Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.joint import Joint
+from tests.builders import with_memory
 from tests.subset_sum.laws import asked, bernoulli, booleans, encloses, enumerated, factor, linear, network, value
 
 F = Fraction
@@ -200,7 +201,7 @@ def test_the_deadline_holds_and_small_memory_does_not_crash() -> None:
         sums_of(problem)[0].bounded(Meter(deadline=0.0, entries=1 << 24))
     with pytest.raises(OutOfTimeError):
         Refinement(subject_of(problem), Budget.of(-1.0), Silent()).improve()
-    small = Refinement(subject_of(problem), Budget.of(20.0, memory=1 << 20), Silent())
+    small = Refinement(subject_of(problem), with_memory(Budget.of(20.0), 1 << 20), Silent())
     assert small.improve()  # on a grid instead
     large = Refinement(subject_of(problem), Budget.of(20.0), Silent())
     assert large.improve()

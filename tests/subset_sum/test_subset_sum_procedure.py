@@ -19,6 +19,7 @@ from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Threshold
 from fairdsl.verdict import Reason, Unknown, Value
+from tests.builders import with_memory
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, value
 
 F = Fraction
@@ -134,7 +135,7 @@ def test_trap_15_the_grid_is_refined_until_the_threshold_is_decided() -> None:
 @pytest.mark.parametrize("memory", [1 << 8, 1 << 31])
 def test_a_bound_on_memory_leaves_an_interval_or_says_so(memory: int) -> None:
     problem = many(30)
-    found = SubsetSum().answer(problem, Facts(), Budget.of(10.0, memory=memory), Silent())
+    found = SubsetSum().answer(problem, Facts(), with_memory(Budget.of(10.0), memory), Silent())
     if memory < 1 << 20:
         assert isinstance(found, Unknown)
         assert found.reason is Reason.MEMORY_OUT
