@@ -232,7 +232,7 @@ def about_groups(
 
 def wrong_groups(problem: Problem, verdict: Verdict, known: object) -> str | None:
     assert isinstance(known, group_truth.Truth)
-    return group_truth.disagreement(known, verdict)
+    return group_truth.disagreement(problem, known, verdict)
 
 
 groups = partial(Kind, known=group_truth.truth, wrong=wrong_groups)

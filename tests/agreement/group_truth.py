@@ -13,6 +13,7 @@ from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.verdict import Rate, Refused, Unknown, Value, Verdict
+from fairdsl.verdict.named import Cell, cell_of
 from tests.naive_metrics import NAIVE, Case, Naive, Person
 from tests.oracle import outcome, true_for, values_of
 
@@ -175,7 +176,7 @@ def _of_stratum(
     return naive.of_cases(numbers) if numbers else None
 
 
-def disagreement(known: Truth, verdict: Verdict) -> str | None:
+def disagreement(problem: Problem, known: Truth, verdict: Verdict) -> str | None:
     """What is wrong with a verdict about groups, if anything; Unknown is never wrong."""
     match verdict:
         case Unknown():
@@ -185,7 +186,7 @@ def disagreement(known: Truth, verdict: Verdict) -> str | None:
         case Value() if known.ends is None:
             return "a number, where there is none" if verdict.defined else None
         case Value():
-            return _wrong_number(verdict, known.ends) or _wrong_rate(verdict.rates, known)
+            return _wrong_number(verdict, known.ends) or _wrong_rate(problem, verdict.rates, known)
     return f"{verdict} is not an answer to a question about groups"
 
 
@@ -199,21 +200,34 @@ def _wrong_number(value: Value, ends: tuple[Fraction, Fraction]) -> str | None:
     return None
 
 
-def _wrong_rate(rates: Sequence[Rate], known: Truth) -> str | None:
+def _wrong_rate(problem: Problem, rates: Sequence[Rate], known: Truth) -> str | None:
+    by_words = {_words(problem, at): rate for at, rate in known.rates.items()}
     seen = set()
     for each in rates:
-        group, given = (tuple(value for _, value in some) for some in (each.group, each.given))
-        here = (group, given, each.decision)
-        at = next((key for key in known.rates if (key[0], (*key[1], *_label(key)), key[2][1]) == here), None)
-        if at is None:
-            return f"a rate of {group} given {given}, of which there is none"
-        seen.add(at)
-        if not each.low <= known.rates[at] <= each.high:
-            return f"the rate {known.rates[at]} of {group} given {given} outside [{each.low}, {each.high}]"
-    missing = known.rates.keys() - seen
+        here = frozenset(each.group.items()), frozenset(each.given.items())
+        if here not in by_words:
+            return f"a rate of {each.group} given {each.given}, of which there is none"
+        seen.add(here)
+        if not each.low <= by_words[here] <= each.high:
+            return f"the rate {by_words[here]} of {each.group} given {each.given} outside [{each.low}, {each.high}]"
+    missing = by_words.keys() - seen
     return f"no rate of {missing}" if missing else None
 
 
-def _label(key: At) -> tuple[Fraction, ...]:
-    label, _ = key[2]
-    return () if label is None else (label,)
+def _words(problem: Problem, at: At) -> tuple[frozenset[tuple[str, Cell]], frozenset[tuple[str, Cell]]]:
+    """A group and what its rate is given, as a verdict writes them."""
+    question, population = problem.question, problem.population
+    assert isinstance(question, GroupMetric)
+    assert population is not None
+    group, stratum, (label, decision) = at
+
+    def named(columns: Sequence[int], values: Sequence[Fraction]) -> frozenset[tuple[str, Cell]]:
+        cells = ((population.columns[column], value) for column, value in zip(columns, values, strict=True))
+        return frozenset((column.name, cell_of(column, value)) for column, value in cells)
+
+    given = named(question.given_each, stratum)
+    if label is not None:
+        given |= named([len(population.columns) - 1], [label])
+    if decision is not None:
+        given |= {("model decision", "favourable" if decision else "unfavourable")}
+    return named(question.across, group), given

@@ -13,8 +13,6 @@ from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving, Standa
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Verdict
 from tests.builders import ASKED
-from tests.smt.test_agreement import ask_z3
-from tests.smt.test_vnnlib_files import script_of
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,9 @@ class ThroughFiles:
     def _solve(self, path: Path, lowered: Lowered, budget: Budget, observer: Observer) -> Answer | Verdict:
         """The answer to a file, or the verdict on the demand that it states."""
         name = path.name
-        if self.name == "vnnlib":  # which no solver of the package's reads: its text is translated, and given to z3
-            return ask_z3(script_of(lowered, name))
         solved = self.encoding.solve(path, Solving(budget=budget), observer)
         if solved.demand is not None:
             return solved.demand.verdict
         if solved.answer is not None and not isinstance(self.encoding, Standalone):
             return self.encoding.answer(solved.answer.read_text(encoding="utf-8"), lowered.described[name])
-        return self.encoding.answer(json.dumps(solved.to_json()), lowered.described[name])
+        return self.encoding.answer(json.dumps(solved.plain()), lowered.described[name])

@@ -58,14 +58,14 @@ def _problems(finding: dict[str, Any], folder: Path) -> Iterator[str]:
         yield "the title ends in a stop"
     if title[:1].isupper():
         yield "the title begins with a capital"
-    if not (finding["help"] or finding["fix"]):
+    if not (finding.get("help") or finding.get("fix")):
         yield "nothing says what to write instead"
-    labels = [label for label in (finding["primary"], *finding["secondary"]) if label]
-    texts = [title, finding["why"] or "", finding["help"] or "", *finding["notes"]]
+    labels = [label for label in (finding.get("primary"), *finding["secondary"]) if label]
+    texts = [title, finding.get("why") or "", finding.get("help") or "", *finding["notes"]]
     for text in [*texts, *(label["text"] for label in labels)]:
         yield from lint_text(text)
     for label in labels:
-        yield from _misplaced(label, folder, primary=label is finding["primary"])
+        yield from _misplaced(label, folder, primary=label is finding.get("primary"))
 
 
 def _misplaced(label: dict[str, Any], folder: Path, *, primary: bool) -> Iterator[str]:
