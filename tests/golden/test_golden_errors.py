@@ -42,7 +42,9 @@ def test_the_message(folder: Path, tmp_path: Path, as_expected: Callable[[Path, 
 )
 def test_its_parts(folder: Path, tmp_path: Path) -> None:
     case = case_of(folder)
-    findings = json.loads(run(case, tmp_path, "--json").stdout)["diagnostics"]
+    document = json.loads(run(case, tmp_path, "--json").stdout)
+    verdicts = [demand["verdict"] for each in document.get("properties", ()) for demand in each["demands"]]
+    findings = [finding for part in (document, *verdicts) for finding in part.get("diagnostics", ())]
     assert findings
     # The folder's own code comes first and alone, or with what follows from it.
     assert folder.name[:5] in {finding["code"] for finding in findings}
