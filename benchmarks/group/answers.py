@@ -10,7 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from fairdsl.elaborate import elaborate
+from fairdsl.ir.domain import Attribute, Category
 from fairdsl.semantics import front_end
+from fairdsl.verdict.named import Cell
 from group.attributes import Reading, attributes_of
 from group.cases import Case, raw_spec
 from group.measure import CLOSE, answered
@@ -59,7 +61,17 @@ def rates_of(spec: Path) -> Rates:
     (demand,) = elaborate(checked, {}).demands
     assert demand.problem is not None, "a metric of one population has a problem"
     rates = answered(demand.problem).rates
-    return {tuple(int(number) for _, number in rate.group): (rate.low, rate.high) for rate in rates}
+    columns = {column.name: column for column in demand.problem.population.columns}
+    return {
+        tuple(_code(columns[name], cell) for name, cell in rate.group.items()): (rate.low, rate.high) for rate in rates
+    }
+
+
+def _code(column: Attribute, cell: Cell) -> int:
+    """The value that the model is given."""
+    if isinstance(column.type, Category):
+        return next(value.code for value in column.type.values if value.name == cell)
+    return int(cell)
 
 
 def reproduced(case: Case, network: bool) -> Reproduced:

@@ -102,7 +102,7 @@ def of_people(case: TreeCase) -> OfPeople:
     with tempfile.TemporaryDirectory() as folder:
         spec = people.spec(Path(folder))
         (rates, impact), seconds = least(lambda: answers_of(spec, "acceptance_rate", "disparate_impact"), 3)
-    found = {tuple(int(number) for _, number in rate.group): (rate.low, rate.high) for rate in rates.rates}
+    found = {tuple(int(number) for number in rate.group.values()): (rate.low, rate.high) for rate in rates.rates}
     low, high = min(counted.values()), max(counted.values())
     return OfPeople(
         case=case.name,

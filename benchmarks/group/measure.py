@@ -76,7 +76,7 @@ def measured(asked: Sum, *, patience: float, times: int = 5) -> Measured:
     problem = problem_of(asked)
     answered(problem)
     value, seconds = least(lambda: answered(problem), times)
-    rates = tuple((each.low, each.high) for each in sorted(value.rates, key=lambda each: each.group))
+    rates = tuple((each.low, each.high) for each in sorted(value.rates, key=lambda each: tuple(each.group.values())))
     exact = all(low == high for low, high in rates)
     try:
         plain, taken = least(lambda: [rate(asked, group, patience) for group in (0, 1)], times)
