@@ -79,7 +79,7 @@ def test_rows_by_the_formula() -> None:
     assert predictive["at_hand"] is None
     # The report counts the same rows.
     found = fairdsl.check("spec.fair", properties=["about_rows"]).properties[0].demands[0].groups
-    assert sorted(group.rows for group in found.groups) == [40, 160]
+    assert sorted(rate.rows for rate in found.rates) == [40, 160]
     # As many rows in all as have so many of the 40 among 202.
     assert impact["in_all"] == -(-impact["rows"] * 202 // 40)
     assert {need["law"] for need in about["about_rows"]} == {None}
