@@ -104,7 +104,7 @@ def test_from_job_to_report(jobs: Path) -> None:
     assert "good_tests" in report.stdout
     assert "2 of 2 shards joined" in " ".join(report.stdout.split())
     as_json = json.loads(run("recover", jobs, "--json").stdout)
-    assert as_json["schema"] == "fairdsl.report/1"
+    assert as_json["schema"] == "fairdsl.report/2"
     assert {item["name"] for item in as_json["properties"]} >= {"good_tests"}
     assert report.exit_code == run("recover", jobs, "--json").exit_code
 

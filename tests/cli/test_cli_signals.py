@@ -37,12 +37,12 @@ def test_what_is_known_is_reported_and_the_rest_is_unknown(spec: str, number: si
     assert ended.code == code
     assert ended.seconds < 15
     assert report["ended"] == word
-    assert {item["name"]: item["verdict"] for item in report["properties"]} == {
+    assert {item["name"]: item["judgement"] for item in report["properties"]} == {
         "slow": "unknown",
         "both": "measured",
         "quick": "measured",
     }
-    assert report["properties"][0]["demands"][0]["reason"] == "interrupted"
+    assert report["properties"][0]["demands"][0]["verdict"]["reason"] == "interrupted"
     assert len(report["models"]) == 2
 
 
@@ -62,7 +62,7 @@ def test_a_signal_at_any_moment_leaves_one_document(spec: str, seed: int) -> Non
     assert found["ended"] == word
     for item in found.get("properties", ()):
         for demand in item["demands"]:
-            assert demand["verdict"] == "measured" or demand["reason"] == "interrupted"
+            assert demand["judgement"] == "measured" or demand["verdict"]["reason"] == "interrupted"
 
 
 def test_a_signal_that_is_ignored_stays_so(spec: str) -> None:

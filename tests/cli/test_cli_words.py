@@ -119,7 +119,7 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
         "by": "order",
         "inputs": [
             {"input": "X[0]", "feature": "sex", "values": "no = 0, yes = 1", "codes": {"no": 0, "yes": 1}},
-            {"input": "X[1]", "feature": "(age - 40) / 10", "values": "-2.2 .. 5"},
+            {"input": "X[1]", "feature": "(age - 40) / 10", "values": "-2.2 .. 5", "codes": {}},
         ],
         "outcomes": [
             {"outcome": "reject", "when": "label 0 of `y`"},
