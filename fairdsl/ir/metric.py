@@ -280,11 +280,6 @@ class Metric:
         return self.comparison.value.compares
 
     @property
-    def is_number(self) -> bool:
-        """Whether its value is a single number, so that it can owe a part of it to some attributes (``influence``)."""
-        return self.compares
-
-    @property
     def needs_two_labels(self) -> bool:
         """Whether it is about true and false positives, of a label with two values."""
         return self.rate.given is Each.LABEL and self.folded is Fold.MEAN

@@ -79,6 +79,11 @@ _FALSE_DISCOVERY = _rate(Event.UNDESERVING, Event.FAVOURABLE)
 _FALSE_OMISSION = _rate(Event.DESERVING, Event.UNFAVOURABLE)
 _ACCURACY = _rate(Event.CORRECT)
 _ERROR = _rate(Event.WRONG)
+_CALIBRATION = _rate(Event.DESERVING, Each.DECISION)
+_ALONG_PATHS = Rate(event=Event.FAVOURABLE, given=None, along_paths=True)
+
+_GAP, _RATIO, _EVERY = Comparison.GAP, Comparison.RATIO, Comparison.EVERY
+_DIFFERENCE, _QUOTIENT = Comparison.DIFFERENCE, Comparison.QUOTIENT
 
 #: The pair metrics.
 SHARES: Mapping[str, ShareMetric] = MappingProxyType(
@@ -102,223 +107,136 @@ SHARES: Mapping[str, ShareMetric] = MappingProxyType(
     }
 )
 
-#: The rates that the language's own words are about: favoured groups are those of the greatest of them.
-ACCEPTANCE_RATE = Metric(
-    name="acceptance_rate",
-    aliases=_fairlearn("selection_rate"),
-    rate=_ACCEPTANCE,
-    comparison=Comparison.EVERY,
-    folded=Fold.SINGLE,
-    meaning="Pr[favourable | group], for each group",
-)
 
-
-def _all_groups() -> Iterator[Metric]:
-    """Those that compare all groups with each other."""
-    yield ACCEPTANCE_RATE
-    yield Metric(
-        name="statistical_parity",
-        aliases=_fairlearn("demographic_parity_difference", "selection_rate_difference"),
-        rate=_ACCEPTANCE,
-        comparison=Comparison.GAP,
-        folded=Fold.SINGLE,
-        meaning="largest minus smallest acceptance rate",
-    )
-    yield Metric(
-        name="disparate_impact",
-        aliases=_fairlearn("demographic_parity_ratio", "selection_rate_ratio"),
-        rate=_ACCEPTANCE,
-        comparison=Comparison.RATIO,
-        folded=Fold.SINGLE,
-        meaning="smallest over largest acceptance rate",
-    )
-    yield Metric(
-        name="equalized_odds",
-        aliases=_fairlearn("equalized_odds_difference", two_labels=True),
-        rate=_ODDS,
-        comparison=Comparison.GAP,
-        folded=Fold.GREATEST,
-        meaning="worst gap of acceptance given the label, over its values",
-    )
-    yield Metric(
-        name="equal_opportunity",
-        aliases=_fairlearn("equal_opportunity_difference", "true_positive_rate_difference"),
-        rate=_TRUE_POSITIVE,
-        comparison=Comparison.GAP,
-        folded=Fold.SINGLE,
-        meaning="gap of acceptance among the deserving",
-    )
-    yield Metric(
-        name="predictive_parity",
-        aliases=(),
-        rate=_PRECISION,
-        comparison=Comparison.GAP,
-        folded=Fold.SINGLE,
-        meaning="gap of Pr[deserving | favourable, group]",
-    )
-    yield Metric(
-        name="path_specific_gap",
-        aliases=(),
-        rate=Rate(event=Event.FAVOURABLE, given=None, along_paths=True),
-        comparison=Comparison.GAP,
-        folded=Fold.SINGLE,
-        meaning="gap left when influence flows only as allowed",
-    )
-    yield Metric(
-        name="most_favoured",
-        aliases=(),
-        rate=_ACCEPTANCE,
-        comparison=Comparison.MOST,
-        folded=Fold.SINGLE,
-        meaning="group with the highest acceptance rate",
-    )
-    yield Metric(
-        name="least_favoured",
-        aliases=(),
-        rate=_ACCEPTANCE,
-        comparison=Comparison.LEAST,
-        folded=Fold.SINGLE,
-        meaning="group with the lowest acceptance rate",
-    )
-    yield Metric(
-        name="equalized_odds_ratio",
-        aliases=(),
-        rate=_ODDS,
-        comparison=Comparison.RATIO,
-        folded=Fold.SMALLEST,
-        meaning="worst ratio of acceptance given the label, smallest over largest, over its values",
-    )
-    yield from _gap_and_ratio(
-        "accuracy", _ACCURACY, "accuracy, the share of decisions that agree with the label", "accuracy_score"
-    )
-    yield from _gap_and_ratio(
-        "false_positive_rate", _FALSE_POSITIVE, "share of the undeserving who are accepted", "false_positive_rate"
-    )
-    yield from _gap_and_ratio(
-        "false_negative_rate", _FALSE_NEGATIVE, "share of the deserving who are not accepted", "false_negative_rate"
-    )
-    yield from _gap_and_ratio(
-        "true_negative_rate", _TRUE_NEGATIVE, "share of the undeserving who are not accepted", "true_negative_rate"
-    )
-    yield Metric(
-        name="true_positive_rate_ratio",
-        aliases=_fairlearn("equal_opportunity_ratio"),
-        rate=_TRUE_POSITIVE,
-        comparison=Comparison.RATIO,
-        folded=Fold.SINGLE,
-        meaning="smallest over largest share of the deserving who are accepted",
-    )
-    yield Metric(
-        name="precision_ratio",
-        aliases=(),
-        rate=_PRECISION,
-        comparison=Comparison.RATIO,
-        folded=Fold.SINGLE,
-        meaning="smallest over largest Pr[deserving | favourable, group]",
-    )
-    yield Metric(
-        name="error_rate_ratio",
-        aliases=_fairlearn("zero_one_loss_ratio"),
-        rate=_ERROR,
-        comparison=Comparison.RATIO,
-        folded=Fold.SINGLE,
-        meaning="smallest over largest share of decisions that disagree with the label",
-    )
-    yield Metric(
-        name="calibration_gap",
-        aliases=(),
-        rate=_rate(Event.DESERVING, Each.DECISION),
-        comparison=Comparison.GAP,
-        folded=Fold.GREATEST,
-        meaning="worst gap of Pr[deserving | decision, group], over favourable and unfavourable decisions",
-    )
+def _metric(
+    name: str, comparison: Comparison, rate: Rate, meaning: str, aliases: tuple[Alias, ...] = (), *, mean: bool = False
+) -> Metric:
+    """``mean``: what is taken for each label is averaged, where otherwise the worst decides."""
+    worst = comparison.value.strata if isinstance(rate.given, Each) else Fold.SINGLE
+    folded = Fold.MEAN if mean else worst
+    return Metric(name=name, aliases=aliases, rate=rate, comparison=comparison, folded=folded, meaning=meaning)
 
 
 def _gap_and_ratio(name: str, rate: Rate, meaning: str, theirs: str) -> Iterator[Metric]:
     """Both comparisons of a rate; ``theirs`` is what Fairlearn calls it."""
-    yield Metric(
-        name=f"{name}_gap",
-        aliases=_fairlearn(f"{theirs}_difference"),
-        rate=rate,
-        comparison=Comparison.GAP,
-        folded=Fold.SINGLE,
-        meaning=f"largest minus smallest {meaning}",
-    )
-    yield Metric(
-        name=f"{name}_ratio",
-        aliases=_fairlearn(f"{theirs}_ratio") if theirs != name else (),
-        rate=rate,
-        comparison=Comparison.RATIO,
-        folded=Fold.SINGLE,
-        meaning=f"smallest over largest {meaning}",
-    )
+    alike = _fairlearn(f"{theirs}_ratio") if theirs != name else ()
+    yield _metric(f"{name}_gap", _GAP, rate, f"largest minus smallest {meaning}", _fairlearn(f"{theirs}_difference"))
+    yield _metric(f"{name}_ratio", _RATIO, rate, f"smallest over largest {meaning}", alike)
 
 
-def _against_privileged() -> Iterator[Metric]:
-    """AIF360's, which compare everybody else with a privileged group."""
-    yield Metric(
-        name="disparate_impact",
-        aliases=(),
-        rate=_ACCEPTANCE,
-        comparison=Comparison.QUOTIENT,
-        folded=Fold.SINGLE,
-        meaning="acceptance rate of everybody else over that of {group}",
-    )
-    yield Metric(
-        name="statistical_parity_difference",
-        aliases=(),
-        rate=_ACCEPTANCE,
-        comparison=Comparison.DIFFERENCE,
-        folded=Fold.SINGLE,
-        meaning="acceptance rate of everybody else minus that of {group}",
-    )
-    yield Metric(
-        name="equal_opportunity_difference",
-        aliases=_aif360("true_positive_rate_difference"),
-        rate=_TRUE_POSITIVE,
-        comparison=Comparison.DIFFERENCE,
-        folded=Fold.SINGLE,
-        meaning="acceptance rate of the deserving among everybody else minus that of the deserving in {group}",
-    )
-    yield Metric(
-        name="average_odds_difference",
-        aliases=(),
-        rate=_ODDS,
-        comparison=Comparison.DIFFERENCE,
-        folded=Fold.MEAN,
-        meaning="mean, over false and true positives, of the rate of everybody else minus that of {group}",
-    )
-    for name, rate, meaning in _SIGNED_RATES:
-        yield Metric(
-            name=f"{name}_difference",
-            aliases=(),
-            rate=rate,
-            comparison=Comparison.DIFFERENCE,
-            folded=Fold.SINGLE,
-            meaning=f"{meaning} among everybody else minus that of {{group}}",
-        )
-        yield Metric(
-            name=f"{name}_ratio",
-            aliases=(),
-            rate=rate,
-            comparison=Comparison.QUOTIENT,
-            folded=Fold.SINGLE,
-            meaning=f"{meaning} among everybody else over that of {{group}}",
-        )
+def _signed(name: str, rate: Rate, meaning: str) -> Iterator[Metric]:
+    """AIF360's difference and ratio of a rate."""
+    yield _metric(f"{name}_difference", _DIFFERENCE, rate, f"{meaning} among everybody else minus that of {{group}}")
+    yield _metric(f"{name}_ratio", _QUOTIENT, rate, f"{meaning} among everybody else over that of {{group}}")
 
 
-#: AIF360 has the difference and the ratio of each.
-_SIGNED_RATES = (
-    ("false_positive_rate", _FALSE_POSITIVE, "share of the undeserving who are accepted"),
-    ("false_negative_rate", _FALSE_NEGATIVE, "share of the deserving who are not accepted"),
-    ("false_discovery_rate", _FALSE_DISCOVERY, "Pr[undeserving | favourable]"),
-    ("false_omission_rate", _FALSE_OMISSION, "Pr[deserving | unfavourable]"),
-    ("error_rate", _ERROR, "share of decisions that disagree with the label"),
+#: The rates that the language's own words are about: favoured groups are those of the greatest of them.
+ACCEPTANCE_RATE = _metric(
+    "acceptance_rate", _EVERY, _ACCEPTANCE, "Pr[favourable | group], for each group", _fairlearn("selection_rate")
 )
 
-
-#: All metrics of groups.
-METRICS: tuple[Metric, ...] = (*_all_groups(), *_against_privileged())
+#: All metrics of groups: those that compare all groups with each other, then AIF360's, which compare everybody else
+#: with a privileged group.
+METRICS: tuple[Metric, ...] = (
+    ACCEPTANCE_RATE,
+    _metric(
+        "statistical_parity",
+        _GAP,
+        _ACCEPTANCE,
+        "largest minus smallest acceptance rate",
+        _fairlearn("demographic_parity_difference", "selection_rate_difference"),
+    ),
+    _metric(
+        "disparate_impact",
+        _RATIO,
+        _ACCEPTANCE,
+        "smallest over largest acceptance rate",
+        _fairlearn("demographic_parity_ratio", "selection_rate_ratio"),
+    ),
+    _metric(
+        "equalized_odds",
+        _GAP,
+        _ODDS,
+        "worst gap of acceptance given the label, over its values",
+        _fairlearn("equalized_odds_difference", two_labels=True),
+    ),
+    _metric(
+        "equal_opportunity",
+        _GAP,
+        _TRUE_POSITIVE,
+        "gap of acceptance among the deserving",
+        _fairlearn("equal_opportunity_difference", "true_positive_rate_difference"),
+    ),
+    _metric("predictive_parity", _GAP, _PRECISION, "gap of Pr[deserving | favourable, group]"),
+    _metric("path_specific_gap", _GAP, _ALONG_PATHS, "gap left when influence flows only as allowed"),
+    _metric("most_favoured", Comparison.MOST, _ACCEPTANCE, "group with the highest acceptance rate"),
+    _metric("least_favoured", Comparison.LEAST, _ACCEPTANCE, "group with the lowest acceptance rate"),
+    _metric(
+        "equalized_odds_ratio",
+        _RATIO,
+        _ODDS,
+        "worst ratio of acceptance given the label, smallest over largest, over its values",
+    ),
+    *_gap_and_ratio(
+        "accuracy", _ACCURACY, "accuracy, the share of decisions that agree with the label", "accuracy_score"
+    ),
+    *_gap_and_ratio(
+        "false_positive_rate", _FALSE_POSITIVE, "share of the undeserving who are accepted", "false_positive_rate"
+    ),
+    *_gap_and_ratio(
+        "false_negative_rate", _FALSE_NEGATIVE, "share of the deserving who are not accepted", "false_negative_rate"
+    ),
+    *_gap_and_ratio(
+        "true_negative_rate", _TRUE_NEGATIVE, "share of the undeserving who are not accepted", "true_negative_rate"
+    ),
+    _metric(
+        "true_positive_rate_ratio",
+        _RATIO,
+        _TRUE_POSITIVE,
+        "smallest over largest share of the deserving who are accepted",
+        _fairlearn("equal_opportunity_ratio"),
+    ),
+    _metric("precision_ratio", _RATIO, _PRECISION, "smallest over largest Pr[deserving | favourable, group]"),
+    _metric(
+        "error_rate_ratio",
+        _RATIO,
+        _ERROR,
+        "smallest over largest share of decisions that disagree with the label",
+        _fairlearn("zero_one_loss_ratio"),
+    ),
+    _metric(
+        "calibration_gap",
+        _GAP,
+        _CALIBRATION,
+        "worst gap of Pr[deserving | decision, group], over favourable and unfavourable decisions",
+    ),
+    _metric("disparate_impact", _QUOTIENT, _ACCEPTANCE, "acceptance rate of everybody else over that of {group}"),
+    _metric(
+        "statistical_parity_difference",
+        _DIFFERENCE,
+        _ACCEPTANCE,
+        "acceptance rate of everybody else minus that of {group}",
+    ),
+    _metric(
+        "equal_opportunity_difference",
+        _DIFFERENCE,
+        _TRUE_POSITIVE,
+        "acceptance rate of the deserving among everybody else minus that of the deserving in {group}",
+        _aif360("true_positive_rate_difference"),
+    ),
+    _metric(
+        "average_odds_difference",
+        _DIFFERENCE,
+        _ODDS,
+        "mean, over false and true positives, of the rate of everybody else minus that of {group}",
+        mean=True,
+    ),
+    *_signed("false_positive_rate", _FALSE_POSITIVE, "share of the undeserving who are accepted"),
+    *_signed("false_negative_rate", _FALSE_NEGATIVE, "share of the deserving who are not accepted"),
+    *_signed("false_discovery_rate", _FALSE_DISCOVERY, "Pr[undeserving | favourable]"),
+    *_signed("false_omission_rate", _FALSE_OMISSION, "Pr[deserving | unfavourable]"),
+    *_signed("error_rate", _ERROR, "share of decisions that disagree with the label"),
+)
 
 
 def _by_written_name() -> dict[str, dict[bool, Metric]]:

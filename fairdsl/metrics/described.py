@@ -13,19 +13,19 @@ __all__ = ["definition_table", "metric_table", "needs_of", "other_names"]
 def needs_of(metric: Named) -> tuple[str, ...]:
     """What a property must say for it to mean something, line by line."""
     if not isinstance(metric, Metric):
-        return ("compare a, b : DOMAIN and differ in ATTRIBUTES",)
-    return ("across ATTRIBUTES and under DISTRIBUTION", *_own_needs(metric))
+        return ("`compare a, b : DOMAIN` and `differ in ATTRIBUTES`",)
+    return ("`across ATTRIBUTES` and `under DISTRIBUTION`", *_own_needs(metric))
 
 
 def _own_needs(metric: Metric) -> Iterator[str]:
     if metric.rate.about_deserving:
-        yield "a label in the spec with the value that is `deserving`"
+        yield "a label with `deserving`"
     elif metric.rate.reads_label:
-        yield "a label in the spec" + (" with two values" if metric.needs_two_labels else "")
+        yield "a label" + (" with two values" if metric.needs_two_labels else "")
     if metric.signed:
-        yield "privileged GROUP"
+        yield "`privileged GROUP`"
     if metric.rate.along_paths:
-        yield "allow PATH, baseline GROUP and a written graph"
+        yield "`allow PATH`, `baseline GROUP` and a written graph"
 
 
 def other_names(metric: Named) -> tuple[str, ...]:
@@ -39,21 +39,10 @@ def metric_table() -> str:
     for share in SHARES.values():
         rows.append(f"| `{share.name}` | {share.meaning} | pairs | |")
     for metric in METRICS:
-        needs = "; ".join(_briefly(metric))
+        needs = "; ".join(_own_needs(metric))
         also = ", ".join(f"`{alias.name}` ({alias.library.value})" for alias in metric.aliases)
         rows.append(_row(f"`{metric.name}`", metric.in_words().replace("|", "\\|"), needs, also))
     return "\n".join(rows) + "\n"
-
-
-def _briefly(metric: Metric) -> Iterator[str]:
-    if metric.rate.about_deserving:
-        yield "a label with `deserving`"
-    elif metric.rate.reads_label:
-        yield "a label" + (" with two values" if metric.needs_two_labels else "")
-    if metric.signed:
-        yield "`privileged GROUP`"
-    if metric.rate.along_paths:
-        yield "`allow`, `baseline`, a written graph"
 
 
 def definition_table() -> str:

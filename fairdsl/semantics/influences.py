@@ -34,7 +34,7 @@ def check_influence(
     influence: tree.Influence, metric: Metric, across: Sequence[int], domain: Domain, reporter: Reporter
 ) -> tuple[tuple[int, ...], ...]:
     """The columns of each set; what is wrong with them, or with the influence on such a metric, is reported."""
-    if not metric.is_number:
+    if not metric.compares:
         why = "an influence is a difference of two numbers"
         reporter.report(errors.clause_out_of_place("influence", influence.span, why, f"measure `{metric.name}` alone"))
         return ()

@@ -24,10 +24,10 @@ def unknown_solver(command: str, known: Sequence[str]) -> Diagnostic:
     """A program of which nobody knows how it is called and what its output means."""
     return Diagnostic(
         code="E0651",
-        title=f"`{command}` is no SSAT solver that fairdsl knows",
+        title=f"`{command}` is not an SSAT solver that fairdsl knows",
         notes=(f"there are adapters to {', '.join(known)}",),
         why="solvers differ in what they answer wrongly, and each adapter keeps its solver's rules",
-        help="say which solver a program is: `--ssat-solver ssatABC=/path/to/program`",
+        help="say which solver a program is: `ssatABC=/path/to/program`",
     )
 
 
@@ -38,5 +38,5 @@ def unfit_prefix(name: str, reason: str) -> Diagnostic:
         title=f"`{name}` does not answer this instance",
         notes=(reason,),
         why="solvers print numbers for prefixes they do not treat, and the numbers are wrong",
-        help="use `--ssat-solver SharpSSAT`, or leave out `--ssat-solver`: the embedded solver answers any prefix",
+        help="name `SharpSSAT`, or name no solver: the embedded one answers any prefix",
     )

@@ -70,7 +70,7 @@ def _called(file: str) -> Adapter | None:
 
 def _interpreter(adapter: Adapter, *, given: str) -> str:
     if given:
-        instead = f"write `--ssat-solver {adapter.name}`"
+        instead = f"write `{adapter.name}`"
         raise DiagnosticError(errors.missing_solver(adapter.name, "it is a library and no program", instead))
     package = adapter.missing()
     if package is not None:
@@ -87,7 +87,7 @@ def _program(adapter: Adapter, path: str) -> str:
         reason = f"`{path}` is no program that can be run"
     else:
         return str(Path(path).absolute())
-    instead = f"name the program: `--ssat-solver {adapter.name}=/path/to/{adapter.programs[-1]}`"
+    instead = f"name the program: `{adapter.name}=/path/to/{adapter.programs[-1]}`"
     raise DiagnosticError(errors.missing_solver(adapter.name, reason, instead))
 
 
@@ -99,5 +99,5 @@ def _found(adapter: Adapter, command: str) -> str:
         if path is not None:
             return str(Path(path).absolute())
     reason = f"there is no `{'` or `'.join(adapter.programs)}` on PATH"
-    instead = f"name the program: `--ssat-solver {adapter.name}=/path/to/{adapter.programs[-1]}`"
+    instead = f"name the program: `{adapter.name}=/path/to/{adapter.programs[-1]}`"
     raise DiagnosticError(errors.missing_solver(adapter.name, reason, instead))
