@@ -80,8 +80,8 @@ def _row(given: Sequence[int], chance: Fraction) -> Document:
 
 def write_law(folder: Path, columns: list[Document], laws: list[Document]) -> None:
     document = {
-        "fairdsl": "population",
-        "version": 1,
+        "schema": "fairdsl.population/2",
+        "fairdsl": "benchmark",
         "name": "law",
         "causal": False,
         "how": "frequencies of the file",

@@ -6,17 +6,19 @@ How a field is written follows from its type (docs/architecture.md, "One codec")
 rest.
 """
 
-from fairdsl.codec.annotations import INLINE, KEYED, Ends, Lower, Upper
+from fairdsl.codec.annotations import INLINE, KEYED, Ends, Exact, Lower, Upper
 from fairdsl.codec.comments import comments_of
 from fairdsl.codec.document import Document, decode, encode, from_plain, plain, schema
 from fairdsl.codec.mistakes import MisfitError, Place
 from fairdsl.codec.numbers import Towards
+from fairdsl.codec.text import located, source_of
 
 __all__ = [
     "INLINE",
     "KEYED",
     "Document",
     "Ends",
+    "Exact",
     "Lower",
     "MisfitError",
     "Place",
@@ -26,6 +28,8 @@ __all__ = [
     "decode",
     "encode",
     "from_plain",
+    "located",
     "plain",
     "schema",
+    "source_of",
 ]

@@ -21,6 +21,7 @@ from fairdsl.codec.places import SpanForm
 from fairdsl.codec.scalars import (
     BooleanForm,
     ChoiceForm,
+    ExactForm,
     FloatForm,
     FractionForm,
     IntegerForm,
@@ -31,7 +32,7 @@ from fairdsl.codec.scalars import (
 )
 from fairdsl.source import Span
 
-__all__ = ["INLINE", "KEYED", "Ends", "Lower", "Marker", "Upper", "form_of"]
+__all__ = ["INLINE", "KEYED", "Ends", "Exact", "Lower", "Marker", "Upper", "form_of"]
 
 
 class Marker(Enum):
@@ -41,11 +42,15 @@ class Marker(Enum):
     INLINE = "inline"
     #: A tuple of pairs is written as an object, the first of each pair its key.
     KEYED = "keyed"
+    #: An exact number is text, ``3/10``, or a whole number; one with a point, which programs round, is refused.
+    EXACT = "exact"
     #: A pair of exact numbers is written as the ``low`` and ``high`` of an interval, rounded outward.
     ENDS = "ends"
 
 
 INLINE, KEYED = Marker.INLINE, Marker.KEYED
+#: Exact numbers that are never rounded: whole, or texts such as ``3/10``.
+Exact = Annotated[Fraction, Marker.EXACT]
 #: Exact numbers that are bounds: what documents have for them is rounded down, or up.
 Lower = Annotated[Fraction, Towards.DOWN]
 Upper = Annotated[Fraction, Towards.UP]
@@ -99,6 +104,8 @@ def _marked(kind: Any, marks: Sequence[Any]) -> Form:
     """A type with markers that do not depend on the field it is of."""
     if Marker.ENDS in marks:
         return _EndsForm()
+    if Marker.EXACT in marks:
+        return ExactForm()
     form = form_of(kind)
     if KEYED not in marks:
         return form
@@ -189,6 +196,8 @@ def _towards(hint: Any) -> Towards | None:
     """How an exact number of a field is rounded; None where the field is not a single exact number."""
     if typing.get_origin(hint) is typing.Annotated:
         bare, *marks = typing.get_args(hint)
+        if Marker.EXACT in marks:
+            return None
         return next((mark for mark in marks if isinstance(mark, Towards)), _towards(bare))
     if hint is Fraction:
         return Towards.NEAREST

@@ -12,8 +12,9 @@ from fairdsl.codec.annotations import form_of
 from fairdsl.codec.comments import comments_of
 from fairdsl.codec.form import JsonObject, Schemas
 from fairdsl.codec.mistakes import MisfitError, Place
-from fairdsl.codec.text import located, plain_of, text_of
+from fairdsl.codec.text import located, plain_of, source_of, text_of
 from fairdsl.resources import version
+from fairdsl.source import SourceFile
 
 __all__ = ["Document", "decode", "encode", "from_plain", "plain", "schema"]
 
@@ -52,17 +53,18 @@ def plain(value: Any) -> Any:
     return _head(type(value)) | written if isinstance(value, Document) else written
 
 
-def decode(kind: type[_T], text: str | bytes, *, decimals: bool = False) -> _T:
+def decode(kind: type[_T], text: str | bytes | SourceFile, *, decimals: bool = False) -> _T:
     """The value of type ``kind`` that a text holds: whatever :func:`encode` wrote gives an equal one back.
 
     Every key has to be known, and there once. With ``decimals`` a number is the decimal that is written, not the float
-    nearest to it. MisfitError names what does not fit and its line and column.
+    nearest to it. MisfitError names what does not fit, and where it stands.
     """
-    value = plain_of(text, decimals=decimals)
+    file = text if isinstance(text, SourceFile) else source_of(text)
+    value = plain_of(file, decimals=decimals)
     try:
         return from_plain(kind, value)
     except MisfitError as misfit:
-        raise located(misfit, text) from misfit
+        raise located(misfit, file) from misfit
 
 
 def from_plain(kind: type[_T], value: Any) -> _T:

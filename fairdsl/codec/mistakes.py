@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdsl.source import Position
+from fairdsl.source import Position, Span
 
 __all__ = ["DEEPEST", "MisfitError", "Place"]
 
@@ -54,15 +54,25 @@ def _quoted(key: str) -> str:
 class MisfitError(ValueError):
     """What stands at ``place`` of a document is not what belongs there: it ``what`` (``is not a list``).
 
-    ``position`` is where it stands in the text, None where there is no text.
+    ``span`` is where it stands in the text, None where there is no text, and where the text as a whole is meant.
     """
 
-    def __init__(self, place: Place, what: str, position: Position | None = None) -> None:
-        super().__init__(place, what, position)
-        self.place, self.what, self.position = place, what, position
+    def __init__(self, place: Place, what: str, span: Span | None = None) -> None:
+        super().__init__(place, what, span)
+        self.place, self.what, self.span = place, what, span
+
+    @property
+    def position(self) -> Position | None:
+        """Line and column of it."""
+        return None if self.span is None else self.span.first
+
+    @property
+    def said(self) -> str:
+        """The mistake without its line: ``\\`properties[0].name\\` is not text``."""
+        subject = f"`{self.place}`" if self.place.steps else "the document"
+        return f"{subject} {self.what}"
 
     def __str__(self) -> str:
         """``\\`properties[0].name\\` is not text (line 7, column 15)``."""
-        subject = f"`{self.place}`" if self.place.steps else "the document"
-        where = "" if self.position is None else f" (line {self.position.line}, column {self.position.column})"
-        return f"{subject} {self.what}{where}"
+        where = self.position
+        return self.said if where is None else f"{self.said} (line {where.line}, column {where.column})"

@@ -1,7 +1,7 @@
 """Forms of dataclasses: an object with a key a field, and of unions of dataclasses, which have a key ``kind``.
 
 A field that is None by default is left out where it is None. Fields that do not count for equality are not part of a
-document.
+document. ``CALLED_ELSEWHERE`` of a class says what other programs call its keys, for a better hint.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ __all__ = ["KIND", "Derived", "Member", "ObjectForm", "TaggedForm", "tag_of"]
 
 #: The key that says of which class of a union an object is.
 KIND = "kind"
+#: So many keys a message lists at most.
+_LISTED = 8
 
 
 def tag_of(kind: type) -> str:
@@ -153,9 +155,7 @@ class ObjectForm(Form):
             raise place.misfit("is not an object")
         for key in plain:
             if key not in self.keys:
-                near = get_close_matches(key, self.keys, 1)
-                guess = f"; did you mean `{near[0]}`?" if near else ""
-                raise place.at(key).misfit(f"is not a key that is read here{guess}")
+                raise place.at(key).misfit(f"is not a key that is read here; {self._instead(key)}")
         found = {
             member.name: member.decode(plain, place) for member in self._members if self._is_there(member, plain, place)
         }
@@ -165,6 +165,14 @@ class ObjectForm(Form):
             raise place.misfit(f"does not fit together: {error}") from error
         self._check_derived(value, plain, place)
         return value
+
+    def _instead(self, key: str) -> str:
+        """The key that was meant, as far as that can be told; else those that there are."""
+        called: Mapping[str, str] = getattr(self.kind, "CALLED_ELSEWHERE", {})
+        near = [called[key.casefold()]] if key.casefold() in called else get_close_matches(key, self.keys, 1)
+        listed = ", ".join(f"`{one}`" for one in self.keys[:_LISTED])
+        more = ", ..." if len(self.keys) > _LISTED else ""
+        return f"did you mean `{near[0]}`?" if near else f"there are {listed}{more}" if listed else "there is none"
 
     def _is_there(self, member: Member, plain: Mapping[str, Any], place: Place) -> bool:
         if any(key in plain for key in member.keys):

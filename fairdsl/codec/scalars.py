@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -11,11 +12,12 @@ from typing import Any
 
 from fairdsl.codec.form import Form, JsonObject, Schemas
 from fairdsl.codec.mistakes import Place
-from fairdsl.codec.numbers import RATIO, json_number, read_ratio
+from fairdsl.codec.numbers import RATIO, json_number, ratio, read_ratio
 
 __all__ = [
     "BooleanForm",
     "ChoiceForm",
+    "ExactForm",
     "FloatForm",
     "FractionForm",
     "IntegerForm",
@@ -27,6 +29,7 @@ __all__ = [
 
 #: Decimals beyond 10**300 (or below 10**-300) are refused: no float is near them, and they are slow to compute with.
 _LARGEST_EXPONENT = 300
+_EXACT = re.compile(r"-?[0-9]+(\.[0-9]{1,4000}|/[0-9]+)?")
 _RATIO_SCHEMA = {"type": "string", "pattern": f"^{RATIO.pattern}$"}
 
 
@@ -159,6 +162,33 @@ def ratio_of(plain: Any, place: Place) -> Fraction:
         return read_ratio(plain)
     except ValueError as error:
         raise place.misfit("has too many digits") from error
+
+
+class ExactForm(Form):
+    """Exact numbers that are never written as floats: text, ``3/10``, ``0.3`` or ``3``, or a whole number."""
+
+    kinds = frozenset({"integer", "string"})
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, Fraction)
+
+    def encode(self, value: Any) -> Any:
+        return ratio(value).removesuffix("/1")
+
+    def decode(self, plain: Any, place: Place) -> Fraction:
+        if isinstance(plain, int) and not isinstance(plain, bool):
+            return Fraction(plain)
+        if not isinstance(plain, str) or not _EXACT.fullmatch(plain):
+            raise place.misfit('is not an exact number: a whole one, or text as "3/10"')
+        try:
+            return read_ratio(plain) if "/" in plain else Fraction(plain)
+        except ZeroDivisionError as error:
+            raise place.misfit("has the denominator 0") from error
+        except ValueError as error:
+            raise place.misfit("has too many digits") from error
+
+    def schema(self, schemas: Schemas) -> JsonObject:
+        return {"anyOf": [{"type": "integer"}, {"type": "string", "pattern": f"^{_EXACT.pattern}$"}]}
 
 
 class TextForm(Form):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any, NoReturn
 
 from fairdsl.codec.mistakes import DEEPEST, MisfitError, Place
 from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedValue, read_placed
-from fairdsl.source import Position, SourceFile
+from fairdsl.source import SourceFile, Span
 
-__all__ = ["located", "plain_of", "text_of"]
+__all__ = ["located", "plain_of", "source_of", "text_of"]
 
 
 def text_of(plain: Any) -> str:
@@ -21,30 +22,36 @@ def text_of(plain: Any) -> str:
     return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def plain_of(text: str | bytes, *, decimals: bool = False) -> Any:
+def source_of(content: str | bytes, path: str = "") -> SourceFile:
+    """The text of a document that was read from ``path``. MisfitError for bytes that are not UTF-8."""
+    if isinstance(content, str):
+        return SourceFile(path, content)
+    try:
+        return SourceFile(path, content.decode("utf-8-sig"), sha256(content).hexdigest())
+    except UnicodeDecodeError as error:
+        raise Place().misfit(f"is not text in UTF-8: byte {error.start + 1} is no part of it") from error
+
+
+def plain_of(content: str | bytes | SourceFile, *, decimals: bool = False) -> Any:
     """The plain values of a document's text. MisfitError for what is not JSON, and for keys that are given twice.
 
     With ``decimals`` a number is the decimal that is written (``0.1`` is 1/10), else the float nearest to it.
     """
-    try:
-        read = text.decode("utf-8-sig") if isinstance(text, bytes) else text
-    except UnicodeDecodeError as error:
-        raise Place().misfit(f"is not text in UTF-8: byte {error.start + 1} is no part of it") from error
+    file = content if isinstance(content, SourceFile) else source_of(content)
     try:
         return json.loads(
-            read, object_pairs_hook=_unique, parse_constant=_not_json, parse_float=Decimal if decimals else None
+            file.text, object_pairs_hook=_unique, parse_constant=_not_json, parse_float=Decimal if decimals else None
         )
     except (_TwiceError, ValueError, RecursionError) as error:
-        raise _unread(read, error) from error
+        raise _unread(file, error) from error
 
 
-def located(misfit: MisfitError, text: str | bytes) -> MisfitError:
-    """The same mistake with its line and column in the text that the values are from."""
-    read = text.decode("utf-8-sig") if isinstance(text, bytes) else text
+def located(misfit: MisfitError, file: SourceFile) -> MisfitError:
+    """The same mistake with its place in the text that the values are from."""
     try:
-        value = read_placed(SourceFile("", read), DEEPEST)
+        value = read_placed(file, DEEPEST)
     except NotReadError as error:
-        return MisfitError(misfit.place, misfit.what, error.span.first)
+        return MisfitError(misfit.place, misfit.what, error.span)
     return MisfitError(misfit.place, misfit.what, _found(value, misfit.place.steps))
 
 
@@ -63,14 +70,14 @@ def _not_json(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _unread(text: str, error: Exception) -> MisfitError:
+def _unread(file: SourceFile, error: Exception) -> MisfitError:
     """Why the text was not read, with the place of it."""
     if isinstance(error, json.JSONDecodeError):
         what = f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        return MisfitError(Place(), what, Position(error.lineno, error.colno))
+        return MisfitError(Place(), what, Span(file, error.pos, min(error.pos + 1, len(file.text))))
     if isinstance(error, _TwiceError):
         try:
-            twice = _given_twice(read_placed(SourceFile("", text), DEEPEST), Place())
+            twice = _given_twice(read_placed(file, DEEPEST), Place())
         except (NotReadError, MisfitError):
             twice = None
         return twice or Place().misfit("has an object with a key that is given twice")
@@ -89,7 +96,7 @@ def _given_twice(value: PlacedValue, place: Place) -> MisfitError | None:
             met = set()
             for key, entry in entries:
                 if key.value in met:
-                    return MisfitError(place.at(key.value), "is given twice", key.span.first)
+                    return MisfitError(place.at(key.value), "is given twice", key.span)
                 met.add(key.value)
                 found = _given_twice(entry, place.at(key.value))
                 if found is not None:
@@ -99,10 +106,10 @@ def _given_twice(value: PlacedValue, place: Place) -> MisfitError | None:
     return None
 
 
-def _found(value: PlacedValue, steps: tuple[str | int, ...]) -> Position:
-    """Where the value of a path begins; of a member that is missing, where the object begins."""
+def _found(value: PlacedValue, steps: tuple[str | int, ...]) -> Span:
+    """Where the value of a path stands; of a member that is missing, where the object does."""
     if not steps:
-        return value.span.first
+        return value.span
     match value, steps[0]:
         case PlacedObject(entries=entries), str(key):
             inner = next((entry for name, entry in entries if name.value == key), None)
@@ -110,4 +117,4 @@ def _found(value: PlacedValue, steps: tuple[str | int, ...]) -> Position:
             inner = items[number]
         case _:
             inner = None
-    return value.span.first if inner is None else _found(inner, steps[1:])
+    return value.span if inner is None else _found(inner, steps[1:])

@@ -188,15 +188,15 @@ def input_not_bound(
     )
 
 
-def linear_document(path: str, reason: str, span: Span | None, remedy: str | None = None) -> Diagnostic:
-    """E0510: the JSON document of a linear model is not one."""
+def linear_document(path: str, reason: str, place: Span | None, named: Span | None) -> Diagnostic:
+    """E0510: the JSON document of a linear model is not one; ``place`` is where, ``named`` where the spec names it."""
     return Diagnostic(
         code="E0510",
         title=f"`{short_path(path)}` does not describe a linear model",
-        primary=_at(span, reason),
+        primary=_at(place or named, reason),
+        secondary=(Label(named, "read as a linear model"),) if place is not None and named is not None else (),
         why="a number that is missing, misread or passed over changes every score",
-        help=remedy
-        or 'write `{"features": ["age", "income"], "coefficients": [0.5, -1.25], "intercept": 2}`; '
+        help='write `{"features": ["age", "income"], "coefficients": [0.5, -1.25], "intercept": 2}`; '
         "`coef_` and `intercept_` are read too",
     )
 

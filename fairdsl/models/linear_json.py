@@ -9,22 +9,23 @@ names; without it, to the attributes in the order of the domain, or to what ``re
 several scores has one row of coefficients a score and a list of intercepts. scikit-learn's spellings
 ``coef_``, ``intercept_`` and ``feature_names_in_`` are read as well. A number is the decimal that is
 written: ``0.1`` is 1/10, not the float nearest to it; a missing intercept is 0. Any other key is an error: a
-document with a ``bias`` or a ``threshold`` that nobody reads would be another model.
+document with a ``bias`` or a ``threshold`` that nobody reads would be another model. Numbers that decimals cannot say
+are texts, ``"1/3"``.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fairdsl.diagnostics import DiagnosticError, nearest
+from fairdsl.codec import MisfitError, decode, source_of
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors, exact
 from fairdsl.models.basis import Affine, Basis, add, apply
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
@@ -32,52 +33,101 @@ from fairdsl.source import Span
 
 __all__ = ["affine_graph", "read_linear"]
 
-_ALIASES = {
-    "features": ("features", "feature_names_in_"),
-    "coefficients": ("coefficients", "coef_"),
-    "intercept": ("intercept", "intercept_", "intercepts"),
-}
-#: What other programs call the same things.
-_FOREIGN = {
-    "bias": "intercept",
-    "b": "intercept",
-    "offset": "intercept",
-    "constant": "intercept",
-    "weights": "coefficients",
-    "coefs": "coefficients",
-    "w": "coefficients",
-    "feature_names": "features",
-    "columns": "features",
-    "names": "features",
-}
-#: Numbers beyond 10**300 (or below 10**-300) are refused: no float64 is near them.
-_LARGEST_EXPONENT = 300
+#: One score, or a list of scores.
+_Rows = tuple[Fraction | tuple[Fraction, ...], ...]
 
 
-class _DocumentError(Exception):
-    """Says what is wrong with the document, and what to write where that is more than the usual form."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Linear:
+    """The document as it is written; of the spellings of one thing only one may be there."""
 
-    def __init__(self, reason: str, remedy: str | None = None) -> None:
-        super().__init__(reason)
-        self.remedy = remedy
+    CALLED_ELSEWHERE: ClassVar[Mapping[str, str]] = {
+        "bias": "intercept",
+        "b": "intercept",
+        "offset": "intercept",
+        "constant": "intercept",
+        "weights": "coefficients",
+        "coefs": "coefficients",
+        "w": "coefficients",
+        "feature_names": "features",
+        "columns": "features",
+        "names": "features",
+    }
+
+    features: tuple[str, ...] | None = None
+    feature_names_in_: tuple[str, ...] | None = None
+    coefficients: _Rows | None = None
+    coef_: _Rows | None = None
+    intercept: Fraction | tuple[Fraction, ...] | None = None
+    intercept_: Fraction | tuple[Fraction, ...] | None = None
+    intercepts: Fraction | tuple[Fraction, ...] | None = None
+
+    def __post_init__(self) -> None:
+        said = "; ".join(self._mistakes())
+        if said:
+            raise ValueError(said)
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The names of the features, where it has any."""
+        names: tuple[str, ...] | None = self._given("feature")
+        return names
+
+    @property
+    def rows(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The coefficients: one row a score."""
+        rows: _Rows = self._given("coef") or ()
+        if not any(isinstance(row, tuple) for row in rows):
+            rows = (rows,)  # type: ignore[assignment]
+        return tuple(row if isinstance(row, tuple) else () for row in rows)
+
+    @property
+    def offsets(self) -> tuple[Fraction, ...]:
+        """One intercept a score."""
+        given = self._given("intercept")
+        if given is None:
+            return (Fraction(0),) * len(self.rows)
+        return given if isinstance(given, tuple) else (given,)
+
+    def _given(self, begins: str) -> Any:
+        return next((getattr(self, name) for name in self._spelled(begins)), None)
+
+    def _spelled(self, begins: str) -> list[str]:
+        """The keys that are there, of those that mean one thing."""
+        names = (field.name for field in fields(self) if field.name.startswith(begins))
+        return [name for name in names if getattr(self, name) is not None]
+
+    def _mistakes(self) -> Iterator[str]:
+        for begins in ("feature", "coef", "intercept"):
+            both = self._spelled(begins)
+            if len(both) > 1:
+                yield f"it has both `{both[0]}` and `{both[1]}`"
+        if not self._given("coef"):
+            yield "it has no list of `coefficients`"
+            return
+        rows, offsets, names = self.rows, self.offsets, self.names
+        if len({len(row) for row in rows}) != 1 or not rows[0]:
+            yield "its rows of `coefficients` have different lengths, or none"
+        elif names is not None and len(names) != len(rows[0]):
+            yield f"it names {len(names)} features for {len(rows[0])} coefficients"
+        if len(offsets) != len(rows):
+            intercepts = "one intercept" if len(offsets) == 1 else f"{len(offsets)} intercepts"
+            yield f"it has {intercepts} for {len(rows)} rows of coefficients"
+        if names is not None and len(set(names)) != len(names):
+            yield "`features` names a feature twice"
 
 
 def read_linear(path: str, span: Span | None) -> ImportedGraph:
-    """Read the document; raises DiagnosticError."""
+    """Read the document; raises DiagnosticError. ``span`` is where the spec names it."""
     try:
         content = Path(path).read_bytes()
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
     try:
-        document = _parse(content)
-        _check_keys(document)
-        features = _features(document)
-        coefficients, intercepts = _numbers(document)
-        if features is not None and len(features) != len(coefficients[0]):
-            raise _DocumentError(f"it names {len(features)} features for {len(coefficients[0])} coefficients")
-    except _DocumentError as problem:
-        raise DiagnosticError(errors.linear_document(path, str(problem), span, problem.remedy)) from problem
-    return affine_graph(path, sha256(content).hexdigest(), coefficients, intercepts, features)
+        document = decode(_Linear, source_of(content, path), decimals=True)
+    except MisfitError as misfit:
+        raise DiagnosticError(errors.linear_document(path, misfit.said, misfit.span, span)) from misfit
+    return affine_graph(path, sha256(content).hexdigest(), document.rows, document.offsets, document.names)
 
 
 def affine_graph(
@@ -107,96 +157,3 @@ def affine_graph(
         runnable=False,
         feature_names=features,
     )
-
-
-def _parse(content: bytes) -> dict[str, Any]:
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        repeated = next((name for name in names if names.count(name) > 1), None)
-        if repeated is not None:
-            raise _DocumentError(f"`{repeated}` is given twice")
-        return dict(pairs)
-
-    try:
-        document = json.loads(
-            content.decode("utf-8-sig"),
-            parse_float=Decimal,
-            parse_int=Decimal,
-            parse_constant=lambda text: Decimal(text),
-            object_pairs_hook=unique,
-        )
-    except (ValueError, RecursionError) as problem:
-        reason = f"it is not JSON: {problem}" if isinstance(problem, json.JSONDecodeError) else "it is not JSON"
-        raise _DocumentError(reason) from problem
-    if not isinstance(document, dict):
-        raise _DocumentError("it is not an object `{...}`")
-    return document
-
-
-def _check_keys(document: dict[str, Any]) -> None:
-    """Every key is one that is read: a `bias` that is passed over would change every score."""
-    known = [alias for aliases in _ALIASES.values() for alias in aliases]
-    unknown = next((key for key in document if key not in known), None)
-    if unknown is None:
-        return
-    guess = _FOREIGN.get(unknown.casefold()) or nearest(unknown, known)
-    did_you_mean = f"did you mean `{guess}`? " if guess else f"remove `{unknown}`, or make it part of the numbers; "
-    listed = "keys that are read: " if guess else "the keys that are read are "
-    raise _DocumentError(
-        f"nothing reads its key `{unknown}`", did_you_mean + listed + ", ".join(f"`{key}`" for key in known)
-    )
-
-
-def _entry(document: dict[str, Any], name: str) -> Any:
-    present = [alias for alias in _ALIASES[name] if alias in document]
-    if len(present) > 1:
-        raise _DocumentError(f"it has both `{present[0]}` and `{present[1]}`")
-    return document[present[0]] if present else None
-
-
-def _features(document: dict[str, Any]) -> tuple[str, ...] | None:
-    names = _entry(document, "features")
-    if names is None:
-        return None
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise _DocumentError("`features` is not a list of names")
-    if len(set(names)) != len(names):
-        raise _DocumentError("`features` names a feature twice")
-    return tuple(names)
-
-
-def _numbers(document: dict[str, Any]) -> tuple[list[list[Fraction]], list[Fraction]]:
-    rows = _entry(document, "coefficients")
-    if not isinstance(rows, list) or not rows:
-        raise _DocumentError("it has no list of `coefficients`")
-    if not isinstance(rows[0], list):
-        rows = [rows]
-    coefficients = [_row(row) for row in rows]
-    if len({len(row) for row in coefficients}) != 1 or not coefficients[0]:
-        raise _DocumentError("its rows of `coefficients` have different lengths, or none")
-    offsets = _entry(document, "intercept")
-    if offsets is None:
-        intercepts = [Fraction(0)] * len(coefficients)
-    else:
-        intercepts = _row(offsets if isinstance(offsets, list) else [offsets])
-    if len(intercepts) == 1 < len(coefficients):
-        raise _DocumentError(f"it has one intercept for {len(coefficients)} rows of coefficients")
-    if len(intercepts) != len(coefficients):
-        raise _DocumentError(f"it has {len(intercepts)} intercepts for {len(coefficients)} rows of coefficients")
-    return coefficients, intercepts
-
-
-def _row(values: Any) -> list[Fraction]:
-    if not isinstance(values, list):
-        raise _DocumentError("a row of `coefficients` is not a list")
-    return [_number(value) for value in values]
-
-
-def _number(value: Any) -> Fraction:
-    if not isinstance(value, Decimal):
-        raise _DocumentError(f"`{value}` is not a number")
-    if not value.is_finite():
-        raise _DocumentError(f"`{value}` is not a finite number")
-    if value and abs(value.adjusted()) > _LARGEST_EXPONENT:
-        raise _DocumentError(f"`{value:.3E}` is beyond the numbers that are read")
-    return Fraction(value)

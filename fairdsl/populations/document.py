@@ -2,92 +2,180 @@
 
 ::
 
-    {"fairdsl": "population", "version": 1, "name": "cohort", "causal": false, "how": "...", "settings": {...},
-     "data": {"path": "people.csv", "sha256": "...", "rows": 1200},
+    {"schema": "fairdsl.population/2", "fairdsl": "...", "name": "cohort", "causal": false, "how": "...",
+     "settings": {...}, "data": {"path": "people.csv", "sha256": "...", "rows": 1200},
      "columns": [{"name": "sex", "cells": ["female", "male"]},
-                 {"name": "age", "cells": [{"low": "18", "high": "24"}, {"low": "25", "high": "75"}]}],
+                 {"name": "age", "cells": [{"low": "18", "high": "24", "open": false, "inside": "unknown"}, ...]}],
      "laws": [{"of": "sex", "given": [], "rows": [{"where": [], "law": ["1/3", "2/3"]}]}, ...]}
 
-Numbers are exact: whole, decimal or ``p/q``. A cell is a value in the spec's words, or a range from ``low`` to
-``high`` (left out: without end; ``"open": true`` leaves ``high`` out), whose values are ``"uniform"`` or, as
-in bins of data, unknown. ``where`` has the positions of the parents' cells. Rows of a table are saved as CSV.
+Its classes say what the keys are. Rows of a table are saved as CSV.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
 
+from fairdsl.codec import KEYED, Document, Exact
 from fairdsl.data.written import column_texts
-from fairdsl.ir.domain import Attribute, show_number
+from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Rows
 
-__all__ = ["FORMAT", "VERSION", "saved"]
+__all__ = [
+    "SavedColumn",
+    "SavedLaw",
+    "SavedNormal",
+    "SavedPopulation",
+    "SavedRange",
+    "SavedRow",
+    "SavedSample",
+    "saved",
+]
 
-FORMAT = "population"
-VERSION = 1
 
-Document = dict[str, object]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRange:
+    """A cell that is a range of values."""
+
+    #: Its least value; without it, the range has no lower end.
+    low: Exact | None = None
+    #: Its greatest value; without it, the range has no upper end.
+    high: Exact | None = None
+    #: Whether ``high`` itself is outside.
+    open: bool = False
+    #: How its mass lies within it.
+    inside: Inside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedColumn:
+    """A column, and what it is divided into."""
+
+    #: The name of the attribute or of the label.
+    name: str
+    #: Single values, as the spec writes them, and ranges.
+    cells: tuple[str | SavedRange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedNormal:
+    """A normal law."""
+
+    #: Its mean.
+    mean: Exact
+    #: Its standard deviation.
+    sd: Exact
+    #: Whether it is cut off at the bounds of the attribute.
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRow:
+    """The law for one combination of the parents' cells: a probability a cell, or a normal law."""
+
+    #: The positions of the parents' cells, in the order of ``given``.
+    where: tuple[int, ...]
+    #: A probability for each cell of the column; they sum to 1.
+    law: tuple[Exact, ...] | None = None
+    #: The law of a column whose values are normal.
+    normal: SavedNormal | None = None
+
+    def __post_init__(self) -> None:
+        if (self.law is None) is (self.normal is None):
+            raise ValueError("a row has either `law` or `normal`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedLaw:
+    """The law of a column given its parents; a combination without a row has probability 0."""
+
+    #: The column.
+    of: str
+    #: Its parents.
+    given: tuple[str, ...]
+    #: A row for each combination of the parents' cells.
+    rows: tuple[SavedRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedSample:
+    """The rows of data that the law was estimated from."""
+
+    #: The file that they came from.
+    path: str
+    #: Its digest.
+    sha256: str
+    #: How many there were.
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPopulation(Document):
+    """A Bayesian network over the columns of a domain."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.population/2"
+
+    #: What the spec called it.
+    name: str
+    #: Whether somebody wrote its edges, so that they may be read as causes.
+    causal: bool
+    #: Where the law comes from, in words.
+    how: str
+    #: With which settings it was made.
+    settings: Annotated[tuple[tuple[str, str], ...], KEYED]
+    #: The rows behind it; left out of a law that was written down.
+    data: SavedSample | None = None
+    #: Every column once.
+    columns: tuple[SavedColumn, ...]
+    #: One law a column.
+    laws: tuple[SavedLaw, ...]
 
 
 def saved(population: Population) -> str:
     """The text of a file that says everything of the population: JSON of a network, CSV of rows."""
     match population:
         case Network():
-            return json.dumps(_document(population), indent=1, ensure_ascii=False) + "\n"
+            return _document(population).to_json()
         case Rows():
             return _table(population)
 
 
-def _document(network: Network) -> Document:
-    document: Document = {
-        "fairdsl": FORMAT,
-        "version": VERSION,
-        "name": network.name,
-        "causal": network.causal,
-        "how": network.how,
-        "settings": dict(network.settings),
-    }
-    if network.sample is not None:
-        sample = network.sample
-        document["data"] = {"path": sample.path, "sha256": sample.sha256, "rows": sample.rows}
-    document["columns"] = [
-        {"name": attribute.name, "cells": [_cell(cell, attribute) for cell in cells]}
-        for attribute, cells in zip(network.columns, network.cells, strict=True)
-    ]
-    document["laws"] = [_law(network, factor) for factor in network.factors]
-    return document
+def _document(network: Network) -> SavedPopulation:
+    sample = network.sample
+    return SavedPopulation(
+        name=network.name,
+        causal=network.causal,
+        how=network.how,
+        settings=network.settings,
+        data=None if sample is None else SavedSample(path=sample.path, sha256=sample.sha256, rows=sample.rows),
+        columns=tuple(
+            SavedColumn(name=attribute.name, cells=tuple(_cell(cell, attribute) for cell in cells))
+            for attribute, cells in zip(network.columns, network.cells, strict=True)
+        ),
+        laws=tuple(_law(network, factor) for factor in network.factors),
+    )
 
 
-def _cell(cell: Cell, attribute: Attribute) -> str | Mapping[str, object]:
+def _cell(cell: Cell, attribute: Attribute) -> str | SavedRange:
     if cell.inside is Inside.POINT and cell.low is not None:
         return attribute.show(cell.low)
-    entry: Document = {}
-    if cell.low is not None:
-        entry["low"] = show_number(cell.low)
-    if cell.high is not None:
-        entry["high"] = show_number(cell.high)
-    if cell.open:
-        entry["open"] = True
-    entry["inside"] = cell.inside.value
-    return entry
+    return SavedRange(low=cell.low, high=cell.high, open=cell.open, inside=cell.inside)
 
 
-def _law(network: Network, factor: Factor) -> Document:
-    return {
-        "of": network.columns[factor.column].name,
-        "given": [network.columns[parent].name for parent in factor.parents],
-        "rows": [{"where": list(key), **_row(row)} for key, row in sorted(factor.rows.items())],
-    }
+def _law(network: Network, factor: Factor) -> SavedLaw:
+    return SavedLaw(
+        of=network.columns[factor.column].name,
+        given=tuple(network.columns[parent].name for parent in factor.parents),
+        rows=tuple(_row(key, row) for key, row in sorted(factor.rows.items(), key=lambda item: item[0])),
+    )
 
 
-def _row(row: Row) -> Document:
+def _row(where: tuple[int, ...], row: Row) -> SavedRow:
     if isinstance(row, Normal):
-        law: Document = {"mean": show_number(row.mean), "sd": show_number(row.sd)}
-        return {"normal": {**law, "truncated": True} if row.truncated else law}
-    return {"law": [str(probability) for probability in row]}
+        return SavedRow(where=where, normal=SavedNormal(mean=row.mean, sd=row.sd, truncated=row.truncated))
+    return SavedRow(where=where, law=row)
 
 
 def _table(rows: Rows) -> str:

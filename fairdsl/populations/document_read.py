@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from typing import Any
 
+from fairdsl.codec import MisfitError, Place, decode, located
 from fairdsl.data.cells import cell_value
-from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Row
 from fairdsl.numerics.cells import points
 from fairdsl.populations import errors
-from fairdsl.populations.document import FORMAT, VERSION
+from fairdsl.populations.document import SavedColumn, SavedLaw, SavedPopulation, SavedRange, SavedRow
 from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile
@@ -22,90 +21,103 @@ __all__ = ["network_of_document"]
 _LONGEST = 4_000
 
 
-class _UnreadableError(Exception):
-    """What the document lacks or has too much of, in words."""
-
-
 def network_of_document(distribution: CheckedDistribution, source: SourceFile) -> Network:
     """The network; raises DiagnosticError (E0572, E0574, E0575)."""
     try:
-        document = json.loads(source.text)
-    except (ValueError, RecursionError) as problem:
-        raise DiagnosticError(_not_read(source, f"it is no JSON: {problem}")) from problem
-    try:
-        return _network(distribution, source, document)
-    except _UnreadableError as problem:
-        raise DiagnosticError(_not_read(source, str(problem))) from problem
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
-        reason = (
-            f"it has no `{problem.args[0]}`" if isinstance(problem, KeyError) else "a part of it is of another kind"
-        )
-        raise DiagnosticError(_not_read(source, reason)) from problem
-
-
-def _not_read(source: SourceFile, reason: str) -> Diagnostic:
-    help_text = "use a document as `fairdsl.populations.saved` writes it, or a network in BIF"
-    return errors.network_not_read(source.path, reason, None, help_text)
-
-
-def _network(distribution: CheckedDistribution, source: SourceFile, document: Any) -> Network:
-    if document["fairdsl"] != FORMAT or document["version"] != VERSION:
-        raise _UnreadableError(f"it is no {FORMAT} of version {VERSION}")
-    cells: dict[int, tuple[Cell, ...]] = {}
-    for column in document["columns"]:
-        place = _column(distribution, column["name"])
-        if place in cells:
-            raise _UnreadableError(f"it has two columns `{column['name']}`")
-        cells[place] = tuple(_cell(entry, distribution.columns[place]) for entry in column["cells"])
-        _check_cells(cells[place], distribution.columns[place])
-    laws: dict[int, ReadLaw] = {}
-    for law in document["laws"]:
-        place = _column(distribution, law["of"])
-        if place in laws:
-            raise _UnreadableError(f"it has two laws of `{law['of']}`")
-        parents = tuple(_column(distribution, name) for name in law["given"])
-        rows = {tuple(int(index) for index in row["where"]): _row(row) for row in law["rows"]}
-        if len(rows) != len(law["rows"]):
-            raise _UnreadableError(f"two laws of `{law['of']}` are about the same individuals")
-        laws[place] = ReadLaw(parents=parents, rows=rows, span=distribution.span)
-    data = document.get("data")
-    rows_of = f", from {int(data['rows']):,} rows with sha256 {data['sha256']}" if data else ""
+        document = decode(SavedPopulation, source)
+        cells, laws = _cells(distribution, document), _laws(distribution, document)
+    except MisfitError as misfit:
+        at = misfit if misfit.span is not None else located(misfit, source)
+        help_text = "use a document as `fairdsl.populations.saved` writes it, or a network in BIF"
+        raise DiagnosticError(errors.network_not_read(source.path, at.said, at.span, help_text)) from misfit
+    data = document.data
+    rows_of = "" if data is None else f", from {data.rows:,} rows with sha256 {data.sha256}"
     return assembled(
         distribution,
         source.path,
         cells,
         laws,
-        how=f"read from {source.path}: {document['how']}{rows_of}",
-        causal=document["causal"] is True,
-        settings=tuple((str(name), str(value)) for name, value in document["settings"].items()),
+        how=f"read from {source.path}: {document.how}{rows_of}",
+        causal=document.causal,
+        settings=document.settings,
     )
 
 
-def _column(distribution: CheckedDistribution, name: str) -> int:
-    place = column_named(distribution, name)
-    if place is None:
-        raise _UnreadableError(f"`{distribution.name}` does not range over its column `{name}`")
-    return place
+def _cells(distribution: CheckedDistribution, document: SavedPopulation) -> dict[int, tuple[Cell, ...]]:
+    """The cells of each column, by its place."""
+    found: dict[int, tuple[Cell, ...]] = {}
+    for number, saved in enumerate(document.columns):
+        at = Place(("columns", number))
+        column = _column(distribution, saved.name, at.at("name"))
+        if column in found:
+            raise at.at("name").misfit("is the name of an earlier column")
+        found[column] = _cells_of(saved, distribution.columns[column], at.at("cells"))
+    return found
 
 
-def _cell(entry: Any, attribute: Attribute) -> Cell:
-    if isinstance(entry, str):
-        if cell_value(entry, attribute) is None:
-            raise _UnreadableError(f"`{entry}` is no value of `{attribute.name}`")
-        return points([_value(entry, attribute)])[0]
-    ends = {end: _number(entry[end]) if end in entry else None for end in ("low", "high")}
-    cell = Cell(**ends, open=entry.get("open", False) is True, inside=Inside(entry["inside"]))
+def _laws(distribution: CheckedDistribution, document: SavedPopulation) -> dict[int, ReadLaw]:
+    """The law of each column, by its place."""
+    found: dict[int, ReadLaw] = {}
+    for number, saved in enumerate(document.laws):
+        at = Place(("laws", number))
+        column = _column(distribution, saved.of, at.at("of"))
+        if column in found:
+            raise at.at("of").misfit("is a column that has a law already")
+        found[column] = _law(distribution, saved, at)
+    return found
+
+
+def _law(distribution: CheckedDistribution, saved: SavedLaw, at: Place) -> ReadLaw:
+    parents = tuple(_column(distribution, name, at.at("given").at(place)) for place, name in enumerate(saved.given))
+    rows = {row.where: _row(row) for row in saved.rows}
+    if len(rows) < len(saved.rows):
+        raise at.at("rows").misfit("has two rows about the same individuals")
+    return ReadLaw(parents=parents, rows=rows, span=distribution.span)
+
+
+def _column(distribution: CheckedDistribution, name: str, at: Place) -> int:
+    column = column_named(distribution, name)
+    if column is None:
+        raise at.misfit(f"is not a column that `{distribution.name}` ranges over")
+    return column
+
+
+def _row(row: SavedRow) -> Row:
+    if row.normal is not None:
+        return Normal(mean=row.normal.mean, sd=row.normal.sd, truncated=row.normal.truncated)
+    return row.law or ()
+
+
+def _cells_of(saved: SavedColumn, attribute: Attribute, at: Place) -> tuple[Cell, ...]:
+    """No two cells have a value in common, none is empty, and every value with a name is a cell."""
+    cells = tuple(_cell(cell, attribute, at.at(number)) for number, cell in enumerate(saved.cells))
+    if isinstance(attribute.type, Category | Boolean) and len(cells) < len(attribute.values or ()):
+        raise at.misfit(f"leaves out values of `{attribute.name}`")
+    ordered = sorted(cells, key=lambda cell: (cell.low is not None, cell.low or 0))
+    for cell, following in zip(ordered, [*ordered[1:], None], strict=True):
+        if _is_empty(cell) or (following is not None and not cell.ends_before(following)):
+            raise at.misfit("has an empty range, or a value in two cells")
+    return cells
+
+
+def _is_empty(cell: Cell) -> bool:
+    if cell.low is None or cell.high is None:
+        return False
+    return cell.low > cell.high or (cell.low == cell.high and cell.open)
+
+
+def _cell(saved: str | SavedRange, attribute: Attribute, at: Place) -> Cell:
+    named = isinstance(attribute.type, Category | Boolean)
+    if isinstance(saved, str):
+        value = cell_value(saved, attribute)
+        if value is None:
+            raise at.misfit(f"is not a value of `{attribute.name}`")
+        return points([Fraction(value) if named else _exact(saved, at)])[0]
+    cell = Cell(low=saved.low, high=saved.high, open=saved.open, inside=saved.inside)
     least, most = attribute.bounds
-    if isinstance(attribute.type, Category | Boolean) or not _within(cell, least, most):
-        raise _UnreadableError(f"`{attribute.name}` does not have all values of one of its ranges")
+    if named or not _within(cell, least, most):
+        raise at.misfit(f"is not a range of values of `{attribute.name}`")
     return cell
-
-
-def _value(text: str, attribute: Attribute) -> Fraction:
-    """The exact number of a value; its float64 is one already unless the attribute is real."""
-    if isinstance(attribute.type, Category | Boolean):
-        return Fraction(cell_value(text, attribute) or 0)
-    return _number(text)
 
 
 def _within(cell: Cell, least: Fraction | None, most: Fraction | None) -> bool:
@@ -114,34 +126,11 @@ def _within(cell: Cell, least: Fraction | None, most: Fraction | None) -> bool:
     return low and high and cell.inside is not Inside.POINT
 
 
-def _check_cells(cells: tuple[Cell, ...], attribute: Attribute) -> None:
-    """No two cells have a value in common, none is empty, and every value with a name is a cell."""
-    if isinstance(attribute.type, Category | Boolean) and len(cells) < len(attribute.values or ()):
-        raise _UnreadableError(f"values of `{attribute.name}` are missing")
-    ordered = sorted(cells, key=lambda cell: (cell.low is not None, cell.low or 0))
-    for cell, following in zip(ordered, [*ordered[1:], None], strict=True):
-        empty = (
-            cell.low is not None
-            and cell.high is not None
-            and (cell.low > cell.high or (cell.low == cell.high and cell.open))
-        )
-        joins = following is not None and not cell.ends_before(following)
-        if empty or joins:
-            raise _UnreadableError(f"the values of `{attribute.name}` are not divided into separate cells")
-
-
-def _row(row: Any) -> Row:
-    if "normal" in row:
-        law = row["normal"]
-        return Normal(mean=_number(law["mean"]), sd=_number(law["sd"]), truncated=law.get("truncated", False) is True)
-    return tuple(_number(text) for text in row["law"])
-
-
-def _number(text: Any) -> Fraction:
-    """An exact number, written as a text so that no reader rounds it."""
+def _exact(text: str, at: Place) -> Fraction:
+    """A value as the spec writes it, exactly; a long or an exponential one is not written by anybody."""
     try:
-        if not isinstance(text, str) or len(text) > _LONGEST or "e" in text.casefold():
+        if len(text) > _LONGEST or "e" in text.casefold():
             raise ValueError
         return Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise _UnreadableError(f'{str(text)[:40]!r} is no number written as a text such as "1/3"') from None
+    except (ValueError, ZeroDivisionError) as error:
+        raise at.misfit('is not a number such as "18" or "1/3"') from error

@@ -240,7 +240,7 @@ def law_of(document: Any, name: str) -> Any:
 @pytest.mark.parametrize(
     ("spoil", "code"),
     [
-        (lambda d: d.update(version=2), "E0574"),
+        (lambda d: d.update(schema="fairdsl.population/1"), "E0574"),
         (lambda d: d.pop("laws"), "E0574"),
         (lambda d: d["laws"].append(d["laws"][0]), "E0574"),
         (lambda d: d["columns"].append(d["columns"][0]), "E0574"),
@@ -276,7 +276,7 @@ def test_documents_that_are_wrong(spoil: Callable[[Any], object], code: str, tmp
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{", '"x"', '{"fairdsl": "population", "version": 1, "columns": 3}', "[" * 100_000]
+    "text", ["", "[]", "{", '"x"', '{"schema": "fairdsl.population/2", "fairdsl": "", "columns": 3}', "[" * 100_000]
 )
 def test_texts_that_are_no_documents(text: str, tmp_path: Path) -> None:
     (tmp_path / "law.json").write_text(text)
