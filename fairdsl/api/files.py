@@ -59,7 +59,8 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     """
     from fairdsl.clock import Deadline, phase
     from fairdsl.plan.registry import sections
-    from fairdsl.solver_files.write import Partitioning, compile_spec
+    from fairdsl.solver_files.questions import Partitioning
+    from fairdsl.solver_files.write import compile_spec
 
     if (partition is not None and partition < 1) or (first is not None and (first < 1 or partition is None)):
         raise ValueError("`partition` and `first` are positive, and `first` counts partitions")

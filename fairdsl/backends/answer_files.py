@@ -2,14 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 
 from fairdsl.backends.errors import cannot_write, nothing_to_resume, result_exists
 from fairdsl.diagnostics import DiagnosticError
 
-__all__ = ["check_earlier", "write_whole"]
+__all__ = ["check_earlier", "signed", "signer", "write_whole"]
+
+#: The line in which an answer says who gave it; a comment in every format.
+_SIGNED = re.compile(r"^; solved by ([^\n]{1,100}) in ([0-9]{1,9}(?:\.[0-9]{1,9})?) s$", re.MULTILINE)
+
+
+def signed(answer: str, solver: str, seconds: float) -> str:
+    """The answer with a last line that says who gave it, and how long that took."""
+    return f"{answer}; solved by {solver} in {seconds:.3f} s\n"
+
+
+def signer(answer: str) -> tuple[str | None, float | None]:
+    """Who gave the answer and how long that took, as far as it says so.
+
+    It does by a line of :func:`signed`, or as what ``solve`` writes as JSON.
+    """
+    line = _SIGNED.search(answer)
+    if line is not None:
+        return line[1], float(line[2])
+    try:
+        said = json.loads(answer) if answer.startswith("{") else {}
+    except (ValueError, RecursionError):
+        said = {}
+    solver, seconds = (said.get("solver"), said.get("seconds")) if isinstance(said, dict) else (None, None)
+    known = float(seconds) if isinstance(seconds, int | float) and isfinite(seconds) else None
+    return (solver[:100] if isinstance(solver, str) else None), known
 
 
 def check_earlier(target: Path, *, resume: bool) -> None:

@@ -21,7 +21,7 @@ __all__ = ["command"]
     epilog="Exit codes are those of check: 0 everything required holds (or is only measured); 1 violated; "
     "2 errors, or files that do not belong together; 3 unknown.",
 )
-@click.argument("paths", metavar="DIR|RESULT...", nargs=-1, required=True, type=click.Path(exists=True))
+@click.argument("paths", metavar="[SPEC] DIR|RESULT...", nargs=-1, required=True, type=click.Path(exists=True))
 @click.option(
     "--answers",
     multiple=True,
@@ -54,6 +54,9 @@ def command(
 ) -> None:
     """Turn answers to solver files, or results of interval jobs, into one report.
 
+    Only answers are read from files: what is asked is derived from SPEC again, its models and its data, and without
+    SPEC from the spec that the folder names, which the report then says first.
+
     Of solver files DIR is the folder that `compile` wrote. A solver's output for NAME.smt2 is
     looked for in NAME.smt2.answer, .out and .txt. A pair that a solver found counts once it is replayed on the
     model; a file without an answer is unknown.
@@ -65,6 +68,8 @@ def command(
     looked for in the result's folder. Shards without a result count as undecided; of several results of one shard
     the better is taken.
     """
+    if spec is None and len(paths) > 1 and paths[0].endswith(".fair"):
+        spec, paths = paths[0], paths[1:]
     try:
         report = fairdsl.recover(
             *paths, answers=answers, spec=spec, models=models, data=data, memory=memory, timeout=timeout

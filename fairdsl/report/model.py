@@ -45,7 +45,7 @@ from fairdsl.verdict import (
     share_value,
 )
 
-__all__ = ["DemandReport", "ExitCode", "HashedFile", "PropertyReport", "Report", "SpecFile"]
+__all__ = ["DemandReport", "ExitCode", "HashedFile", "PropertyReport", "Recovered", "Report", "SpecFile"]
 
 
 class ExitCode(Enum):
@@ -295,6 +295,18 @@ class SpecFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """Where the answers of a report come from: files that somebody else may have written."""
+
+    #: The folder.
+    folder: str
+    #: Whether the spec was named; otherwise the folder says which one it is about.
+    spec_named: bool
+    #: The properties that its files are about, where they are not all of the spec's.
+    properties: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Document):
     """Everything that one run of ``check`` found out."""
 
@@ -319,6 +331,8 @@ class Report(Document):
     diagnostics: tuple[Diagnostic, ...] = ()
     #: Who ended the run before it was done: demands that were open then are unknown.
     ended: Stopped | None = None
+    #: Where answers come from that were not found by this run; None of a run that found them.
+    recovered: Recovered | None = None
 
     def __post_init__(self) -> None:
         if len({item.name for item in self.properties}) < len(self.properties):

@@ -85,6 +85,7 @@ def _block(lines: Iterable[str]) -> str:
 
 def _header(report: Report, style: Style) -> Iterator[str]:
     """What was audited: title, spec, models, data; with the hashes that pin them."""
+    yield from _recovered(report, style)
     if report.audit:
         yield style.paint(style.shown(report.audit), Paint.BOLD)
     spec = HashedFile(name="", path=report.spec.path, sha256=report.spec.sha256)
@@ -98,6 +99,21 @@ def _header(report: Report, style: Style) -> Iterator[str]:
             yield f"{'':<6} " + style.paint(confirmed(file.reading), Paint.FAINT)
         yield from _bound(file, style)
     yield f"{'seed':<6} " + style.paint(str(report.seed), Paint.FAINT)
+
+
+def _recovered(report: Report, style: Style) -> Iterator[str]:
+    """Where answers come from; what a folder says that it is about comes first, for it may be another spec."""
+    found = report.recovered
+    if found is None:
+        return
+    if not found.spec_named:
+        spec = f"spec {report.spec.path}, sha256 {report.spec.sha256}"
+        yield style.paint(style.shown(f"answers in {found.folder}, which says that it is about the {spec}"), Paint.BOLD)
+    if found.properties:
+        alone = ", ".join(found.properties)
+        yield style.paint(
+            style.shown(f"the files in {found.folder} were written for a part of it: {alone}"), Paint.BOLD
+        )
 
 
 def _bound(file: HashedFile, style: Style) -> Iterator[str]:

@@ -29,6 +29,7 @@ from fairdsl.verdict import (
     Value,
     Word,
 )
+from fairdsl.verdict.claims import in_words
 
 __all__ = [
     "EXIT",
@@ -211,8 +212,8 @@ def _word(demand: DemandReport) -> str:
     match demand.basis:
         case Basis(word=Word.SOLVER) if demand.judgement is not Judgement.UNKNOWN:
             return "the solver is taken at its word"
-        case Basis(word=Word.FILES) if not demand.witnesses and demand.judgement is not Judgement.UNKNOWN:
-            return "those who made the answers are taken at their word"
+        case Basis(claims=claims) if claims:
+            return in_words(claims)
     return ""
 
 

@@ -2,7 +2,8 @@
 
     spec --write--> files and a manifest --solve (or any other solver)--> answers --recover--> report
 
-write.py     the questions of a spec, their partitions, and the manifest      folder.py   replaced as a whole
+questions.py what a spec asks, derived when files are written and when read   folder.py   replaced as a whole
+write.py     files, and the manifest
 manifest.py  what each file asks                                              answers.py  found beside the files
 solve.py     one file, by a solver of ours                                    report.py   demands that files state
 recover.py   the report                                                       errors.py   what does not fit together

@@ -3,7 +3,7 @@
 An answer is what a solver printed. Beside ``NAME.smt2`` it is ``NAME.smt2.answer``, ``.out`` or ``.txt``, or
 ``NAME.answer``, ``.out`` or ``.txt``; so it is in a folder that is named, whose other files are left alone. A file that
 is named is matched by its name in the same way, or is a table: JSON lines ``{"file": ..., "output": ...}``
-(``.jsonl``), or CSV with the columns ``file`` and ``output`` (``.csv``).
+(``.jsonl``), or CSV with the columns ``file`` and ``output`` (``.csv``); both may also have ``solver`` and ``seconds``.
 """
 
 from __future__ import annotations
@@ -12,35 +12,70 @@ import codecs
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from fairdsl.backends.answer_files import signer
 from fairdsl.backends.encoding import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
+from fairdsl.verdict import Claim
 
-__all__ = ["answers_of"]
+__all__ = ["Output", "answer_to", "outputs_of"]
 
 _DECISIVE = ("sat", "unsat")
 _CONTRADICTED = Answer(status="malformed", detail="it has answers that contradict each other")
 
 
-def answers_of(
-    folder: Path, files: Mapping[str, Mapping[str, Any]], given: Sequence[Path], encoding: Encoding
-) -> dict[str, Answer]:
-    """The answer to each solver file that has one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What a file says that a solver printed for a solver file."""
 
-    ``files`` are the solver files, with what the manifest says of each; ``given`` are files with answers, or folders
-    of them, and where there are none those in the folder count. Raises DiagnosticError for an answer to no file, or a
-    table that cannot be read.
+    text: str
+    #: The name and the digest of the file that it stands in.
+    file: str
+    sha256: str
+    #: Who printed it and the seconds that took, as far as the file tells.
+    by: str | None = None
+    seconds: float | None = None
+
+    def claim(self, said: str) -> Claim:
+        """What is believed where this counts as an answer."""
+        return Claim(said=said, file=self.file, sha256=self.sha256, by=self.by, seconds=self.seconds)
+
+
+def outputs_of(folder: Path, names: Sequence[str], given: Sequence[Path]) -> dict[str, list[Output]]:
+    """What is said to be printed for each of the solver files that are called so.
+
+    ``given`` are files with answers, or folders of them, and where there are none those in the folder count. Raises
+    DiagnosticError for an answer to no file, or a table that cannot be read.
     """
-    found: dict[str, list[Answer]] = {}
-    names = list(files)
+    found: dict[str, list[Output]] = {}
     for name, output in _given(given, names) if given else _beside(folder, names):
-        found.setdefault(name, []).append(encoding.answer(output, files[name]))
-    return {name: _one(answers) for name, answers in found.items()}
+        found.setdefault(name, []).append(output)
+    return found
+
+
+def answer_to(
+    outputs: Sequence[Output], about: Mapping[str, Any], encoding: Encoding
+) -> tuple[Answer, tuple[Claim, ...]]:
+    """The answer that the outputs come to, and what is believed where it decides.
+
+    ``about`` is what is known of the solver file.
+    """
+    answers = [encoding.answer(output.text, about) for output in outputs]
+    answer = _one(answers)
+    said = "value" if answer.bounds is not None else answer.status
+    claims = tuple(
+        output.claim(said)
+        for output, one in zip(outputs, answers, strict=True)
+        if one.status == answer.status and (one.bounds is not None or one.status == "unsat")
+    )
+    return answer, claims
 
 
 def _one(answers: Sequence[Answer]) -> Answer:
@@ -68,15 +103,15 @@ def _overlap(answers: Sequence[Answer]) -> Answer:
     return replace(max(answers, key=lambda answer: len(answer.values)), bounds=(low, high))
 
 
-def _beside(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _beside(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, Output]]:
     for name in names:
         for candidate in answer_names(name):
             path = folder / candidate
             if path.is_file():
-                yield name, _text(path)
+                yield name, _output(path)
 
 
-def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, Output]]:
     by_answer = {candidate: name for name in names for candidate in answer_names(name)}
     known = frozenset(names)
     for path in paths:
@@ -89,7 +124,7 @@ def _given(paths: Sequence[Path], names: Sequence[str]) -> Iterator[tuple[str, s
                     raise DiagnosticError(errors.foreign_answer(str(path), name, names))
                 yield base, output
         elif path.name in by_answer:
-            yield by_answer[path.name], _text(path)
+            yield by_answer[path.name], _output(path)
         else:
             raise DiagnosticError(errors.foreign_answer(str(path), _without_ending(path.name), names))
 
@@ -98,36 +133,58 @@ def _without_ending(name: str) -> str:
     return next((name.removesuffix(ending) for ending in ANSWER_ENDINGS if name.endswith(ending)), name)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
+def _output(path: Path) -> Output:
+    """A file that is an answer as a whole."""
+    content = path.read_bytes()
+    text = _text(content)
+    by, seconds = signer(text)
+    return Output(text=text, file=path.name, sha256=sha256(content).hexdigest(), by=by, seconds=seconds)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, Output]]:
     """JSON lines; one that is none is an answer to nothing."""
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    content = path.read_bytes()
+    digest = sha256(content).hexdigest()
+    for number, line in enumerate(_text(content).splitlines(), start=1):
         if line.strip():
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 row = None
-            yield _row(path, number, row if isinstance(row, dict) else {})
+            yield _row(path, digest, number, row if isinstance(row, dict) else {})
 
 
-def _rows(path: Path) -> Iterator[tuple[str, str]]:
-    reader = csv.DictReader(_text(path).splitlines(keepends=True))
+def _rows(path: Path) -> Iterator[tuple[str, Output]]:
+    content = path.read_bytes()
+    digest = sha256(content).hexdigest()
+    reader = csv.DictReader(_text(content).splitlines(keepends=True))
     try:
         for row in reader:
-            yield _row(path, reader.line_num, row)
+            yield _row(path, digest, reader.line_num, row)
     except csv.Error as error:
         raise DiagnosticError(errors.no_answers(str(path), reader.line_num)) from error
 
 
-def _row(path: Path, number: int, row: Mapping[str, object]) -> tuple[str, str]:
-    name, output = row.get("file"), row.get("output")
-    if not isinstance(name, str) or not isinstance(output, str):
+def _row(path: Path, digest: str, number: int, row: Mapping[str, object]) -> tuple[str, Output]:
+    name, text = row.get("file"), row.get("output")
+    if not isinstance(name, str) or not isinstance(text, str):
         raise DiagnosticError(errors.no_answers(str(path), number))
-    return name, output
+    by, seconds = signer(text)
+    by = str(row["solver"]) if row.get("solver") else by
+    seconds = _seconds(row["seconds"]) if row.get("seconds") else seconds
+    return name, Output(text=text, file=path.name, sha256=digest, by=by, seconds=seconds)
 
 
-def _text(path: Path) -> str:
+def _seconds(said: object) -> float | None:
+    try:
+        seconds = float(str(said))
+    except ValueError:
+        return None
+    return seconds if isfinite(seconds) else None
+
+
+def _text(content: bytes) -> str:
     """The text, whatever its bytes are: what is no text is no answer. Some shells write UTF-16, with a mark of it."""
-    content = path.read_bytes()
     wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = content.decode("utf-16" if wide else "utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n")

@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 
 from fairdsl.codec import Document, MisfitError, from_plain, plain
 from fairdsl.codec.text import plain_of, text_of
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.elaborate import Elaborated
 from fairdsl.solver_files import errors
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "answer_names",
     "files_named",
     "read_manifest",
+    "refusal",
     "written",
 ]
 
@@ -119,14 +121,27 @@ class Manifest(Document):
 
     SCHEMA: ClassVar[str] = "fairdsl.manifest/2"
 
+    #: The format's name, as `--to` takes it.
     format: str
+    #: What was set of the options that the files depend on, by path, as the command line writes it.
+    options: Mapping[str, str] = field(default_factory=dict)
+    #: The properties that the files are about, where not all were asked for.
+    properties: tuple[str, ...] = ()
+    #: The spec.
     spec: SpecFile
+    #: Every model that a question is about.
     models: tuple[ModelFile, ...]
+    #: The demands that the files ask.
     questions: tuple[Question, ...]
     #: What is said of each file by its name, with its sha256.
     files: Mapping[str, Mapping[str, Any]]
     #: The demands that the format cannot express.
     refused: tuple[Mapping[str, str], ...]
+
+
+def refusal(item: Elaborated, why: Diagnostic) -> dict[str, str]:
+    """What is said of a demand that the format cannot express."""
+    return {"property": item.property.name, "demand": item.demand.text, "code": why.code, "title": why.title}
 
 
 def written(manifest: Manifest) -> bytes:

@@ -1,10 +1,10 @@
 """Answers to solver files become the report that ``check`` would give.
 
-    manifest --sources--> problems --files--> answers --encoding.recover--> a verdict a part --_joined--> verdicts
-        --gather--> report
+    spec, models, data --derived--> questions --held against--> manifest and files
+    answers --encoding.recover--> a verdict a part --_joined--> verdicts --gather--> report
 
-The spec and its models are read again, and must be those that the files were written from; the solver files must
-be the ones that were written. Of partitions the property holds only if every one of them does.
+Only answers are believed, and the verdict says whose. The questions, the files and what settles them are derived again;
+a folder that asks something else is refused. Of partitions the property holds only if every one of them does.
 """
 
 from __future__ import annotations
@@ -13,29 +13,42 @@ import json
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.encoding import Answer, ByParts, Encoding, Lowered, Parts, Standalone, encoding_of
+from fairdsl.backends.encoding import ByParts, Encoding, Parts, Standalone, encoding_of
 from fairdsl.backends.errors import nothing_to_recover
 from fairdsl.backends.formats import FORMATS, format_of
-from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.elaborate import Elaborated, elaborate
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem
-from fairdsl.plan.expressible import expressible
+from fairdsl.options import Run, options_of, split_settings
+from fairdsl.plan.registry import sections
 from fairdsl.replay import shortened
 from fairdsl.report.gather import Gathering
-from fairdsl.report.hashes import hashed_models
-from fairdsl.report.model import HashedFile, Report
-from fairdsl.semantics import front_end
+from fairdsl.report.model import Recovered, Report
 from fairdsl.solver_files import errors
-from fairdsl.solver_files.answers import answers_of
-from fairdsl.solver_files.manifest import MANIFEST, Manifest, Part, Question, read_manifest
+from fairdsl.solver_files.answers import Output, answer_to, outputs_of
+from fairdsl.solver_files.manifest import MANIFEST, Manifest, Part, Question, read_manifest, refusal
+from fairdsl.solver_files.questions import Asking, Derivation, Derived, Partitioning, derived, encoding_under
 from fairdsl.solver_files.report import report_of
-from fairdsl.verdict import Coverage, Evidence, Holds, Reason, Refused, Tally, Unknown, Verdict, Violated, Word, worst
+from fairdsl.verdict import (
+    Arithmetic,
+    Claim,
+    Coverage,
+    Evidence,
+    Holds,
+    Reason,
+    Refused,
+    Tally,
+    Unknown,
+    Verdict,
+    Violated,
+    Word,
+    worst,
+)
 
 __all__ = ["recover_files"]
 
@@ -100,45 +113,93 @@ def _recover_answers(
     models: Mapping[str, str],
     data: Mapping[str, str],
 ) -> Report:
-    """The report on the solver files in a folder, from the answers to them; spec and models are read again."""
+    """The report on the solver files in a folder, from the answers to them; what they ask is derived again."""
     manifest = read_manifest(folder / MANIFEST)
     if manifest.format not in FORMATS:
         what = f"it is about files of the format `{manifest.format}`, which this fairdsl does not write"
         raise DiagnosticError(errors.unreadable_manifest(str(folder / MANIFEST), what))
-    encoding = encoding_of(manifest.format)
-    _unchanged_files(folder, manifest)
     path = _spec_path(folder, manifest) if spec is None else spec
-    checked, warnings = front_end(path)
-    if checked.source.sha256 != manifest.spec.sha256:
-        raise DiagnosticError(errors.outdated(path, "the spec has changed since the files were written", _AGAIN))
-    checked = checked.restricted_to(_properties(manifest))
-    elaborated = elaborate(checked, models, data=data)
-    _unchanged_models(manifest, hashed_models(checked, elaborated.models, models))
-    asking = {name: about for name, about in manifest.files.items() if about.get("role") != "network"}
-    recovering = _Recovering(manifest, encoding, answers_of(folder, asking, answers, encoding))
-    gathering = Gathering(checked, elaborated, warnings, path=path, models=models, data=data)
-    for item in elaborated.demands:
-        verdict = recovering.verdict(item)
-        if verdict is not None:
-            gathering.add(item, _by_others(verdict, item.problem))
-    return gathering.report()
-
-
-def _by_others(verdict: Verdict, problem: Problem) -> Verdict:
-    """The verdict, which says that others ran the solvers: it is no use to offer them options of `check`."""
-    if isinstance(verdict, Refused):
-        return verdict
-    basis = replace(verdict.evidence.basis, word=Word.FILES).about(problem)
-    return replace(verdict, evidence=replace(verdict.evidence, basis=basis))
+    derivation = _derived_again(folder, manifest, path, models, data)
+    asking = [name for name, about in manifest.files.items() if about.get("role") != "network"]
+    recovering = _Recovering(folder, manifest, outputs_of(folder, asking, answers))
+    gathering = Gathering(
+        derivation.spec, derivation.elaborated, derivation.warnings, path=path, models=models, data=data
+    )
+    for one, question in zip(derivation.askings, manifest.questions, strict=True):
+        gathering.add(one.item, recovering.verdict(one, question))
+    recovering.nothing_else()
+    for item, why in derivation.refused:
+        if item.demand.required:
+            gathering.add(item, Refused(diagnostics=(why,)))
+    named = Recovered(folder=str(folder), spec_named=spec is not None, properties=manifest.properties)
+    return replace(gathering.report(), recovered=named)
 
 
 _AGAIN = "write the files again with `fairdsl compile`, and solve them"
 
 
-def _properties(manifest: Manifest) -> frozenset[str]:
-    """The properties that were asked for: each has a question, or a demand that the format cannot express."""
-    refused = (str(one.get("property")) for one in manifest.refused)
-    return frozenset((*(one.property for one in manifest.questions), *refused))
+def _derived_again(
+    folder: Path, manifest: Manifest, path: str, models: Mapping[str, str], data: Mapping[str, str]
+) -> Derivation:
+    """What the spec asks, and asked when the files were written; DiagnosticError where the folder is about another."""
+    where = str(folder / MANIFEST)
+    try:
+        set_ = options_of(
+            Run(), split_settings(f"{one}={value}" for one, value in manifest.options.items()), sections()
+        )
+        encoding = encoding_under(manifest.format, set_)
+        derivation = derived(path, encoding, models, data, manifest.properties, _cut(manifest))
+    except DiagnosticError as error:
+        _same_spec(path, sha256(Path(path).read_bytes()).hexdigest(), manifest)
+        if all(found.code in _ABOUT_THE_FOLDER for found in error.diagnostics):
+            raise DiagnosticError(errors.unreadable_manifest(where, error.diagnostics[0].title)) from error
+        raise
+    _same_spec(path, derivation.spec.source.sha256, manifest)
+    expected = {file.name: file.sha256 for file in manifest.models}
+    for file in derivation.models:
+        if expected.get(file.name) != file.sha256:
+            what = f"the model `{file.name}` is another file than the one that the solver files are about"
+            help_ = f"give the file as it was with `--model {file.name}=PATH`, or write the solver files again"
+            raise DiagnosticError(errors.outdated(file.path or file.name, what, help_))
+    asks = [(one.item.property.name, one.item.demand.text) for one in derivation.askings]
+    said = [(question.property, question.demand) for question in manifest.questions]
+    if asks != said:
+        what = _of_lists([f"`{demand}` of `{name}`" for name, demand in asks], [f"`{d}` of `{n}`" for n, d in said])
+        raise DiagnosticError(errors.other_questions(where, what))
+    if [refusal(item, why) for item, why in derivation.refused] != [dict(one) for one in manifest.refused]:
+        raise DiagnosticError(errors.other_questions(where, "its `refused` are not what the format cannot express"))
+    return derivation
+
+
+def _same_spec(path: str, digest: str, manifest: Manifest) -> None:
+    if digest != manifest.spec.sha256:
+        raise DiagnosticError(errors.outdated(path, "the spec has changed since the files were written", _AGAIN))
+
+
+#: What is wrong with options and names that the folder gives, which the user of `recover` did not write.
+_ABOUT_THE_FOLDER = ("E0601", "E0602", "E0603", "E0604", "E0660", "E0661", "E0662")
+
+
+def _of_lists(derived_: Sequence[str], said: Sequence[str]) -> str:
+    """The first thing in which two lists differ."""
+    for ours, theirs in zip(derived_, said, strict=False):
+        if ours != theirs:
+            return f"it has {theirs} where the spec has {ours}"
+    if len(said) < len(derived_):
+        return f"it lacks {derived_[len(said)]}"
+    return f"it has {said[len(derived_)]}, which the spec does not ask in this format"
+
+
+def _cut(manifest: Manifest) -> Partitioning | None:
+    """How the folder says that questions are cut, all of them alike."""
+    cuts = {(one.partitions.size, one.partitions.seed) for one in manifest.questions if one.partitions is not None}
+    if not cuts:
+        return None
+    (size, seed), *others = cuts
+    if others or any(one.partitions is None for one in manifest.questions) or size < 1:
+        raise DiagnosticError(errors.unreadable_manifest(MANIFEST, "its questions are cut in different ways"))
+    # A grid of fewer partitions has files for all of them.
+    return Partitioning(size=size, first=max(len(one.parts) for one in manifest.questions), seed=seed)
 
 
 def _spec_path(folder: Path, manifest: Manifest) -> str:
@@ -147,29 +208,8 @@ def _spec_path(folder: Path, manifest: Manifest) -> str:
     for path in (folder / written, folder / Path(written).name):
         if path.is_file():
             return os.path.normpath(path)
-    help_ = "name the spec with `--spec SPEC`"
+    help_ = "name the spec: `fairdsl recover SPEC DIR`"
     raise DiagnosticError(errors.outdated(str(folder / written), "there is no such spec", help_))
-
-
-def _unchanged_files(folder: Path, manifest: Manifest) -> None:
-    for name, about in manifest.files.items():
-        try:
-            digest = sha256((folder / Path(name).name).read_bytes()).hexdigest()
-        except OSError as error:
-            what = "the solver file is missing"
-            raise DiagnosticError(errors.outdated(str(folder / name), what, "copy it beside the manifest")) from error
-        if digest != about.get("sha256"):
-            what = "the solver file has changed since it was written"
-            raise DiagnosticError(errors.outdated(str(folder / name), what, _AGAIN))
-
-
-def _unchanged_models(manifest: Manifest, hashed: Sequence[HashedFile]) -> None:
-    expected = {file.name: file.sha256 for file in manifest.models}
-    for file in hashed:
-        if expected.get(file.name) != file.sha256:
-            what = f"the model `{file.name}` is another file than the one that the solver files are about"
-            help_ = f"give the file as it was with `--model {file.name}=PATH`, or write the solver files again"
-            raise DiagnosticError(errors.outdated(file.path or file.name, what, help_))
 
 
 #: Seconds to look for somebody to compare before a proof is reported as it is.
@@ -180,68 +220,129 @@ _SECONDS_FOR_PAIRS = 20.0
 
 @dataclass(frozen=True)
 class _Recovering:
-    """Verdicts of questions from the answers to their files."""
+    """Verdicts of questions from the answers to their files, which are held against what is derived."""
 
+    folder: Path
     manifest: Manifest
-    encoding: Encoding
-    answers: Mapping[str, Answer]
+    outputs: Mapping[str, Sequence[Output]]
+    #: The digests of the files that were derived so far.
+    _derived: dict[str, str] = field(default_factory=dict)
 
-    def verdict(self, item: Elaborated) -> Verdict | None:
-        """What a demand came to; None for a measure that the files do not ask."""
-        problem = expressible(item, self.encoding)
-        if isinstance(problem, Diagnostic):
-            return Refused(diagnostics=(problem,)) if item.demand.required else None
-        question = self._question(item)
-        evidence = self.encoding.evidence(problem)
-        if question is None:
-            return Unknown(reason=Reason.INCOMPLETE, detail="no solver file asks this", evidence=evidence)
-        verdict = (
-            self._joined(problem, question, evidence) if question.partitions else self._part(problem, question.parts[0])
+    def verdict(self, asking: Asking, question: Question) -> Verdict:
+        """What a demand came to."""
+        parts: list[Part] = []
+        found: list[tuple[Part, Verdict, tuple[Claim, ...]]] = []
+        for one in asking.parts():
+            self._hold_against(one.lowered.files)
+            parts.append(one.part)
+            found.append((one.part, *self._part(asking.encoding, one)))
+        asked = asking.question(parts)
+        if asked != question:
+            what = f"of `{question.demand}` in `{question.property}`, {_differing(asked, question)}"
+            raise DiagnosticError(errors.other_questions(str(self.folder / MANIFEST), what))
+        grid = asking.grid
+        if grid is None:
+            ((_, verdict, claims),) = found
+        else:
+            evidence = asking.encoding.evidence(asking.problem)
+            verdict = _joined(grid, asked, evidence, {_number(part): one for part, one, _ in found})
+            claims = tuple(claim for _, _, all_of in found for claim in all_of)
+        if isinstance(verdict, Holds) and isinstance(asking.encoding, ByParts):
+            vacuous = asking.encoding.compares_nobody(asking.problem, Budget.of(_SECONDS_FOR_ANYBODY))
+            verdict = Holds(evidence=replace(verdict.evidence, vacuous=vacuous))
+        else:
+            verdict = shortened(verdict, asking.problem, _SECONDS_FOR_PAIRS)
+        return _on_their_word(verdict, asking.problem, claims)
+
+    def nothing_else(self) -> None:
+        """DiagnosticError where the folder speaks of files that nothing asks for."""
+        other = next((name for name in self.manifest.files if name not in self._derived), None)
+        if other is not None:
+            what = f"it speaks of `{other}`, which the spec does not need"
+            raise DiagnosticError(errors.other_questions(str(self.folder / MANIFEST), what))
+
+    def _part(self, encoding: Encoding, one: Derived) -> tuple[Verdict, tuple[Claim, ...]]:
+        """The verdict on a part, and what it believes."""
+        read = {
+            name: answer_to(self.outputs[name], one.lowered.described.get(name, {}), encoding)
+            for name in one.lowered.files
+            if name in self.outputs
+        }
+        answers = {name: answer for name, (answer, _) in read.items()}
+        return (
+            encoding.recover(one.problem, one.lowered, answers),
+            tuple(claim for _, claims in read.values() for claim in claims),
         )
-        if isinstance(verdict, Holds) and isinstance(self.encoding, ByParts):
-            vacuous = self.encoding.compares_nobody(problem, Budget.of(_SECONDS_FOR_ANYBODY))
-            return Holds(evidence=replace(verdict.evidence, vacuous=vacuous))
-        return shortened(verdict, problem, _SECONDS_FOR_PAIRS)
 
-    def _question(self, item: Elaborated) -> Question | None:
-        number = 1 + item.property.demands.index(item.demand)
-        return next(
-            (one for one in self.manifest.questions if (one.property, one.number) == (item.property.name, number)),
-            None,
-        )
+    def _hold_against(self, files: Mapping[str, bytes]) -> None:
+        """DiagnosticError where the manifest, or what lies in the folder, is not what is derived."""
+        for name, content in files.items():
+            digest = sha256(content).hexdigest()
+            if self._derived.setdefault(name, digest) != self.manifest.files.get(name, {}).get("sha256"):
+                what = f"its `{name}` is not the file that the spec, its models and its data come to"
+                raise DiagnosticError(errors.other_questions(str(self.folder / MANIFEST), what))
+            path = self.folder / name
+            try:
+                changed = sha256(path.read_bytes()).hexdigest() != digest
+            except OSError as error:
+                what = "the solver file is missing"
+                raise DiagnosticError(errors.outdated(str(path), what, "copy it beside the manifest")) from error
+            if changed:
+                what = "the solver file has changed since it was written"
+                raise DiagnosticError(errors.outdated(str(path), what, _AGAIN))
 
-    def _part(self, problem: Problem, part: Part) -> Verdict:
-        lowered = Lowered(
-            files={}, settled_by=part.settled_by, described=self.manifest.files, quantities=part.quantities
-        )
-        return self.encoding.recover(problem, lowered, self.answers)
 
-    def _joined(self, problem: Problem, question: Question, evidence: Evidence) -> Verdict:
-        """The verdict on all partitions: their tallies are in the evidence."""
-        assert question.partitions is not None
-        if not isinstance(self.encoding, ByParts):
-            what = f"files of the format `{self.manifest.format}` are not cut into partitions"
-            raise DiagnosticError(errors.unreadable_manifest(MANIFEST, what))
-        grid = self.encoding.parts(problem, question.partitions.size)
-        verdicts: dict[int, Verdict] = {}
-        for part in question.parts:
-            index = part.partition
-            if index is None or not 0 <= index < grid.count or part.box != grid.words(index):
-                what = f"this fairdsl cuts `{question.property}` into other partitions"
-                raise DiagnosticError(errors.outdated(MANIFEST, what, _AGAIN))
-            # A pair beside the point that a solver found says something about this part only if it lies in it.
-            verdicts[index] = self._part(grid.problem(index), part)
-        evidence = replace(evidence, coverage=_coverage(grid, question.partitions.size, verdicts))
-        violations = [verdict for verdict in verdicts.values() if isinstance(verdict, Violated)]
-        if violations:
-            return replace(violations[0], evidence=evidence)
-        undecided = [verdict for verdict in verdicts.values() if isinstance(verdict, Unknown)]
-        if undecided:
-            return replace(worst(undecided), evidence=evidence)
-        if len(verdicts) < grid.count:
-            detail = f"{grid.count - len(verdicts):,} of {grid.count:,} partitions have no file"
-            return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=evidence)
-        return Holds(evidence=evidence)
+def _differing(ours: Question, theirs: Question) -> str:
+    """The first thing that a manifest says of a question otherwise."""
+    names = ("number", "fidelity", "verdict", "clauses", "formula", "partitions")
+    other = next((name for name in names if getattr(ours, name) != getattr(theirs, name)), None)
+    if other is not None:
+        return f"its `{other}` is not what the spec comes to"
+    if len(ours.parts) != len(theirs.parts):
+        return f"it has {len(theirs.parts):,} parts and not {len(ours.parts):,}"
+    place, keys = next(
+        (number, [name for name in Part.__dataclass_fields__ if getattr(one, name) != getattr(other, name)])
+        for number, (one, other) in enumerate(zip(ours.parts, theirs.parts, strict=True), start=1)
+        if one != other
+    )
+    return f"`{keys[0]}` of part {place:,} is not what the spec comes to"
+
+
+def _number(part: Part) -> int:
+    assert part.partition is not None, "a part of a question that is cut has a number"
+    return part.partition
+
+
+def _on_their_word(verdict: Verdict, problem: Problem, claims: Sequence[Claim]) -> Verdict:
+    """The verdict with what it rests on: a pair was replayed here; whatever else was answered is somebody's word."""
+    if isinstance(verdict, Refused):
+        return verdict
+    basis = verdict.evidence.basis.about(problem)
+    match verdict:
+        case Violated(witnesses=pairs):
+            both = bool(pairs) and all(pair.replay.float32 for pair in pairs)
+            basis = replace(basis, arithmetic=Arithmetic.DEPLOYED if both else Arithmetic.EXACT, word=Word.OWN)
+        case Unknown():
+            basis = replace(basis, word=Word.FILES)
+        case _ if claims:
+            basis = replace(basis, arithmetic=Arithmetic.CLAIMED, word=Word.FILES, claims=tuple(claims))
+    return replace(verdict, evidence=replace(verdict.evidence, basis=basis))
+
+
+def _joined(grid: Parts, question: Question, evidence: Evidence, verdicts: Mapping[int, Verdict]) -> Verdict:
+    """The verdict on all partitions: their tallies are in the evidence."""
+    assert question.partitions is not None
+    evidence = replace(evidence, coverage=_coverage(grid, question.partitions.size, verdicts))
+    violations = [verdict for verdict in verdicts.values() if isinstance(verdict, Violated)]
+    if violations:
+        return replace(violations[0], evidence=evidence)
+    undecided = [verdict for verdict in verdicts.values() if isinstance(verdict, Unknown)]
+    if undecided:
+        return replace(worst(undecided), evidence=evidence)
+    if len(verdicts) < grid.count:
+        detail = f"{grid.count - len(verdicts):,} of {grid.count:,} partitions have no file"
+        return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=evidence)
+    return Holds(evidence=evidence)
 
 
 def _coverage(grid: Parts, size: int, verdicts: Mapping[int, Verdict]) -> Coverage:

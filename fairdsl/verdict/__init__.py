@@ -1,6 +1,7 @@
 """Verdicts and the logic of judging and joining them: pure data, no engines."""
 
 from fairdsl.verdict.basis import Arithmetic, Basis, Source, Word
+from fairdsl.verdict.claims import Claim, Sampled
 from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
@@ -36,6 +37,7 @@ __all__ = [
     "Basis",
     "ByDecider",
     "Cell",
+    "Claim",
     "Coverage",
     "Decider",
     "DifferingRow",
@@ -56,6 +58,7 @@ __all__ = [
     "Region",
     "Replay",
     "Restriction",
+    "Sampled",
     "Shares",
     "Source",
     "Tally",

@@ -13,6 +13,7 @@ from fairdsl.codec import Lower
 from fairdsl.ir.population import Population, Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.reading import Reading
+from fairdsl.verdict.claims import Claim
 
 __all__ = ["Arithmetic", "Basis", "Source", "Word"]
 
@@ -28,6 +29,8 @@ class Arithmetic(Enum):
     ESTIMATE = "estimate"
     #: A black box's own answers, whatever arithmetic it computes them in.
     ANSWERS = "answers"
+    #: Whatever arithmetic those computed in whose answers are taken from files.
+    CLAIMED = "claimed"
 
 
 class Word(Enum):
@@ -53,12 +56,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What a verdict rests on. Engines say ``arithmetic``, ``margin`` and ``word``; :meth:`about` adds the rest."""
+    """What a verdict rests on. Engines say ``arithmetic``, ``margin``, ``word``, ``claims``; :meth:`about` the rest."""
 
     arithmetic: Arithmetic = Arithmetic.EXACT
     #: By how much the scores may move at least without changing what was proved; None: not known, or nothing proved.
     margin: Lower | None = None
     word: Word = Word.OWN
+    #: What is believed because files say it.
+    claims: tuple[Claim, ...] = ()
     #: Digest of the model's file; None for a model that is written in the spec, or a Python function.
     model: str | None = None
     #: How far the reading of that file was held against it; None where no file is read.

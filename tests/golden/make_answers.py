@@ -6,9 +6,11 @@ Needed again whenever the manifest's content changes.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import fairdsl
+from fairdsl.solver_files.manifest import Part, read_manifest, written
 
 ERRORS = Path(__file__).parent / "errors"
 SPEC = ERRORS / "E0607-spec-for-a-job" / "spec.fair"
@@ -20,6 +22,7 @@ def main() -> None:
         "E0621-spec-has-changed",
         "E0622-manifest-cut-off",
         "E0623-table-without-output",
+        "E0626-settled-by-nothing",
     )
     for case in cases:
         folder = ERRORS / case
@@ -30,7 +33,15 @@ def main() -> None:
     changed.write_text(changed.read_text().replace("90", "80"))
     manifest = ERRORS / "E0622-manifest-cut-off" / "manifest.json"
     manifest.write_bytes(manifest.read_bytes()[:200])
+    _settle_by_nothing(ERRORS / "E0626-settled-by-nothing" / "manifest.json")
     (ERRORS / "E0623-table-without-output" / "answers.jsonl").write_text('{"file": "sex_never_decides.smt2"}\n')
+
+
+def _settle_by_nothing(path: Path) -> None:
+    """What a forger writes: nothing is needed for the answer, and the sha256 fits."""
+    manifest = read_manifest(path)
+    settled = [replace(one, parts=(Part(settled_by=((),)),)) for one in manifest.questions]
+    path.write_bytes(written(replace(manifest, questions=tuple(settled))))
 
 
 if __name__ == "__main__":

@@ -113,8 +113,12 @@ def recovered(folder: Path, *options: object) -> list[dict[str, Any]]:
 
 
 def _by(found: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
-    """The demands without whose word they are, which is this."""
-    assert {demand["basis"].pop("word") for demand in found if "basis" in demand} <= {word}
+    """The demands without whose word they are: this, where something is taken from files."""
+    for demand in found:
+        basis = demand.get("basis", {})
+        claims, arithmetic, whose = (basis.pop(name, None) for name in ("claims", "arithmetic", "word"))
+        assert bool(claims) == (arithmetic == "claimed")
+        assert whose in ((word, None) if claims or demand["judgement"] == "unknown" else ("own", None))
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.answer_files import check_earlier, write_whole
+from fairdsl.backends.answer_files import check_earlier, signed, write_whole
 from fairdsl.backends.encoding import Answer, Solved, Solving
 from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.engine import answer_of_z3, solver_name
@@ -78,7 +78,7 @@ def solve_script(path: Path, how: Solving, dialect: Dialect) -> SolvedScript:
     began = time.monotonic()
     found = answer_of_z3(text, how.budget)
     seconds = time.monotonic() - began
-    write_whole(target, dialect.printed(text, found).encode())
+    write_whole(target, signed(dialect.printed(text, found), solver_name(), seconds).encode())
     return _solved(path, target, found, seconds, solver_name())
 
 

@@ -1,6 +1,7 @@
 ; sex_never_decides: is there a pair that breaks the demand? unsat: the property holds.
 (set-option :produce-models true)
 (set-logic QF_LIRA)
+(echo "fairdsl-41ccfaa1b85b54bc")
 
 ; the individuals: x is what both share
 ; sex (line 2)
