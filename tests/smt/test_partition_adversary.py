@@ -96,7 +96,7 @@ def test_volumes_and_places_of_violations_are_not_taken_from_the_file(tmp_path) 
     violated = next(line for line in lines if line["verdict"] == "violated")
     fair = next(line for line in lines if line["verdict"] == "holds")
     # A real violation, of another partition.
-    fair |= {"verdict": "violated", "witness": violated["witness"], "volume": "7"}
+    fair |= {"verdict": "violated", "by": "sampling", "witness": violated["witness"], "volume": "7"}
     rewritten(path, [header, *lines])
     again = asked(ALWAYS, size=10, ledger=str(path), resume=True)
     assert again.evidence.coverage.holds == whole.evidence.coverage.holds

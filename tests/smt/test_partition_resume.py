@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from fairdsl.backends.smt.partition.ledger import Ledger
 from fairdsl.backends.smt.sieves.sampling import Sampler, Suspect
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.verdict import Ended, Holds, Reason, Unknown
+from fairdsl.verdict import Arithmetic, Ended, Holds, Reason, Unknown, Word
 from tests.builders import category, domain, integer, layer, linear, model, problem, score
 from tests.smt.partition_tools import asked
 from tests.solvers import InProcess
@@ -47,9 +48,10 @@ def rewritten(path, lines) -> None:
 
 
 def forged(path, number: str, **said) -> None:
-    """The ledger with another verdict on a partition."""
+    """The ledger with another verdict on a partition; what is None is left out."""
     header, *lines = lines_of(path)
-    rewritten(path, [header, *(line | said if line["partition"] == number else line for line in lines)])
+    other = [line | said if line["partition"] == number else line for line in lines]
+    rewritten(path, [header, *({key: value for key, value in line.items() if value is not None} for line in other)])
 
 
 class Fails(InProcess):
@@ -63,7 +65,7 @@ def test_what_holds_by_bounds_is_bounded_again(tmp_path) -> None:
     path = tmp_path / "verdicts.jsonl"
     whole = asked(UNFAIR, size=5, ledger=str(path))
     wrong = next(line["partition"] for line in lines_of(path)[1:] if line["verdict"] == "violated")
-    forged(path, wrong, verdict="holds", by="bounds")
+    forged(path, wrong, verdict="holds", by="bounds", witness=None)
     before = len(lines_of(path))
     again = asked(UNFAIR, size=5, ledger=str(path), resume=True)
     assert again.evidence.coverage.violated == whole.evidence.coverage.violated
@@ -91,9 +93,10 @@ def test_the_units_that_bounds_decide_are_averaged_over_all_of_the_file(tmp_path
     assert 0 <= third.compression <= 1
 
 
-def test_what_solvers_proved_is_taken_and_the_report_says_so(tmp_path) -> None:
+def test_what_solvers_proved_is_taken_and_the_report_says_so(tmp_path, monkeypatch) -> None:
     path = tmp_path / "verdicts.jsonl"
     whole = asked(FAIR, size=10, ledger=str(path))
+    digest = sha256(path.read_bytes()).hexdigest()
     assert isinstance(whole, Holds)
     solved = sum(line["by"] != "bounds" for line in lines_of(path)[1:])
     assert solved > 0
@@ -101,9 +104,48 @@ def test_what_solvers_proved_is_taken_and_the_report_says_so(tmp_path) -> None:
     assert isinstance(again, Holds)
     assert again.evidence.coverage.holds == whole.evidence.coverage.holds
     assert again.evidence.coverage.compression == whole.evidence.coverage.compression
-    (note,) = (note for note in again.evidence.notes if "taken from" in note)
-    assert note.startswith(f"that {solved} of the partitions hold is taken from")
-    assert not any("taken from" in note for note in whole.evidence.notes)
+    basis = again.evidence.basis
+    (claim,) = basis.claims
+    assert (claim.said, claim.file, claim.by) == (f"{solved} of the partitions hold", str(path), "an earlier run")
+    assert (basis.word, basis.arithmetic, claim.sha256) == (Word.FILES, Arithmetic.CLAIMED, digest)
+    assert whole.evidence.basis.claims == ()
+    # Nothing is taken where everything is asked again, or where nobody else can have written the file.
+    again = asked(FAIR, size=10, ledger=str(path), resume=True, recheck=True)
+    assert (isinstance(again, Holds), again.evidence.basis.claims) == (True, ())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    private = tmp_path / "fairdsl" / "ledgers"
+    private.mkdir(mode=0o700, parents=True)
+    kept = private / "verdicts.jsonl"
+    kept.write_bytes(path.read_bytes())
+    for mode, claims in ((0o700, 0), (0o755, 1)):
+        private.chmod(mode)
+        again = asked(FAIR, size=10, ledger=str(kept), resume=True, pool_of=Fails)
+        assert (isinstance(again, Holds), len(again.evidence.basis.claims)) == (True, claims)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"verdict": "holds", "by": "sampling", "witness": None},
+        {"verdict": "holds", "by": "z3"},  # with a witness
+        {"verdict": "violated", "by": "bounds"},
+        {"verdict": "violated", "by": "sampling", "witness": None},
+        {"verdict": "holds", "by": "z3", "witness": None, "units": True},
+        {"verdict": "holds", "by": "z3", "witness": None, "units": 77, "undecided_units": 0},
+        {"verdict": "holds", "by": "z3", "witness": None, "seconds": -1},
+        {"verdict": "holds", "by": "z3", "witness": None, "box": {"x": [0, 1]}},
+        {"verdict": "holds", "by": "z3", "witness": None, "volume": "1"},
+        {"verdict": "unknown", "by": "z3", "witness": None, "reason": "none"},
+        {"by": "z3", "trust": "me"},
+    ],
+)
+def test_a_line_that_no_run_writes_is_refused(tmp_path, said) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    asked(UNFAIR, size=5, ledger=str(path))
+    wrong = next(line["partition"] for line in lines_of(path)[1:] if line["verdict"] == "violated")
+    forged(path, wrong, **said)
+    with pytest.raises(DiagnosticError, match="E0612"):
+        asked(UNFAIR, size=5, ledger=str(path), resume=True)
 
 
 def test_a_violation_comes_before_whatever_else_is_said_of_its_partition(tmp_path) -> None:
@@ -116,14 +158,6 @@ def test_a_violation_comes_before_whatever_else_is_said_of_its_partition(tmp_pat
     again = asked(UNFAIR, size=5, ledger=str(path), resume=True)
     assert again.evidence.coverage.violated == whole.evidence.coverage.violated
     assert lines_of(path) == [*lines, claim]
-
-
-def test_a_violation_without_a_pair_is_asked_again(tmp_path) -> None:
-    path = tmp_path / "verdicts.jsonl"
-    assert isinstance(asked(FAIR, size=10, ledger=str(path)), Holds)
-    solved = next(line["partition"] for line in lines_of(path)[1:] if line["by"] != "bounds")
-    forged(path, solved, verdict="violated")
-    assert isinstance(asked(FAIR, size=10, ledger=str(path), resume=True), Holds)
 
 
 class Trusts(InProcess):

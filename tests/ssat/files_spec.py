@@ -118,7 +118,7 @@ def _by(found: list[dict[str, Any]], word: str) -> list[dict[str, Any]]:
         basis = demand.get("basis", {})
         claims, arithmetic, whose = (basis.pop(name, None) for name in ("claims", "arithmetic", "word"))
         assert bool(claims) == (arithmetic == "claimed")
-        assert whose in ((word, None) if claims or demand["judgement"] == "unknown" else ("own", None))
+        assert whose in ((word, None) if claims else (word, "own", None))
     return found
 
 

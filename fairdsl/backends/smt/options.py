@@ -63,6 +63,9 @@ class Partition(Section):
         unset="none",
     )
     resume: bool = option(False, "Go on from what stands in the ledger.", Switch())
+    recheck: bool = option(
+        False, "Ask again what the ledger says that solvers proved: nothing is taken from it.", Switch()
+    )
     units: bool = option(
         False,
         "Before a solver is asked about a partition, ask about each unit that bounds leave undecided.",
@@ -101,6 +104,8 @@ class Partition(Section):
         if self.size is None:
             return tuple(errors.needs(path, "partition.size", "`--partition SIZE`") for path in given)
         found = []
+        if self.recheck and not self.resume:
+            found.append(errors.needs("partition.recheck", "partition.resume", "`partition.resume=yes`"))
         if self.resume and self.ledger is None:
             found.append(errors.needs("partition.resume", "partition.ledger", "`partition.ledger=FILE`"))
         if self.tolerance is None:

@@ -4,8 +4,9 @@ The first line says what the verdicts are about: the question (by a hash of doma
 it was cut, in which order. A run that is killed leaves at most its last line torn; it is dropped, and its
 partition is asked again. So are partitions that were left unknown.
 
-What is believed of a file: violations are replayed, and come before whatever else it says of their partition;
-what bounds proved is bounded again; what solvers proved is taken as it stands, which the report says.
+What is believed of a file: nothing that no run writes; violations are replayed, and come before whatever else it says
+of their partition; what bounds proved is bounded again; what solvers proved is taken as it stands, which the verdict's
+basis says, unless the file lies in a private folder of the user's cache.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from typing import Any, TextIO
 
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
+from fairdsl.backends.smt.partition.lines import check_line, place_of, said_place
 from fairdsl.backends.smt.partition.record import Record, record_line
+from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
+from fairdsl.private_folder import is_private
 
 __all__ = ["SCHEMA", "Broken", "Earlier", "Ledger", "fingerprint"]
 
@@ -43,6 +47,8 @@ class Earlier:
     by: str
     units: int
     undecided: int
+    #: A digest of the partition as the line describes it (:func:`~.lines.place_of`).
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,8 @@ class Ledger:
     cut: tuple[int, ...]
     held: dict[str, Earlier] = field(default_factory=dict)
     splits: dict[str, int] = field(default_factory=dict)
+    #: The digest of what stood in the file.
+    sha256: str = ""
     _violated: dict[str, int] = field(default_factory=dict)
     _file: TextIO | None = None
 
@@ -112,6 +120,25 @@ class Ledger:
         if not stands[record.status]:
             self._write(record_line(record, self.domain, self.cut))
 
+    def held_on(self, key: str, box: Box, volume: Fraction, units: int) -> Earlier | None:
+        """What the file says holds of this partition; DiagnosticError where its line describes another one.
+
+        ``units``: those of the network.
+        """
+        held = self.held.get(key)
+        if held is None:
+            return None
+        other = held.place != place_of(box, volume, self.domain, self.cut)
+        if other or held.units not in (0, units):
+            what = "another box than that partition is" if other else f"{held.units} units, and the network has {units}"
+            raise DiagnosticError(errors.unfitting(str(self.path), f"its line on partition `{key}` has {what}"))
+        return held
+
+    @property
+    def private(self) -> bool:
+        """Whether the file lies where nobody else can have written it."""
+        return self.path is not None and is_private(Path(self.path))
+
     def forget(self, key: str) -> None:
         """The violation that stands there is none: whatever the partition is found to be is written."""
         self._violated.pop(key, None)
@@ -150,6 +177,7 @@ class Ledger:
     def _read(self, path: Path, header: Mapping[str, Any]) -> None:
         """Take in what stands there, line by line, and cut off a torn last one."""
         whole = number = 0
+        digest = sha256()
         with path.open("rb") as file:
             for number, text in enumerate(file, start=1):
                 if not text.endswith(b"\n"):
@@ -160,9 +188,13 @@ class Ledger:
                 if number > 1:
                     try:
                         self._take(line, whole)
-                    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError):
-                        raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no verdict")) from None
+                    except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+                        why = f": {error}" if type(error) in (ValueError, TypeError) else ""
+                        reason = f"line {number} is not a verdict that a run writes{why}"
+                        raise DiagnosticError(errors.unfitting(str(path), reason)) from None
                 whole += len(text)
+                digest.update(text)
+        self.sha256 = digest.hexdigest()
         if not whole:
             raise DiagnosticError(errors.unfitting(str(path), _difference(None, header)))
         with path.open("rb+") as file:
@@ -177,18 +209,13 @@ class Ledger:
                 raise ValueError("what is compared is never cut")
             self.splits[key] = attribute
             return
-        status, by, units, undecided = Status(line["verdict"]), line["by"], line["units"], line["undecided_units"]
-        if not (isinstance(by, str) and isinstance(units, int) and isinstance(undecided, int)):
-            raise ValueError("a verdict says what decided it, and counts units")
-        if not 0 <= undecided <= units:
-            raise ValueError("more units are undecided than there are")
-        witness = line.get("witness")
+        status, witness = check_line(line), line.get("witness")
         if witness is not None:
             for one in ("a", "b"):
                 _point(self.domain, witness[one])
         match status:
             case Status.HOLDS:
-                self.held[key] = Earlier(intern(by), units, undecided)
+                self.held[key] = Earlier(intern(line["by"]), line["units"], line["undecided_units"], said_place(line))
             case Status.VIOLATED if witness is not None:
                 self._violated[key] = start
             case _:

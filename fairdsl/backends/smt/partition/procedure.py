@@ -23,7 +23,9 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.replay.spread import spread
 from fairdsl.verdict import (
+    Arithmetic,
     Basis,
+    Claim,
     Coverage,
     Ended,
     Evidence,
@@ -68,7 +70,7 @@ def by_partitions(
             outcome = Run(problem, source, sieve, grid.sets, ledger, pool, budget, observer).run()
     finally:
         ledger.close()
-    evidence = _evidence(name, problem, request, total, outcome, budget)
+    evidence = _evidence(name, problem, request, total, outcome, budget, ledger)
     return _verdict(problem, outcome, evidence, all_of_them=outcome.volume == 1 and total in (None, outcome.asked))
 
 
@@ -105,7 +107,7 @@ def _unknown(reason: Reason, detail: str, evidence: Evidence, outcome: Outcome) 
 
 
 def _evidence(
-    name: str, problem: Problem, request: Partition, total: int | None, outcome: Outcome, budget: Budget
+    name: str, problem: Problem, request: Partition, total: int | None, outcome: Outcome, budget: Budget, ledger: Ledger
 ) -> Evidence:
     coverage = Coverage(
         size=request.chunk,
@@ -126,25 +128,23 @@ def _evidence(
     notes = []
     if trusted := outcome.by["trusted milp"]:
         notes.append(f"{trusted} partitions hold within a solver's tolerances only: it was to be trusted without proof")
-    if outcome.taken:
-        notes.append(
-            f"that {outcome.taken:,} of the partitions hold is taken from `{request.ledger}`, as an earlier run said"
-        )
     return Evidence(
         backend=name,
         method=f"partition by partition, seed {budget.seed}",
         fidelity=Fidelity.WIDENS if widened(problem) else Fidelity.EXACT,
         notes=tuple(notes),
         coverage=coverage,
-        basis=Basis(word=_word(outcome)),
+        basis=_basis(outcome, ledger),
     )
 
 
-def _word(outcome: Outcome) -> Word:
+def _basis(outcome: Outcome, ledger: Ledger) -> Basis:
     """Whose word the verdicts on the partitions rest on: that of an earlier run's file before that of a solver."""
-    if outcome.taken:
-        return Word.FILES
-    return Word.SOLVER if outcome.by["z3"] or outcome.by["trusted milp"] else Word.OWN
+    if outcome.taken and not ledger.private:
+        said = f"{outcome.taken:,} of the partitions hold"
+        claim = Claim(said=said, file=str(ledger.path), sha256=ledger.sha256, by="an earlier run")
+        return Basis(word=Word.FILES, arithmetic=Arithmetic.CLAIMED, claims=(claim,))
+    return Basis(word=Word.SOLVER if outcome.by["z3"] or outcome.by["trusted milp"] else Word.OWN)
 
 
 def _ended(request: Partition, total: int | None, outcome: Outcome) -> Ended | None:

@@ -15,7 +15,7 @@ from fairdsl.pruning.parts import PartFile
 from fairdsl.pruning.profile import Units
 from fairdsl.verdict import Reason, Witness
 
-__all__ = ["Record", "record_line"]
+__all__ = ["Record", "box_words", "record_line"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping
     """The record as a JSON object, in the spec's words; only attributes that are cut are listed."""
     line: dict[str, Any] = {
         "partition": record.key,
-        "box": {domain.attributes[index].name: _values(record.box, domain, index) for index in cut},
+        "box": box_words(record.box, domain, cut),
         "volume": str(record.volume),
         "verdict": record.status.value,
         "by": record.by,
@@ -60,6 +60,11 @@ def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping
     }
     line |= dict(_further(record, domain))
     return line
+
+
+def box_words(box: Box, domain: Domain, cut: tuple[int, ...]) -> dict[str, Any]:
+    """A partition's values of the attributes that are cut."""
+    return {domain.attributes[index].name: _values(box, domain, index) for index in cut}
 
 
 def _further(record: Record, domain: Domain) -> Iterator[tuple[str, Any]]:

@@ -132,9 +132,9 @@ class Run:
         if found is not None:
             self._violated(part, found, 0.0)
             return True
-        held = self._ledger.held.get(part.key)
+        held = self._ledger.held_on(part.key, part.box, share_of(part.box, self._sets), self._sieve.units)
         # What bounds proved they can prove again; what was trusted counts where it still is.
-        if held is None or held.by == _BOUNDS or (held.by == _TRUSTED and not self._trusts):
+        if held is None or held.by == _BOUNDS or (held.by == _TRUSTED and not self._trusts) or self._request.recheck:
             return False
         self.outcome.taken += 1
         self._record(self._bounded_before(part, held), Chained(status=Status.HOLDS, by=held.by), 0.0)
