@@ -75,7 +75,7 @@ def tree_models(draw: st.DrawFn, domain: Domain, single_score: bool) -> Model:
         layers=tuple(stack),
         rule=rule,
         favourable=0,
-        one_of=tuple(groups),
+        groups=tuple(groups),
     )
 
 

@@ -9,7 +9,7 @@ predicate, the conjunction of the tests on the way to it, is derived when it is 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, opposite, variables
-from fairdsl.ir.feature import IndicatorInput, Input
+from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, opposite, substitute, variables
+from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.tree_shape import TreeShape
 
-__all__ = ["RELATIONS", "Ensemble", "Inputs", "joined"]
+__all__ = ["RELATIONS", "Ensemble", "Inputs", "attributes_of", "joined", "listed_of", "reading_copy", "reads_of"]
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -86,6 +86,24 @@ class Ensemble:
         found = {variable.attribute for test in tested for variable in variables(test)}
         return found.union(column for column in columns if column >= 0)
 
+    def reads(self, width: int) -> BoolArray:
+        """Which of ``width`` attributes the tests on the way to each leaf are about, [leaves, width]."""
+        shape = self.shape
+        tested = np.zeros((len(self.tests) + width, width), dtype=np.bool_)
+        for place, test in enumerate(self.tests):
+            tested[place, [variable.attribute for variable in variables(test)]] = True
+        tested[len(self.tests) :] = np.eye(width, dtype=np.bool_)
+        kinds = np.where(self.columns < 0, -1 - self.columns, self.columns + len(self.tests))
+        found = np.zeros((shape.nodes, width), dtype=np.bool_)
+        for nodes in shape.levels:
+            found[shape.yes[nodes]] = found[shape.no[nodes]] = found[nodes] | tested[kinds[nodes]]
+        return np.asarray(found[shape.leaf_nodes], dtype=np.bool_)
+
+    def reading_copy(self, column: int, copy: int) -> Ensemble:
+        """The trees with one attribute in place of another, which has the same values."""
+        tests = tuple(_moved(test, column, copy) for test in self.tests)
+        return replace(self, columns=np.where(self.columns == column, copy, self.columns), tests=tests)
+
     @cached_property
     def distinct(self) -> tuple[IntArray, IntArray]:
         """A node for each different test, [tests]; and the number of each node's test, -1 of leaves, [nodes]."""
@@ -98,6 +116,11 @@ class Ensemble:
         test_of = np.full(self.shape.nodes, -1, dtype=np.int64)
         test_of[inner] = inverse.reshape(-1)
         return inner[first], test_of
+
+    @property
+    def different(self) -> list[Predicate]:
+        """Every test once."""
+        return [self.predicate(node) for node in self.distinct[0].tolist()]
 
     @cached_property
     def _predicates(self) -> dict[int, tuple[Predicate, Predicate]]:
@@ -224,3 +247,40 @@ class Inputs(Sequence[Input]):
 
     def __repr__(self) -> str:
         return f"Inputs({self.others!r}, {self.ensemble!r})"
+
+
+def listed_of(inputs: Sequence[Input]) -> Sequence[Input]:
+    """The inputs that are listed one by one: those before the leaves of trees."""
+    return inputs.others if isinstance(inputs, Inputs) else inputs
+
+
+def reads_of(inputs: Sequence[Input], width: int) -> BoolArray:
+    """Which of the domain's ``width`` attributes each input depends on, [inputs, width]."""
+    listed = listed_of(inputs)
+    found = np.zeros((len(listed), width), dtype=np.bool_)
+    for place, item in enumerate(listed):
+        found[place, list(attributes_of(item))] = True
+    return found if not isinstance(inputs, Inputs) else np.concatenate([found, inputs.ensemble.reads(width)])
+
+
+def reading_copy(inputs: Sequence[Input], column: int, copy: int) -> Sequence[Input]:
+    """The inputs with one attribute in place of another, which has the same values."""
+    listed = tuple(_reading_copy(item, column, copy) for item in listed_of(inputs))
+    return Inputs(listed, inputs.ensemble.reading_copy(column, copy)) if isinstance(inputs, Inputs) else listed
+
+
+def attributes_of(item: Input) -> set[int]:
+    """The attributes that an input depends on."""
+    if isinstance(item, AttributeInput):
+        return {item.attribute}
+    return {variable.attribute for variable in variables(item.predicate)}
+
+
+def _reading_copy(item: Input, column: int, copy: int) -> Input:
+    if isinstance(item, AttributeInput):
+        return AttributeInput(copy) if item.attribute == column else item
+    return replace(item, predicate=_moved(item.predicate, column, copy))
+
+
+def _moved(predicate: Predicate, column: int, copy: int) -> Predicate:
+    return substitute(predicate, lambda each: replace(each, attribute=copy) if each.attribute == column else each)

@@ -17,16 +17,17 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.binding import Binding
-from fairdsl.ir.ensemble import Ensemble, Inputs
+from fairdsl.ir.ensemble import Ensemble, Inputs, attributes_of, listed_of
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import Relation, variables
-from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.feature import Form, IndicatorInput, Input
 from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
 from fairdsl.ir.reading import Reading
 from fairdsl.source import Span
@@ -204,8 +205,8 @@ class Model:
     is one score. ``inputs`` are what the first layer reads: listed one by one, or
     :class:`~fairdsl.ir.ensemble.Inputs`, which end with the leaves of trees that are arrays.
     ``favourable`` is an outcome's index where the spec names one. ``logits`` says how probable the scores make each
-    outcome; None where they are no logits. ``one_of`` are groups of positions of inputs, without overlaps: for every
-    individual of the domain exactly one indicator of a group is 1, as of the leaves of a tree.
+    outcome; None where they are no logits. ``groups`` are groups of positions of inputs that are listed one by one,
+    without overlaps: for every individual of the domain exactly one indicator of a group is 1.
 
     ``opaque``: the model is no chain of layers alone. Of a kernel machine, ``layers`` map its values to the scores; a
     black box has no layers.
@@ -224,7 +225,7 @@ class Model:
     deployed: Deployed | None = None
     sha256: str | None = None
     logits: Logits | None = None
-    one_of: tuple[tuple[int, ...], ...] = ()
+    groups: tuple[tuple[int, ...], ...] = ()
     opaque: Opaque | None = None
     reading: Reading | None = field(compare=False, default=None)
     declaration: ModelDeclaration | None = field(compare=False, repr=False, default=None)
@@ -235,6 +236,25 @@ class Model:
     def ensemble(self) -> Ensemble | None:
         """The trees whose leaves are the last of the inputs; None where the inputs are listed one by one."""
         return self.inputs.ensemble if isinstance(self.inputs, Inputs) else None
+
+    @property
+    def listed(self) -> Sequence[Input]:
+        """The inputs before the leaves of the ensemble: all of them where there is none."""
+        return listed_of(self.inputs)
+
+    @cached_property
+    def one_of(self) -> tuple[Sequence[int], ...]:
+        """Groups of positions of inputs of which exactly one is 1: the listed ``groups``, and each tree's leaves."""
+        if self.ensemble is None:
+            return self.groups
+        starts = (self.ensemble.shape.leaf_starts + len(self.listed)).tolist()
+        return (*self.groups, *(range(low, high) for low, high in pairwise(starts)))
+
+    @property
+    def indicators(self) -> int:
+        """How many inputs are indicators."""
+        listed = sum(isinstance(item, IndicatorInput) for item in self.listed)
+        return listed + (0 if self.ensemble is None else self.ensemble.shape.leaves)
 
     @property
     def score_count(self) -> int:
@@ -262,19 +282,10 @@ def read_attributes(model: Model) -> frozenset[int]:
 
     A black box may look at whatever it is given.
     """
-    weighed, ensemble = _weighed(model), model.ensemble
-    listed = model.inputs if ensemble is None else model.inputs[: len(model.inputs) - ensemble.shape.leaves]
-    read: set[int] = set()
-    for item, counts in zip(listed, weighed.tolist(), strict=False):
-        if not counts:
-            continue
-        match item:
-            case AttributeInput(attribute=attribute):
-                read.add(attribute)
-            case IndicatorInput(predicate=predicate):
-                read.update(variable.attribute for variable in variables(predicate))
-    if ensemble is not None:
-        read |= ensemble.attributes_above(weighed[len(listed) :])
+    weighed, listed = _weighed(model), model.listed
+    read = {place for item, counts in zip(listed, weighed, strict=False) if counts for place in attributes_of(item)}
+    if model.ensemble is not None:
+        read |= model.ensemble.attributes_above(weighed[len(listed) :])
     return frozenset(read)
 
 

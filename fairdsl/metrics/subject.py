@@ -10,9 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+import numpy as np
+
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.expr import FALSE, And, Not, Or, Predicate, Variable, conjoin, substitute
-from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
+from fairdsl.ir.ensemble import Inputs, reading_copy
+from fairdsl.ir.expr import FALSE, And, Not, Or, Predicate, conjoin
+from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Row
 from fairdsl.ir.problem import Problem
@@ -26,7 +29,6 @@ __all__ = [
     "axes_of",
     "crossing",
     "predicates_of",
-    "reading_copy",
     "subject_of",
     "uniform_on",
     "weighed_by",
@@ -62,15 +64,13 @@ def subject_of(problem: Problem) -> Subject:
 
 def _without_idle(model: Model) -> Model:
     """The model without numbers that it gives no weight: trees are fed columns, and read them by their tests alone."""
-    weight = model.layers[0].weight
-    idle = ~((weight.floats if weight.is_float else weight.exact) != 0).any(axis=0)
-    if not any(isinstance(item, AttributeInput) and idle[place] for place, item in enumerate(model.inputs)):
+    weighed = np.any(model.layers[0].weight.nonzero, axis=0)
+    idle = [isinstance(item, AttributeInput) and not weighed[place] for place, item in enumerate(model.listed)]
+    if not any(idle):
         return model
     nothing = IndicatorInput(FALSE)
-    inputs = tuple(
-        nothing if isinstance(item, AttributeInput) and idle[place] else item for place, item in enumerate(model.inputs)
-    )
-    return replace(model, inputs=inputs)
+    listed = tuple(nothing if unread else item for item, unread in zip(model.listed, idle, strict=True))
+    return replace(model, inputs=listed if model.ensemble is None else Inputs(listed, model.ensemble))
 
 
 def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
@@ -86,9 +86,7 @@ def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
                 cells=(*network.cells, cells),
                 factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
             ),
-            model=replace(
-                subject.model, inputs=tuple(reading_copy(item, column, copy) for item in subject.model.inputs)
-            ),
+            model=replace(subject.model, inputs=reading_copy(subject.model.inputs, column, copy)),
         )
     return subject
 
@@ -103,26 +101,17 @@ def uniform_on(attribute: Attribute) -> tuple[tuple[Cell, ...], Row]:
     return (Cell(low=low, high=high, inside=Inside.UNIFORM),), (Fraction(1),)
 
 
-def reading_copy(item: Input, column: int, copy: int) -> Input:
-    """The input with one column in place of another."""
-
-    def moved(variable: Variable) -> Variable:
-        return replace(variable, attribute=copy) if variable.attribute == column else variable
-
-    if isinstance(item, AttributeInput):
-        return AttributeInput(copy) if item.attribute == column else item
-    return replace(item, predicate=substitute(item.predicate, moved))
-
-
 def weighed_by(model: Model) -> set[int]:
     """The columns whose numbers the model reads themselves."""
-    return {item.attribute for item in model.inputs if isinstance(item, AttributeInput)}
+    return {item.attribute for item in model.listed if isinstance(item, AttributeInput)}
 
 
 def predicates_of(subject: Subject) -> list[Predicate]:
-    """What is asked of an individual: the model's indicators, and the condition."""
-    indicators = [item.predicate for item in subject.model.inputs if not isinstance(item, AttributeInput)]
-    return [*indicators, subject.condition]
+    """What is asked of an individual: the model's indicators, each test of its trees once, and the condition."""
+    model = subject.model
+    indicators = [item.predicate for item in model.listed if isinstance(item, IndicatorInput)]
+    tests = [] if model.ensemble is None else model.ensemble.different
+    return [*indicators, *tests, subject.condition]
 
 
 def axes_of(subject: Subject) -> dict[int, Axis]:

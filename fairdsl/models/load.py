@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.ir.declaration import CallableSource, FileSource, InlineScore, ModelDeclaration, RuleList
 from fairdsl.ir.domain import Domain
-from fairdsl.ir.ensemble import Inputs
-from fairdsl.ir.feature import Form, Input
+from fairdsl.ir.ensemble import listed_of
+from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Feed, Model
 from fairdsl.models import errors
 from fairdsl.models.bind import bind, check_whole, feeds_width
@@ -193,7 +192,7 @@ def _assemble(
         deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
         sha256=graph.sha256 if from_file else None,
         logits=logits,
-        one_of=_one_of(inputs, domain),
+        groups=one_hot_groups(listed_of(inputs), domain),
         opaque=None if terms is None else kernel_machine(terms, first),
         declaration=declaration if from_file else None,
         span=declaration.span,
@@ -204,14 +203,6 @@ def _assemble(
 def _entangled(graph: ImportedGraph, problem: EntangledError, span: Span | None) -> Diagnostic:
     remedy = "export the trees over the attributes and indicators themselves, not over sums of them"
     return errors.node_not_exact(graph.path, problem.operator, problem.node, str(problem), remedy, span)
-
-
-def _one_of(inputs: Sequence[Input], domain: Domain) -> tuple[tuple[int, ...], ...]:
-    """The one-hot codes among the inputs, by their positions, and the leaves of each tree."""
-    if not isinstance(inputs, Inputs):
-        return one_hot_groups(inputs, domain)
-    starts = (inputs.ensemble.shape.leaf_starts + len(inputs.others)).tolist()
-    return (*one_hot_groups(inputs.others, domain), *(tuple(range(low, high)) for low, high in pairwise(starts)))
 
 
 def _deployed(

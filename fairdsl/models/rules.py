@@ -71,6 +71,6 @@ def _model(
         rule=rule,
         favourable=declaration.favourable,
         sha256=source.sha256,
-        one_of=(tuple(range(len(predicates))),) if grouped else (),
+        groups=(tuple(range(len(predicates))),) if grouped else (),
         span=declaration.span,
     )

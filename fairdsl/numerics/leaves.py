@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Point
-from fairdsl.ir.ensemble import Ensemble
+from fairdsl.ir.ensemble import Ensemble, Inputs
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Predicate, Who
+from fairdsl.ir.feature import Input
 from fairdsl.ir.model import Model
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.listed_leaves import read_listed
@@ -54,7 +55,7 @@ class Leaves:
     #: The positions of the inputs that are leaves of none of them.
     others: IntArray
     #: The positions of each tree's leaves among the inputs.
-    groups: tuple[tuple[int, ...], ...]
+    groups: tuple[Sequence[int], ...]
     #: A leaf's position among the inputs, [nodes]; -1 of nodes that test.
     positions: IntArray
 
@@ -62,6 +63,19 @@ class Leaves:
     def of(cls, model: Model) -> Leaves:
         """The trees that the model's inputs are the leaves of, also where these are listed; found once a model."""
         return derived(model, _read, _FOUND)
+
+    @classmethod
+    def among(cls, inputs: Sequence[Input], groups: Sequence[tuple[int, ...]] = ()) -> Leaves:
+        """The trees whose leaves end the inputs; without them, those that are listed as ``groups``."""
+        if isinstance(inputs, Inputs):
+            shape, start = inputs.ensemble.shape, len(inputs.others)
+            ends = pairwise((shape.leaf_starts + start).tolist())
+            positions = np.where(shape.inner, -1, shape.leaf + start)
+            return cls(inputs.ensemble, np.arange(start), tuple(range(low, high) for low, high in ends), positions)
+        listed = read_listed(inputs, groups)
+        inside = {position for group in listed.groups for position in group}
+        others = np.array([place for place in range(len(inputs)) if place not in inside], dtype=np.int64)
+        return cls(listed.ensemble, others, listed.groups, listed.positions)
 
     @property
     def trees(self) -> int:
@@ -119,11 +133,6 @@ class Leaves:
     def border(self, node: int) -> Border:
         """What the limit of a node that tests stands for, of every number and not of floats alone."""
         return self.ensemble.threshold(node), bool(self.ensemble.inclusive[node])
-
-    @property
-    def different(self) -> list[Predicate]:
-        """Every test once."""
-        return [self.ensemble.predicate(node) for node in self.ensemble.distinct[0].tolist()]
 
     def reached(self, points: FloatArray | ExactRows) -> IntArray:
         """The position of the leaf that each point reaches in each tree, [n, trees]."""
@@ -217,16 +226,7 @@ _FITS = 2**62
 
 
 def _read(model: Model) -> Leaves:
-    if model.ensemble is not None:
-        ensemble, start = model.ensemble, len(model.inputs) - model.ensemble.shape.leaves
-        ends = (ensemble.shape.leaf_starts + start).tolist()
-        groups = tuple(tuple(range(low, high)) for low, high in pairwise(ends))
-        positions = np.where(ensemble.shape.inner, -1, ensemble.shape.leaf + start)
-        return Leaves(ensemble, np.arange(start), groups, positions)
-    listed = read_listed(model.inputs, model.one_of)
-    inside = {position for group in listed.groups for position in group}
-    others = np.array([i for i in range(len(model.inputs)) if i not in inside], dtype=np.int64)
-    return Leaves(listed.ensemble, others, listed.groups, listed.positions)
+    return Leaves.among(model.inputs, model.groups)
 
 
 def _numerator(border: Border, denominator: int) -> int:

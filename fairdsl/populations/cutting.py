@@ -56,7 +56,8 @@ def cuts_in(predicate: Predicate, column: int) -> Iterator[Cut]:
 
 def cuts_by_model(model: Model, column: int) -> frozenset[Cut]:
     """Where the model compares the attribute of this column with numbers."""
-    tests = (item.predicate for item in model.inputs if isinstance(item, IndicatorInput))
+    tests = [item.predicate for item in model.listed if isinstance(item, IndicatorInput)]
+    tests += [] if model.ensemble is None else model.ensemble.different
     return frozenset(cut for test in tests for cut in cuts_in(test, column))
 
 

@@ -143,9 +143,10 @@ def _read(model: Model, domain: Domain) -> tuple[list[int], list[int]]:
     """The attributes that fill columns without names as they stand, and the categories that are read by their codes."""
     unnamed: list[int] = []
     coded: list[int] = []
-    forms: Sequence[Form] = [Form.of(item) for item in model.inputs]
     texts: set[int] = set()
-    if model.deployed is not None:
+    if model.deployed is None:
+        forms: Sequence[Form] = [Form.of(item) for item in model.listed]
+    else:
         forms = model.deployed.features
         texts = {feature for feed in model.deployed.feeds if feed.texts for feature in feed.features}
     by_name = model.binding is None or model.binding.by is BoundBy.NAME

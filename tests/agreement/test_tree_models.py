@@ -14,7 +14,7 @@ from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.cases import cases
-from fairdsl.backends.smt.region import input_box, input_boxes
+from fairdsl.backends.smt.region import input_boxes
 from fairdsl.backends.smt.script import case_script, whole_script
 from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.domain import Point
@@ -75,8 +75,8 @@ def test_bounds_enclose_everybody(drawn: Problem, data: st.DataObject) -> None:
         for _ in range(data.draw(st.integers(0, 3))):
             ways = list(region.halves())
             region = data.draw(st.sampled_from(data.draw(st.sampled_from(ways)))) if ways else region
-        low, high = input_boxes(model, [region.a, region.b])
-        slow = [input_box(model.inputs, sets) for sets in (region.a, region.b)]
+        low, high = input_boxes(model.inputs, Leaves.of(model), [region.a, region.b])
+        _, one_by_one = input_boxes(model.inputs, Leaves.among(model.inputs), [region.a, region.b])
         bounds = preactivation_bounds(float_layers(model), low, high, choices_of(model))
         for row, sets in enumerate((region.a, region.b)):
             for individual in (person for person in people if inside(sets, person)):
@@ -85,7 +85,7 @@ def test_bounds_enclose_everybody(drawn: Problem, data: st.DataObject) -> None:
                 found = scores(model, individual)
                 assert all(Fraction(b) <= s for b, s in zip(bounds[-1].low[row].tolist(), found, strict=True))
                 assert all(Fraction(b) >= s for b, s in zip(bounds[-1].high[row].tolist(), found, strict=True))
-            assert np.all(slow[row][1] >= low[row])
+            assert np.all(one_by_one[row] >= low[row])
 
 
 @settings(max_examples=examples(0.4))
@@ -97,7 +97,7 @@ def test_pairs_of_leaves_cover_all_pairs(drawn: Problem, numbers: list[int]) -> 
     for case in cases(drawn)[:1]:
         region = case.region
         choices = pair_choices(model, region.shared)
-        low, high = input_boxes(model, [region.a, region.b])
+        low, high = input_boxes(model.inputs, Leaves.of(model), [region.a, region.b])
         row = np.resize(np.array(numbers, dtype=np.float64), 2 * width)
         lines = Lines(row[None, None, :], np.zeros((1, 1)))
         top = greatest(lines, np.hstack(low)[None], np.hstack(high)[None], choices)[0, 0]
@@ -131,7 +131,7 @@ def stairs(*weights: object) -> Model:
         layers=(layer([weights], [0], 1),),
         rule=ByThreshold(relation=Relation.GT, low=Fraction(5, 2), high=Fraction(5, 2), granted=1, otherwise=0),
         favourable=1,
-        one_of=((0, 1, 2),),
+        groups=((0, 1, 2),),
     )
 
 
@@ -189,7 +189,7 @@ def test_groups_that_make_no_tree_are_read_one_by_one() -> None:
         inputs=(between(0, 0), between(1, 2), between(3, 3)),
         layers=(layer([[1, 2, 4]], [0], 1),),
         rule=ByThreshold(relation=Relation.GT, low=Fraction(1), high=Fraction(1), granted=1, otherwise=0),
-        one_of=((0, 1, 2),),
+        groups=((0, 1, 2),),
     )
     assert Leaves.of(model).trees == 0
     assert [exact_scores(model, point(level, 0))[0] for level in range(4)] == [1, 2, 2, 4]
@@ -209,7 +209,7 @@ def test_intervals_refuse_conditions_on_several_attributes_and_read_stumps() -> 
         layers=(layer([[1, 2]], [0], 1),),
         rule=ByThreshold(relation=Relation.GT, low=Fraction(1), high=Fraction(1), granted=1, otherwise=0),
         favourable=1,
-        one_of=((0, 1),),
+        groups=((0, 1),),
     )
     asked = Problem(
         name="p", domain=PEOPLE, model=stump, question=Pair(differ=(1,), mode=Differ.ANY), quantity=Quantity.FAIR_SHARE

@@ -246,9 +246,9 @@ def test_a_leaf_of_a_tree_is_called_one() -> None:
     first, second = linear({0: 1}, ">", 20), linear({1: 1}, ">", 2)
     leaves = (And((first, second)), And((first, Not(second))), Not(first))
     inputs = tuple(IndicatorInput(leaf) for leaf in leaves)
-    model = replace(score([1, 0, 0]), inputs=inputs, one_of=((0, 1, 2),))
+    model = replace(score([1, 0, 0]), inputs=inputs, groups=((0, 1, 2),))
     people = domain(x=integer(0, 40), y=integer(0, 4), s=BOOLEAN)
-    for tree, why in ((model, "a leaf of its tree"), (replace(model, one_of=()), "the model reads a condition")):
+    for tree, why in ((model, "a leaf of its tree"), (replace(model, groups=()), "the model reads a condition")):
         refused = roles_of(problem(people, tree, 2))
         assert isinstance(refused, Refusal)
         assert refused.why.startswith(why)

@@ -71,7 +71,7 @@ def box_models(draw: st.DrawFn, domain: Domain, most_trees: int = 3) -> Model:
         relation = draw(st.sampled_from([Relation.GT, Relation.GE, Relation.LT, Relation.LE]))
         rule = ByThreshold(relation=relation, low=low, high=low, granted=granted, otherwise=1 - granted)
     names = ("no", "yes", "maybe")[: max(2, scores)]
-    return Model(name="m", outcomes=names, inputs=tuple(inputs), layers=tuple(stack), rule=rule, one_of=tuple(groups))
+    return Model(name="m", outcomes=names, inputs=tuple(inputs), layers=tuple(stack), rule=rule, groups=tuple(groups))
 
 
 @st.composite

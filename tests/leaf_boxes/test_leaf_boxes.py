@@ -43,7 +43,7 @@ def tree(*tests: Predicate, scores: tuple[int, ...], threshold: object = 0) -> M
         rule=ByThreshold(
             relation=Relation.GT, low=Fraction(threshold), high=Fraction(threshold), granted=1, otherwise=0
         ),
-        one_of=(tuple(range(len(ways))),),
+        groups=(tuple(range(len(ways))),),
     )
 
 
@@ -238,7 +238,7 @@ def test_forests_are_bounded_by_their_combinations() -> None:
 
     def forest(size: int) -> Model:
         groups = tuple(tuple(range(9 * n, 9 * n + 9)) for n in range(size))
-        return replace(one, inputs=one.inputs * size, one_of=groups, layers=(layer([list(range(9)) * size], [0], 1),))
+        return replace(one, inputs=one.inputs * size, groups=groups, layers=(layer([list(range(9)) * size], [0], 1),))
 
     for quantity, most in ((Quantity.HOLDS, 7), (Quantity.FAIR_SHARE, 20)):
         assert isinstance(LeafBoxes().offer(problem(people, forest(most), 0, quantity=quantity)), Offer)
@@ -289,7 +289,7 @@ def test_thresholds_and_leaves_of_any_size() -> None:
         model = replace(
             halves,
             inputs=halves.inputs * 2,
-            one_of=((0, 1), (2, 3)),
+            groups=((0, 1), (2, 3)),
             layers=(layer([[size, -size, size, -size]], [0], 1),),
             rule=ByThreshold(relation=Relation.GT, low=limit, high=limit, granted=1, otherwise=0),
         )

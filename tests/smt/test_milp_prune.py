@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.milp.decide import settle_case
 from fairdsl.backends.smt.milp.prune import tightened
-from fairdsl.backends.smt.region import input_box
+from fairdsl.backends.smt.region import input_boxes
 from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import float_layers, preactivation_bounds
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
 from tests.drawing import examples
@@ -24,8 +25,8 @@ from tests.oracle import truth
 
 
 def bounds_of(network: Model, sets: tuple[ValueSet, ...]):
-    low, high = input_box(network.inputs, sets)
-    found = preactivation_bounds(float_layers(network), low[None], high[None])
+    low, high = input_boxes(network.inputs, Leaves.of(network), [sets])
+    found = preactivation_bounds(float_layers(network), low, high)
     return tuple((layer_bounds.low[0], layer_bounds.high[0]) for layer_bounds in found)
 
 

@@ -37,7 +37,7 @@ def between(first: Compare, second: Compare) -> Problem:
     ways = [(first,), (opposite(first), second, man), (opposite(first), second, opposite(man))]
     ways.append((opposite(first), opposite(second)))
     leaves = tuple(IndicatorInput(And(way)) for way in ways)
-    tree = replace(score([0, 1, 0, 0], threshold="1/2"), inputs=leaves, one_of=((0, 1, 2, 3),))
+    tree = replace(score([0, 1, 0, 0], threshold="1/2"), inputs=leaves, groups=((0, 1, 2, 3),))
     return problem(domain(x=real(0, 1), sex=BOOLEAN), tree, 1)
 
 

@@ -162,7 +162,7 @@ def tree(people: Domain, ways: list[tuple[tuple[Predicate, ...], int]]) -> Model
         layers=(linear_layer([[Fraction(good) for _, good in ways]], [Fraction(0)]),),
         rule=rule,
         favourable=1,
-        one_of=(tuple(range(len(ways))),),
+        groups=(tuple(range(len(ways))),),
     )
 
 
@@ -240,7 +240,7 @@ def test_one_hot_codes_are_places_of_their_column() -> None:
     people = domain(job=category(3, 5, 9), x=integer(0, 3))
     codes = tuple(IndicatorInput(member(0, code)) for code in (3, 5, 9))
     made = replace(
-        score([1, 4, 2, 1], relation=">=", threshold=3), inputs=(*codes, AttributeInput(1)), one_of=((0, 1, 2),)
+        score([1, 4, 2, 1], relation=">=", threshold=3), inputs=(*codes, AttributeInput(1)), groups=((0, 1, 2),)
     )
     gates = Gates()
     columns = columns_of(gates, people)
@@ -268,7 +268,7 @@ def test_rule_lists_of_several_outcomes() -> None:
         outcomes=("a", "b", "c"),
         inputs=tuple(IndicatorInput(each) for each in first),
         layers=(linear_layer(weight, [Fraction(0)] * 3),),
-        one_of=((0, 1, 2, 3),),
+        groups=((0, 1, 2, 3),),
     )
     for favourable in range(3):
         asked = replace(made, rule=ByHighest(), favourable=favourable)

@@ -29,7 +29,7 @@ LOW = builders.linear({1: 1}, "<=", F(1, 4))
 def tree(weight: int) -> Model:
     """Accepts whoever is at most 1/4, and is fed the number with this weight."""
     inputs = [AttributeInput(1), IndicatorInput(LOW), IndicatorInput(Not(LOW))]
-    return replace(linear([weight, 1, 0], F(1, 2), inputs=inputs), one_of=((1, 2),))
+    return replace(linear([weight, 1, 0], F(1, 2), inputs=inputs), groups=((1, 2),))
 
 
 def problem(model: Model) -> Problem:

@@ -54,7 +54,7 @@ def rule(predicate: Predicate) -> Model:
 def tree(*leaves: tuple[Predicate, int]) -> Model:
     inputs = [IndicatorInput(predicate) for predicate, _ in leaves]
     model = linear([weight for _, weight in leaves], F(1, 2), inputs=inputs)
-    return replace(model, one_of=(tuple(range(len(inputs))),))
+    return replace(model, groups=(tuple(range(len(inputs))),))
 
 
 def flags(*chances: object) -> Network:

@@ -47,7 +47,7 @@ def trees(draw: st.DrawFn, people: Domain) -> Model:
     inputs = [IndicatorInput(And(way)) for way in ways]
     weights = [draw(st.sampled_from([0, 1, 1, 2])) for _ in inputs]
     model = linear(weights, 1, inputs=inputs)
-    return replace(model, one_of=(tuple(range(len(inputs))),))
+    return replace(model, groups=(tuple(range(len(inputs))),))
 
 
 @st.composite

@@ -11,19 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.ensemble import reads_of
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import Predicate, Relation, variables
+from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
+from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import ByThreshold, Layer, Model
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
-from fairdsl.numerics.predicates import holds_for
+from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_above, float_below, kept
 
-__all__ = ["Decision", "FirstLayer", "decision_of", "indicated"]
+__all__ = ["Decision", "FirstLayer", "decision_of", "moving_reads"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ObjectArray = NDArray[Any]
+#: Owners of indicators that depend on no attribute, and of inputs that are no indicators or not weighed.
+_CONSTANT, _NOBODY = -1, -2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,9 +69,10 @@ def decision_of(model: Model) -> Decision:
     return Decision(layer=layer, rivals=np.array(rivals, dtype=np.int64), margin=margin, strict=strict)
 
 
-def indicated(predicate: Predicate, sets: Sequence[ValueSet]) -> frozenset[int]:
-    """The attributes on which an indicator depends, apart from those with a single value."""
-    return frozenset(v.attribute for v in variables(predicate) if sets[v.attribute].count != 1)
+def moving_reads(model: Model, sets: Sequence[ValueSet]) -> NDArray[np.bool_]:
+    """The attributes that each input depends on, without those of a single value, [inputs, attributes]."""
+    moving = np.array([values.count != 1 for values in sets], dtype=np.bool_)
+    return np.asarray(reads_of(model.inputs, len(sets)) & moving, dtype=np.bool_)
 
 
 class FirstLayer:
@@ -82,37 +88,43 @@ class FirstLayer:
         #: Whether some number that :meth:`floats` returned is not the exact one.
         self.rounded = False
         self._direct: dict[int, ObjectArray] = {}
-        self._indicators: dict[int, list[tuple[Predicate, int]]] = {}
-        self._single = {
-            index: values.low for index, values in enumerate(sets) if values.count == 1 and values.low is not None
-        }
-        for position, item in enumerate(model.inputs):
-            if not any(self._weight[:, position]):
-                continue
-            match item:
-                case AttributeInput(attribute):
-                    column = self._weight[:, position]
-                    self._direct[attribute] = self._direct.get(attribute, 0) + column
-                case IndicatorInput(predicate):
-                    self._add_indicator(predicate, position, sets)
-
-    def _add_indicator(self, predicate: Predicate, position: int, sets: Sequence[ValueSet]) -> None:
-        on = sorted(indicated(predicate, sets))
-        if len(on) > 1:
+        # Of attributes with a single value that; the others have no say where they are left at zero.
+        self._fixed = [(values.low if values.count == 1 else None) or Fraction(0) for values in sets]
+        self._leaves = Leaves.of(model)
+        # The attribute whose indicator an input is, by the input; of all that are weighed.
+        self._owners = np.full(len(model.inputs), _NOBODY, dtype=np.int64)
+        self._indicators = self._leaves.others[
+            [isinstance(model.inputs[place], IndicatorInput) for place in self._leaves.others.tolist()]
+        ]
+        self._predicates = [model.inputs[place] for place in self._indicators.tolist()]
+        reads = moving_reads(model, sets)
+        weighed = (self._weight != 0).any(axis=0)
+        for position, item in enumerate(model.listed):
+            if weighed[position] and isinstance(item, AttributeInput):
+                weighed[position] = False
+                self._direct[item.attribute] = self._direct.get(item.attribute, 0) + self._weight[:, position]
+        if (reads[weighed].sum(axis=1) > 1).any():
             raise ValueError("an indicator of several attributes has no contribution of each")
-        if on:
-            self._indicators.setdefault(on[0], []).append((predicate, position))
-        elif holds_for(predicate, self._point({})):
-            self.bias = self.bias + self._weight[:, position]
+        self._owners[weighed] = np.where(reads[weighed].any(axis=1), reads[weighed].argmax(axis=1), _CONSTANT)
+        self.bias = self.bias + self._indicated(_CONSTANT, ExactRows.of_columns(self._columns(1), 1))[0]
 
-    def _point(self, values: dict[int, Fraction]) -> tuple[Fraction, ...]:
-        """An individual with the values of single-valued attributes and these; zeros elsewhere."""
-        known = self._single | values
-        return tuple(known.get(index, Fraction(0)) for index in range(1 + max(known, default=-1)))
+    def _columns(self, rows: int) -> list[Column]:
+        return [Scaled.of_fractions([value]).at(np.zeros(rows, dtype=np.intp)) for value in self._fixed]
+
+    def _indicated(self, owner: int, points: ExactRows) -> ObjectArray:
+        """What the indicators of an attribute contribute at points, [points, units]."""
+        total: ObjectArray = np.zeros((len(points), self.units), dtype=object)
+        for position, item in zip(self._indicators.tolist(), self._predicates, strict=True):
+            if self._owners[position] == owner and isinstance(item, IndicatorInput):
+                total[mask(item.predicate, {Who.EACH: points})] += self._weight[:, position]
+        for reached in self._leaves.reached(points).T:
+            own = self._owners[reached] == owner
+            total[own] += self._weight.T[reached[own]]
+        return total
 
     def linear(self, attribute: int) -> bool:
         """Whether the contribution is a multiple of the attribute's number."""
-        return attribute not in self._indicators
+        return not (self._owners == attribute).any()
 
     def slope(self, attribute: int) -> ObjectArray:
         """The contribution of the number 1, [units]; of a linear attribute."""
@@ -123,10 +135,11 @@ class FirstLayer:
         """What each value contributes, [values, units]."""
         listed = np.array([*values, None], dtype=object)[:-1]
         out: ObjectArray = listed[:, None] * self.slope(attribute)[None, :]
-        for predicate, position in self._indicators.get(attribute, ()):
-            holding = [holds_for(predicate, self._point({attribute: Fraction(value)})) for value in values]
-            out[np.array(holding, dtype=np.bool_)] += self._weight[:, position]
-        return out
+        if self.linear(attribute):
+            return out
+        columns = self._columns(len(values))
+        columns[attribute] = Scaled.of_fractions([Fraction(value) for value in values])
+        return out + self._indicated(attribute, ExactRows.of_columns(columns, len(values)))
 
     def floats(self, numerators: ObjectArray) -> Floats:
         """The nearest float64 of each number; of none but zero it is zero, so that what moves a unit can be seen."""

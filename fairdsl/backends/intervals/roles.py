@@ -10,12 +10,12 @@ from math import floor, prod
 import numpy as np
 
 from fairdsl.backends.contract import Refusal
-from fairdsl.backends.intervals.network import decision_of, indicated
+from fairdsl.backends.intervals.network import decision_of, moving_reads
 from fairdsl.backends.intervals.restrict import restrict, settle
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Predicate, Relation, conjoin, variables
-from fairdsl.ir.feature import AttributeInput, IndicatorInput
+from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
@@ -102,22 +102,18 @@ def roles_of(problem: Problem) -> Roles | Refusal:
 
 def _inputs(model: Model, sets: Sequence[ValueSet]) -> tuple[frozenset[int], frozenset[int]] | Refusal:
     """The attributes that the first layer reads, and those among them that it reads through indicators."""
-    weight = model.layers[0].weight.floats
-    read: set[int] = set()
-    bent: set[int] = set()
-    for position, item in enumerate(model.inputs):
-        if not weight[:, position].any():
-            continue
-        match item:
-            case AttributeInput(attribute):
-                read.add(attribute)
-            case IndicatorInput(predicate):
-                on = indicated(predicate, sets)
-                if len(on) > 1:
-                    return Refusal(why=_compound(model, position), span=model.span)
-                read |= on
-                bent |= on
-    return frozenset(read), frozenset(bent)
+    weighed = model.layers[0].weight.floats.any(axis=0)
+    reads = moving_reads(model, sets)
+    indicators = np.ones(len(model.inputs), dtype=np.bool_)
+    for position, item in enumerate(model.listed):
+        if isinstance(item, AttributeInput):
+            indicators[position] = False
+            reads[position, item.attribute] = True
+    compound = np.flatnonzero(weighed & indicators & (reads.sum(axis=1) > 1))
+    if compound.size:
+        return Refusal(why=_compound(model, int(compound[0])), span=model.span)
+    read, bent = reads[weighed].any(axis=0), reads[weighed & indicators].any(axis=0)
+    return frozenset(np.flatnonzero(read).tolist()), frozenset(np.flatnonzero(bent).tolist())
 
 
 def _compound(model: Model, position: int) -> str:

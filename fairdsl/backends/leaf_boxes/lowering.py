@@ -88,7 +88,7 @@ def _of_model(model: Model, quantity: Quantity) -> Refusal | None:
         if not isinstance(model.inputs[position], IndicatorInput) and weighed[:, position].any():
             return Refusal(why="the model weighs numbers, it is no tree", span=model.span)
     lone = [model.inputs[position] for position in _indicators(model, leaves)]
-    tests = leaves.different
+    tests = leaves.ensemble.different
     tests += [item.predicate for item in lone if isinstance(item, IndicatorInput)]
     if (refusal := _of_tests(tests, model.span, "a test of the model")) is not None:
         return refusal
@@ -158,7 +158,7 @@ def _cuts(problem: Problem, pair: Pair, sets: Sequence[ValueSet]) -> tuple[Cut, 
     model, leaves = problem.model, Leaves.of(problem.model)
     tests: list[set[Test]] = [set() for _ in sets]
     predicates = [conjoin(problem.domain.where, pair.target)]
-    predicates += leaves.different
+    predicates += leaves.ensemble.different
     for position in _indicators(model, leaves):
         item = model.inputs[position]
         assert isinstance(item, IndicatorInput)

@@ -180,7 +180,7 @@ def _read(model: Model, truths: Truths) -> _Read:
     numbers: list[tuple[int, int]] = []
     indicators: list[tuple[int, int, FloatArray, FloatArray]] = []
     others: list[int] = []
-    groups = [group for group in model.one_of if not _alone(model, group)]
+    groups = [tuple(group) for group in model.one_of if not _alone(model, group)]
     apart = {place for group in groups for place in group}
     for place, item in enumerate(model.inputs):
         match item:

@@ -32,7 +32,7 @@ class Slopes:
             return False
         weight = model.layers[0].weight.floats
         return any(
-            isinstance(item, AttributeInput) and weight[:, position].any() for position, item in enumerate(model.inputs)
+            isinstance(item, AttributeInput) and weight[:, position].any() for position, item in enumerate(model.listed)
         )
 
     def backward(self, points: FloatArray, weights: FloatArray) -> FloatArray:
@@ -46,7 +46,7 @@ class Slopes:
         for layer, slope in zip(reversed(self._model.layers), reversed(slopes), strict=True):
             back = (back * slope) @ layer.weight.floats
         found = np.zeros_like(points)
-        for position, item in enumerate(self._model.inputs):
+        for position, item in enumerate(self._model.listed):
             if isinstance(item, AttributeInput):
                 found[:, item.attribute] += back[:, position]
         return found

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.ensemble import reads_of
 from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, Who, rename, variables
-from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
-from fairdsl.ir.model import Model
+from fairdsl.ir.feature import IndicatorInput, Input
 from fairdsl.ir.question import Pair, Relaxation
 from fairdsl.numerics.bounds import outward
 from fairdsl.numerics.leaves import Leaves
@@ -30,7 +30,6 @@ __all__ = [
     "constant",
     "halved",
     "indicator",
-    "input_box",
     "input_boxes",
     "reads_only",
     "whole_region",
@@ -128,38 +127,32 @@ def halved(values: ValueSet) -> tuple[ValueSet, ValueSet] | None:
     return Interval(low, middle_point), Interval(middle_point, high)
 
 
-def reads_only(item: Input, attributes: Sequence[bool]) -> bool:
-    """Whether the input depends on marked attributes only."""
-    if isinstance(item, AttributeInput):
-        return attributes[item.attribute]
-    return all(attributes[variable.attribute] for variable in variables(item.predicate))
-
-
-def input_box(inputs: Sequence[Input], sets: Sequence[ValueSet]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Float bounds of what the model reads; an indicator that the sets decide is a constant."""
-    ends = [_input_ends(item, sets) for item in inputs]
-    return np.array([low for low, _ in ends], dtype=np.float64), np.array([high for _, high in ends])
+def reads_only(inputs: Sequence[Input], attributes: Sequence[bool]) -> NDArray[np.bool_]:
+    """Which inputs depend on marked attributes only, [inputs]."""
+    others = ~np.array(attributes, dtype=np.bool_)
+    return ~np.asarray(reads_of(inputs, len(others))[:, others].any(axis=1), dtype=np.bool_)
 
 
 def input_boxes(
-    model: Model, products: Sequence[Sequence[ValueSet]]
+    inputs: Sequence[Input], leaves: Leaves, products: Sequence[Sequence[ValueSet]]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Float bounds [products, inputs] of what the model reads on each product of value sets.
+    """Float bounds [products, inputs] of what a model reads on each product of value sets.
 
-    What :func:`input_box` says of one, but trees are gone down from their roots: leaves in no reach are 0.
+    An indicator that the sets decide is a constant. Trees, which are ``leaves``, are gone down from their roots: leaves
+    out of reach are 0, and one that is alone in its tree is 1.
     """
-    leaves = Leaves.of(model)
-    low, high = np.zeros((2, len(products), len(model.inputs)))
+    low, high = np.zeros((2, len(products), len(inputs)))
+    others = [(position, inputs[position]) for position in leaves.others.tolist()]
     for row, sets in enumerate(products):
-        ends = [_input_ends(model.inputs[position], sets) for position in leaves.others.tolist()]
-        low[row, leaves.others], high[row, leaves.others] = zip(*ends, strict=True) if ends else ((), ())
+        for position, item in others:
+            low[row, position], high[row, position] = _input_ends(item, sets)
     if leaves.trees and products:
-        columns = np.array([[column_ends(leaves.tests, sets)] for sets in products])[:, 0]
+        columns = np.array([column_ends(leaves.tests, sets) for sets in products])
         reachable = leaves.reachable(columns[:, 0], columns[:, 1])
-        ends_ = np.flatnonzero(leaves.positions >= 0)
-        high[:, leaves.positions[ends_]] = reachable[:, ends_]
+        ends = np.flatnonzero(leaves.positions >= 0)
+        high[:, leaves.positions[ends]] = reachable[:, ends]
         for group in leaves.groups:
-            members = list(group)
+            members = slice(group.start, group.stop) if isinstance(group, range) else list(group)
             alone = high[:, members].sum(axis=1, keepdims=True) == 1
             low[:, members] = np.where(alone, high[:, members], 0.0)
     return low, high

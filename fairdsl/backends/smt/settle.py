@@ -34,6 +34,7 @@ from fairdsl.numerics.bounds import (
     upper_lines,
 )
 from fairdsl.numerics.choices import choices_of, pair_choices
+from fairdsl.numerics.leaves import Leaves
 
 __all__ = ["Bounded", "Bounder", "bounded_cases"]
 
@@ -72,14 +73,15 @@ class Bounder:
         self._model = model
         self._choices, self._pair_choices = choices_of(model), pair_choices(model, case.region.shared)
         self._layers: tuple[FloatLayer, ...] = float_layers(model)
-        self._shared = np.array([reads_only(item, case.region.shared) for item in model.inputs], dtype=np.bool_)
+        self._shared = reads_only(model.inputs, case.region.shared)
         self._rows = (_rows([atom.a for atom in case.atoms]), _rows([atom.b for atom in case.atoms]))
         self._constants = np.array([outward(atom.constant, atom.constant)[1] for atom in case.atoms])
         self._mixtures = _mixtures(case.atoms)
 
     def bound(self, regions: Sequence[Region]) -> list[Bounded]:
         """The regions' bounds, in order."""
-        lower, upper = input_boxes(self._model, [sets for region in regions for sets in (region.a, region.b)])
+        products = [sets for region in regions for sets in (region.a, region.b)]
+        lower, upper = input_boxes(self._model.inputs, Leaves.of(self._model), products)
         found = preactivation_bounds(self._layers, lower, upper, self._choices)
         tops = self._tops(found, lower, upper)
         strict = np.array([mixture.strict for mixture in self._mixtures])

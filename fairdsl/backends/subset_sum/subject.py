@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from fairdsl.ir.ensemble import reading_copy
 from fairdsl.ir.expr import Predicate, Relation, conjoin, conjuncts
 from fairdsl.ir.feature import Input
 from fairdsl.ir.model import ByThreshold, Model
@@ -22,7 +23,7 @@ from fairdsl.ir.population import Cell, Factor, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
-from fairdsl.metrics.subject import reading_copy, uniform_on
+from fairdsl.metrics.subject import uniform_on
 from fairdsl.numerics.cells import place_of
 
 __all__ = ["Event", "Subject", "subject_of", "with_baseline", "without_influence"]
@@ -100,6 +101,7 @@ def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row)
     network = subject.network
     copy = len(network.columns)
     attribute = network.columns[column]
+    inputs, weights = zip(*subject.terms, strict=True) if subject.terms else ((), ())
     return replace(
         subject,
         network=replace(
@@ -108,7 +110,7 @@ def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row)
             cells=(*network.cells, cells),
             factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
         ),
-        terms=tuple((reading_copy(item, column, copy), weight) for item, weight in subject.terms),
+        terms=tuple(zip(reading_copy(inputs, column, copy), weights, strict=True)),
     )
 
 

@@ -90,7 +90,7 @@ def _parts(model: Model, deployed: Deployed, graph: ImportedGraph, domain: Domai
     yield deployed.sha256
     yield repr(replace(deployed, path=""))
     yield repr(domain)
-    yield repr((model.outcomes, model.rule, model.ensemble or model.one_of, len(model.inputs)))
+    yield repr((model.outcomes, model.rule, model.ensemble, model.groups, len(model.inputs)))
     layers: tuple[Layer, ...] = model.layers
     if isinstance(model.opaque, KernelMachine):
         machine = model.opaque

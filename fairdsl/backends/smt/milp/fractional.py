@@ -19,9 +19,10 @@ from fairdsl.backends.smt.milp.loaded import EXACT
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.backends.smt.milp.tree import NOTHING, ValueSplit
 from fairdsl.backends.smt.region import Region
-from fairdsl.ir.expr import Predicate, holds, variables
+from fairdsl.ir.ensemble import listed_of
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.numerics.narrow import Interval, ValueSet
+from fairdsl.numerics.predicates import holds_for
 
 __all__ = ["cut_at", "values_of"]
 
@@ -63,23 +64,38 @@ def _between_values(region: Region, point: _Point) -> ValueSplit | None:
 
 def _wrong_indicator(query: Query, region: Region, point: _Point, indicators: Sequence[float]) -> ValueSplit | None:
     """A cut through an attribute of an indicator that is not what its attributes make it."""
-    for (who, position), value in zip(query.indicators, indicators, strict=True):
-        item = query.reads[position]
-        assert isinstance(item, IndicatorInput)
-        read = sorted({variable.attribute for variable in variables(item.predicate)})
-        owned = {index: (who if (who, index) in point else query.copies[0], index) for index in read}
-        truth = _true(item.predicate, {index: Fraction(point[owned[index]]) for index in read})
-        if abs(value - truth) <= EXACT:
-            continue
-        for owner, index in owned.values():
+    wrong = np.flatnonzero(np.abs(np.array(indicators) - _truths(query, region, point)) > EXACT)
+    for number in wrong.tolist():
+        who, _ = query.indicators[number]
+        for index in np.flatnonzero(query.depends[number]).tolist():
+            owner = _owner(query, point, who, index)
             cut = _near(values_of(region, owner, index), point[owner, index])
             if cut is not None:
                 return ValueSplit(owner, index, cut, NOTHING, NOTHING)
     return None
 
 
-def _true(predicate: Predicate, numbers: Mapping[int, Fraction]) -> bool:
-    return holds(predicate, lambda variable: numbers[variable.attribute])
+def _owner(query: Query, point: _Point, who: str, attribute: int) -> str:
+    """Whose variable the individual's attribute is."""
+    return who if (who, attribute) in point else query.copies[0]
+
+
+def _truths(query: Query, region: Region, point: _Point) -> FloatArray:
+    """What the point's attributes make of the indicators, [indicators]."""
+    width = len(region.shared)
+    rows = {who: [point[_owner(query, point, who, index), index] for index in range(width)] for who in query.copies}
+    exact = {who: tuple(Fraction(value) for value in row) for who, row in rows.items()}
+    people = np.array([rows[who] for who in query.copies])
+    reached = dict(zip(query.copies, (set(leaves) for leaves in query.leaves.reached(people).tolist()), strict=True))
+    found = np.zeros(len(query.indicators))
+    for number, (who, position) in enumerate(query.indicators):
+        if position >= len(listed_of(query.reads)):
+            found[number] = position in reached[who]
+            continue
+        item = query.reads[position]
+        assert isinstance(item, IndicatorInput)
+        found[number] = holds_for(item.predicate, exact[who])
+    return found
 
 
 def _near(values: ValueSet, number: float) -> Fraction | None:

@@ -17,8 +17,6 @@ from fairdsl.backends.smt.milp.place import Place
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.backends.smt.milp.tree import NOTHING, ValueSplit
 from fairdsl.backends.smt.region import halved
-from fairdsl.ir.expr import variables
-from fairdsl.ir.feature import IndicatorInput
 from fairdsl.numerics.bounds import LayerBounds
 from fairdsl.numerics.narrow import ValueSet
 
@@ -49,11 +47,10 @@ def cut_of(query: Query, place: Place) -> ValueSplit | None:
     moved = np.where(np.isnan(moved), 0.0, moved)
     index = {owned: column for column, owned in enumerate(query.attributes)}
     total = moved[: len(query.attributes)].copy()
-    for column, (who, position) in enumerate(query.indicators, start=len(query.attributes)):
-        item = query.reads[position]
-        assert isinstance(item, IndicatorInput)
-        for variable in variables(item.predicate):
-            total[index.get((who, variable.attribute), index[query.copies[0], variable.attribute])] += moved[column]
+    for number, attribute in np.argwhere(query.depends).tolist():
+        who, _ = query.indicators[number]
+        own = index.get((who, attribute), index[query.copies[0], attribute])
+        total[own] += moved[len(query.attributes) + number]
     for column in np.argsort(-total, kind="stable").tolist():
         who, attribute = query.attributes[column]
         cut = _middle((place.region.a if who == "a" else place.region.b)[attribute])

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.milp.query import Listing, Query
-from fairdsl.backends.smt.region import Region, input_box
+from fairdsl.backends.smt.region import Region, input_boxes
 from fairdsl.ir.feature import Input
 from fairdsl.numerics.bounds import FloatLayer, LayerBounds, outward, preactivation_bounds
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 
 __all__ = ["CopyBounds", "Enclosures", "Place", "places"]
@@ -70,7 +71,11 @@ class Enclosures:
 
     layers: Sequence[FloatLayer]
     reads: Sequence[Input]
+    _leaves: Leaves = field(init=False)
     _found: dict[Sets, _Enclosed] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._leaves = Leaves.among(self.reads)
 
     @property
     def _numbers(self) -> int:
@@ -85,8 +90,7 @@ class Enclosures:
         if count > _KEPT or count * self._numbers > _NUMBERS:
             self._found.clear()
         if fresh:
-            boxes = [input_box(self.reads, sets) for sets in fresh]
-            low, high = np.array([low for low, _ in boxes]), np.array([high for _, high in boxes])
+            low, high = input_boxes(self.reads, self._leaves, fresh)
             found = preactivation_bounds(self.layers, low, high)
             for row, sets in enumerate(fresh):
                 layers = tuple(LayerBounds(layer.low[row], layer.high[row]) for layer in found)

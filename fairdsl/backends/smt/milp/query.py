@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.cases import Case, pair_of
 from fairdsl.backends.smt.milp.conditions import order_rows, pair_rows
 from fairdsl.backends.smt.region import Region, reads_only
-from fairdsl.ir.expr import Predicate, holds, variables
+from fairdsl.ir.ensemble import listed_of, reads_of
+from fairdsl.ir.expr import Predicate, holds
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import FloatLayer, float_layers, outward
 from fairdsl.numerics.dual import Targets
+from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval
 
 __all__ = ["Listing", "Query", "network_query", "pair_query"]
@@ -55,15 +57,19 @@ class Query:
     """The copies of a network, what is asked of their scores, and what their variables satisfy.
 
     ``attributes`` are the variables that are attributes, (individual, attribute); ``indicators`` those after
-    them, (individual, position among the inputs). ``inputs[copy]`` is where the copy's inputs stand.
+    them, (individual, position among the inputs), and ``depends`` [indicators, attributes of the domain] says what
+    each of them depends on. ``leaves`` are the trees among what is read. ``inputs[copy]`` is where the copy's inputs
+    stand.
     ``always`` marks the rows that hold everywhere; the rows of ``orders[attribute]`` say a < b and b < a.
     """
 
     layers: tuple[FloatLayer, ...]
-    reads: tuple[Input, ...]
+    reads: Sequence[Input]
+    leaves: Leaves
     copies: tuple[str, ...]
     attributes: tuple[tuple[str, int], ...]
     indicators: tuple[tuple[str, int], ...]
+    depends: BoolArray
     inputs: tuple[IntArray, ...]
     whole: BoolArray
     targets: Targets
@@ -122,30 +128,35 @@ def network_query(
         if who == copies[0] or not shared
     )
     column = {who_attribute: number for number, who_attribute in enumerate(attributes)}
-    indicators: list[tuple[str, int]] = []
+    flags: dict[tuple[str, int], int] = {}
     inputs: list[IntArray] = []
+    listed, shared = listed_of(reads), reads_only(reads, region.shared).tolist()
     for who in copies:
         found: list[int] = []
-        for position, item in enumerate(reads):
-            shared = who == copies[0] or reads_only(item, region.shared)
-            owner = copies[0] if shared else who
+        for position in range(len(reads)):
+            owner = copies[0] if shared[position] else who
+            item = listed[position] if position < len(listed) else None
             if isinstance(item, AttributeInput):
                 found.append(column[owner, item.attribute])
                 continue
-            if (owner, position) not in indicators:
-                indicators.append((owner, position))
-            found.append(len(attributes) + indicators.index((owner, position)))
+            if (owner, position) not in flags:
+                flags[owner, position] = len(attributes) + len(flags)
+            found.append(flags[owner, position])
         inputs.append(np.array(found, dtype=np.intp))
+    indicators = tuple(flags)
+    depends = reads_of(reads, len(region.shared))[[position for _, position in indicators]]
     width = len(attributes) + len(indicators)
     whole = [_is_whole(region, attribute) for _, attribute in attributes] + [True] * len(indicators)
     first = np.zeros((1, len(layers[-1].bias)))
     first[0, 0] = 1.0
     return Query(
         layers=tuple(layers),
-        reads=tuple(reads),
+        reads=reads,
+        leaves=Leaves.among(reads),
         copies=copies,
         attributes=attributes,
-        indicators=tuple(indicators),
+        indicators=indicators,
+        depends=depends,
         inputs=tuple(inputs),
         whole=np.array(whole, dtype=np.bool_),
         targets=Targets(tuple(first if who == copies[0] else 0.0 * first for who in copies), np.zeros(1)),
@@ -154,7 +165,7 @@ def network_query(
         limits=np.zeros(0),
         always=np.zeros(0, dtype=np.bool_),
         orders={},
-        listings=tuple(_listings(reads, region, attributes, indicators)),
+        listings=tuple(_listings(reads, region, attributes, indicators, depends)),
     )
 
 
@@ -168,17 +179,23 @@ def _is_whole(region: Region, attribute: int) -> bool:
 
 
 def _listings(
-    reads: Sequence[Input], region: Region, attributes: Sequence[tuple[str, int]], indicators: Sequence[tuple[str, int]]
+    reads: Sequence[Input],
+    region: Region,
+    attributes: Sequence[tuple[str, int]],
+    indicators: Sequence[tuple[str, int]],
+    depends: BoolArray,
 ) -> Iterator[Listing]:
+    alone = np.where(depends.sum(axis=1) == 1, depends.argmax(axis=1), -1) if len(indicators) else np.zeros(0)
     for column, (who, attribute) in enumerate(attributes):
         values = (region.a if who == "a" else region.b)[attribute]
         if isinstance(values, Interval) or not 0 < values.count <= _LISTED:
             continue
         columns, table = [column], [[float(value) for value in values.values]]
-        for number, (owner, position) in enumerate(indicators):
-            item = reads[position]
-            assert isinstance(item, IndicatorInput)
-            if owner == who and {variable.attribute for variable in variables(item.predicate)} == {attribute}:
+        for number in np.flatnonzero(alone == attribute).tolist():
+            owner, position = indicators[number]
+            if owner == who:
+                item = reads[position]
+                assert isinstance(item, IndicatorInput)
                 columns.append(len(attributes) + number)
                 table.append([float(_true_at(item.predicate, value)) for value in values.values])
         if len(columns) > 1:

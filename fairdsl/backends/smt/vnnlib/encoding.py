@@ -38,7 +38,6 @@ from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
 from fairdsl.backends.smt.vnnlib.solve import VNNLIB
 from fairdsl.ir.domain import Point
-from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Fidelity, Verdict
 
@@ -66,7 +65,7 @@ class VnnLib(PairEncoding):
         if refused is not None:
             return refused
         model = problem.model
-        count = sum(isinstance(item, IndicatorInput) for item in model.inputs)
+        count = model.indicators
         if count > _MOST_INDICATORS:
             why = f"`{model.name}` reads {count} indicators, each of them a case; {_MOST_INDICATORS} is the limit"
             return Refusal(why=why, span=model.span)
@@ -127,7 +126,7 @@ class _Writing:
         if query is None:
             return None
         count = len(problem.domain.attributes)
-        flags = sum(isinstance(item, IndicatorInput) for item in problem.model.inputs)
+        flags = problem.model.indicators
         inputs = [
             {"name": f"{letter}[0,{index}]", "role": "flag"}
             if index >= count
@@ -190,5 +189,5 @@ def _attribute(problem: Problem, index: int) -> dict[str, str]:
 def _declared(problem: Problem) -> NDArray[np.float64]:
     """How large each input of one copy can be."""
     ends = [attribute.bounds for attribute in problem.domain.attributes]
-    flags = [(Fraction(0), Fraction(1)) for item in problem.model.inputs if isinstance(item, IndicatorInput)]
+    flags = [(Fraction(0), Fraction(1))] * problem.model.indicators
     return greatest([*ends, *flags])

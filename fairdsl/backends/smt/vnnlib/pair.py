@@ -127,8 +127,9 @@ def _flags(problem: Problem) -> dict[tuple[str, int], Line]:
 
 
 def _shared_flags(problem: Problem, shared: Sequence[bool]) -> Iterator[int]:
-    for place, (_, item) in enumerate(_indicators(problem)):
-        if reads_only(item, shared):
+    alike = reads_only(problem.model.inputs, shared)
+    for place, (position, _) in enumerate(_indicators(problem)):
+        if alike[position]:
             yield place
 
 

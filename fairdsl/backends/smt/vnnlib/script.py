@@ -14,7 +14,6 @@ from fairdsl.backends.smt.vnnlib.pair import PairQuery
 from fairdsl.backends.smt.vnnlib.product import Product
 from fairdsl.backends.smt.vnnlib.text import asserted, decimal, written
 from fairdsl.ir.domain import Attribute, Category
-from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
 
 __all__ = ["case_text", "pair_text"]
@@ -28,7 +27,7 @@ _WIDER = (
 def pair_text(problem: Problem, query: PairQuery, network: str, part: str = "") -> str:
     """The question over two copies of the network in ``network``, VNN-LIB 2.0; ``part`` as for :func:`case_text`."""
     attributes = problem.domain.attributes
-    indicators = sum(isinstance(item, IndicatorInput) for item in problem.model.inputs)
+    indicators = problem.model.indicators
     # Of type `real`, for the question is: of `float32` a conforming solver would answer about float32's own arithmetic.
     shapes = [f"real [1,{width}]" for width in (len(attributes) + indicators, problem.model.score_count)]
     lines = [

@@ -45,7 +45,7 @@ class Makeup:
                 continue
             predicates = {position: _predicate(model, position) for position in group}
             if not _about_one_column(predicates.values(), single):
-                found.trees.append(group)
+                found.trees.append(tuple(group))
                 found.predicates.update(predicates)
                 weighed.difference_update(group)
         for position in sorted(weighed):
