@@ -14,7 +14,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from fairdsl.backends.contract import Announcing, Observer
-from fairdsl.backends.intervals.kernels.compiled import cache_folder, listening
+from fairdsl.backends.intervals.kernels.cache import cache_folder, why_no_cache
+from fairdsl.backends.intervals.kernels.compiled import listening
 from fairdsl.clock import untimed
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.exact_array import ExactArray
@@ -27,34 +28,51 @@ from fairdsl.ir.question import Differ, Pair, Quantity
 __all__ = ["compile_kernels"]
 
 _COMPLETE = "complete"
-_STAGE = "compiling the kernels, once on this machine"
+_STAGE, _EACH_TIME = "compiling the kernels, once on this machine", "compiling the kernels, which cannot be kept"
+#: Not empty once this process has compiled kernels that are not kept.
+_IN_MEMORY: list[bool] = []
 
 
 def compile_kernels(observer: Observer) -> float:
-    """Compile all kernels unless that was done before on this machine; how many seconds it took."""
-    complete = cache_folder() / _COMPLETE
-    if complete.exists():
+    """Compile all kernels unless that was done before on this machine; how many seconds it took.
+
+    Where machine code cannot be kept, for its folder is not safely the user's own, every process does it, and says so.
+    """
+    folder = cache_folder()
+    complete = None if folder is None else folder / _COMPLETE
+    if _IN_MEMORY if complete is None else complete.exists():
         return 0.0
     began = time.monotonic()
-    observer.progress(_STAGE, None, "about a minute")
+    stage = _STAGE if complete is not None else _EACH_TIME
+    observer.progress(stage, None, "about a minute")
     if isinstance(observer, Announcing):
-        observer.announce(f"{_STAGE} (about a minute)")
-    with untimed(), _alone(complete.with_suffix(".lock")):
-        if not complete.exists():
-            with listening(lambda done, of: observer.progress(_STAGE, done / max(1, of), f"{done} of {of} kernels")):
+        observer.announce(f"{stage} (about a minute)" + ("" if complete is not None else f": {why_no_cache()}"))
+    with untimed(), _alone(None if complete is None else complete.with_suffix(".lock")):
+        if complete is None or not complete.exists():
+            with listening(lambda done, of: observer.progress(stage, done / max(1, of), f"{done} of {of} kernels")):
                 _use_all()
-            with suppress(OSError):  # a cache that cannot be written to: the next run compiles again
-                complete.touch()
+            _remember(complete)
     return time.monotonic() - began
 
 
+def _remember(complete: Path | None) -> None:
+    """That all kernels are compiled, in the process or in the cache."""
+    if complete is None:
+        _IN_MEMORY.append(True)
+    else:
+        with suppress(OSError):  # a full disk: the next run compiles again
+            complete.touch()
+
+
 @contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """One process at a time, where the system has such locks and the folder can be written to."""
+def _alone(lock: Path | None) -> Iterator[None]:
+    """One process at a time, where the system has such locks and there is a folder to share."""
+    if lock is None:
+        yield
+        return
     try:
         import fcntl
 
-        lock.parent.mkdir(parents=True, exist_ok=True)
         file = lock.open("w")
     except (ImportError, OSError):
         yield

@@ -1,0 +1,74 @@
+"""No file is run: what can run code when it is read has its few owners, who say whose files these are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "fairdsl"
+
+#: Who may import `pickle`, and what it reads: messages of our own processes and files of this very run.
+PICKLE = {
+    "backends/intervals/cluster.py": "writes the task that goes to a cluster",
+    "backends/intervals/pool.py": "writes the task of this run into a folder of this run",
+    "backends/intervals/slices.py": "on a worker of a cluster, whose scheduler is trusted (SECURITY.md)",
+    "backends/intervals/worker.py": "reads the task that its parent wrote a moment ago",
+    "backends/smt/solvers/pool.py": "writes what goes through a pipe to a process of ours",
+    "backends/smt/solvers/worker.py": "reads what comes through that pipe",
+    "processes.py": "names the exception of a pipe that was cut",
+}
+#: Modules that read programs as data.
+READERS = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "yaml"}
+#: Functions that run a text, or unpickle a file.
+CALLS = {"eval", "exec", "compile", "__import__"}
+METHODS = {
+    ("np", "load"),
+    ("numpy", "load"),
+    ("Lark", "load"),
+    ("Lark", "open"),
+    ("torch", "load"),
+    ("pd", "read_pickle"),
+}
+
+
+def running(tree: ast.AST) -> Iterator[str]:
+    """What in a module can run code that stands in a file."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (alias.name for alias in names if alias.name.split(".")[0] in READERS)
+            case ast.ImportFrom(module=str(module), level=0) if module.split(".")[0] in READERS:
+                yield module
+            case ast.Call(func=ast.Name(id=name)) if name in CALLS:
+                yield name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=of), attr=name)) if (of, name) in METHODS:
+                yield f"{of}.{name}"
+            case ast.keyword(arg="allow_pickle", value=ast.Constant(value=True)):
+                yield "allow_pickle"
+
+
+def test_nothing_runs_code_from_files_but_messages_of_our_own() -> None:
+    found = {
+        file.relative_to(PACKAGE).as_posix(): names
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if (names := sorted(set(running(ast.parse(file.read_text(encoding="utf-8"))))))
+    }
+    assert found == {path: ["pickle"] for path in sorted(PICKLE)}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import joblib",
+        "from pickle import load",
+        "eval(text)",
+        "np.load(path)",
+        "Lark.load(f)",
+        "f(x, allow_pickle=True)",
+    ],
+)
+def test_what_would_be_found(source: str) -> None:
+    assert list(running(ast.parse(source)))

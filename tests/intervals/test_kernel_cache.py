@@ -1,0 +1,131 @@
+"""Machine code is kept where nobody else can put any, and whatever is wrong with the files costs time alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairdsl.backends.contract import Announcing, Silent
+from fairdsl.backends.intervals import warmup
+from fairdsl.backends.intervals.kernels import cache
+from fairdsl.private_folder import private_folder, why_not_private
+
+#: A kernel of one line: what it gives, and whether its machine code came from the cache.
+KERNEL = """
+import sys
+from fairdsl.backends.intervals.kernels import compiled
+sys.path.insert(0, sys.argv[1])
+from one import double
+print(double(2.0), compiled._FOLDER, sum(double.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that the environment names for machine code."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir(mode=0o755)
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize("variable", ["NUMBA_CACHE_DIR", "XDG_CACHE_HOME"])
+def test_the_folder_is_made_for_the_user_alone(tmp_path: Path, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv(variable, str(tmp_path / "new" / "cache"))
+    folder = cache.cache_folder()
+    assert folder is not None
+    for path in (folder, folder.parent, folder.parent.parent):
+        assert path.stat().st_mode & 0o777 == 0o700
+
+
+def test_folders_that_others_can_write_to_are_not_used(base: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    for path in (folder, folder.parent, base):
+        before = path.stat().st_mode
+        path.chmod(0o777)
+        assert cache.cache_folder() is None
+        assert str(path) in cache.why_no_cache()
+        assert "0777" in cache.why_no_cache()
+        path.chmod(before)
+    folder.chmod(0o750)
+    assert "0700 is needed" in (why_not_private(folder) or "")
+    folder.chmod(0o700)
+    assert cache.cache_folder() == folder
+
+
+def test_a_folder_where_everybody_has_files_of_their_own_may_be_on_the_way(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(0o1777)
+    assert private_folder("mine", tmp_path / "tmp") == tmp_path / "tmp" / "mine"
+
+
+def test_a_link_is_followed_before_the_folder_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    (tmp_path / "link").symlink_to(tmp_path / "open")
+    assert private_folder("mine", tmp_path / "link") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can make files of other users")
+def test_a_folder_of_another_user_is_not_used(base: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    for path in (folder, base):
+        os.chown(path, 12345, -1)
+        assert cache.cache_folder() is None
+        assert "another user's" in cache.why_no_cache()
+        os.chown(path, 0, -1)
+
+
+def run(module: Path) -> list[str]:
+    """What a fresh process says of the kernel."""
+    line = [sys.executable, "-c", KERNEL, str(module)]
+    return subprocess.run(line, capture_output=True, text=True, check=True, timeout=120).stdout.split()
+
+
+def test_machine_code_is_kept_and_torn_files_are_compiled_again(base: Path, tmp_path: Path) -> None:
+    text = (
+        "from fairdsl.backends.intervals.kernels.compiled import exact\n\n\n@exact\ndef double(x):\n    return 2 * x\n"
+    )
+    (tmp_path / "one.py").write_text(text)
+    folder = cache.cache_folder()
+    assert run(tmp_path) == ["4.0", str(folder), "0"]
+    assert run(tmp_path) == ["4.0", str(folder), "1"]
+    kept = [path for path in base.rglob("*") if path.suffix in (".nbi", ".nbc")]
+    assert len(kept) == 2
+    for path in kept:
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        assert run(tmp_path) == ["4.0", str(folder), "0"]
+        assert run(tmp_path)[2] == "1"
+    base.chmod(0o777)
+    assert run(tmp_path) == ["4.0", "None", "0"]
+
+
+class Heard(Silent, Announcing):
+    """Remembers what was to be said."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def announce(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_compiling_in_memory_is_said_with_its_reason(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base.chmod(0o777)
+    compiled: list[int] = []
+    monkeypatch.setattr(warmup, "_IN_MEMORY", [])
+    monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append(1))
+    heard = Heard()
+    warmup.compile_kernels(heard)
+    warmup.compile_kernels(heard)
+    assert compiled == [1]
+    (said,) = heard.said
+    assert said.startswith("compiling the kernels, which cannot be kept (about a minute): `")
+    assert f"`{base}`" in said
