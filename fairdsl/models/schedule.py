@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.clock import look
 from fairdsl.ir.model import Curve, Layer
 from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Block, Pick
@@ -30,12 +31,16 @@ def lay_out(blocks: Sequence[Block], output: Affine) -> tuple[Layer, ...]:
     for number in first_blocks(blocks, output):
         positions[number] = np.arange(width, width + blocks[number].width)
         width += blocks[number].width
-    layers = []
+    made: list[list[int]] = [[] for _ in range(depth + 1)]
+    for number, level in levels.items():
+        made[level].append(number)
+    layers, below = list[Layer](), made[0]
     for level in range(1, depth + 1):
-        own = [number for number, its in levels.items() if its == level]
-        carried = _carried(levels, last_use, level)
-        layers.append(_layer(blocks, own, carried, positions, width))
-        positions, width = _positions(blocks, own, carried)
+        look()
+        carried = _carried(below, last_use, level)
+        layers.append(_layer(blocks, made[level], carried, positions, width))
+        positions, width = _positions(blocks, made[level], carried)
+        below = sorted({*carried, *made[level]})
     weight = _rows(output, positions, width)
     layers.append(_make(weight, output.bias, np.ones(output.size), []))
     return tuple(layers)
@@ -102,16 +107,10 @@ def _last_uses(
     return last
 
 
-def _carried(
-    levels: dict[int, int], last_use: dict[int, NDArray[np.int64]], level: int
-) -> dict[int, NDArray[np.int64]]:
-    """The units made below ``level`` that are read above it."""
-    out = {}
-    for number, its in levels.items():
-        units = np.flatnonzero(last_use[number] > level)
-        if its < level and units.size:
-            out[number] = units
-    return out
+def _carried(below: Sequence[int], last_use: dict[int, NDArray[np.int64]], level: int) -> dict[int, NDArray[np.int64]]:
+    """The units of the blocks ``below`` that are read above ``level``."""
+    units = {number: np.flatnonzero(last_use[number] > level) for number in below}
+    return {number: found for number, found in units.items() if found.size}
 
 
 def _layer(

@@ -20,8 +20,9 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.models import load, load_model
+from fairdsl.models.basis import Affine, Basis, Dense
 from fairdsl.models.confirm import confirm_rows, gate
-from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody
+from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody, how_many
 from fairdsl.models.onnx_import import import_onnx
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
@@ -90,6 +91,24 @@ def test_a_reading_says_on_how_many(tmp_path: Path) -> None:
     few = opened(path, domain("age", "income", "sex", kind=Boolean())).reading
     assert few is not None
     assert few.individuals == 8
+
+
+def test_of_wide_networks_fewer_are_tried() -> None:
+    basis = Basis()
+    value = basis.input((1, 4096))
+    assert how_many(basis.blocks) == INDIVIDUALS
+    basis.bend(Affine((1, 2048), {0: Dense(np.ones((2048, 4096)))}, np.zeros(2048)), np.zeros(2048))
+    assert (value.size, how_many(basis.blocks)) == (4096, 256)
+
+
+def test_a_network_may_be_deeper_than_calls(tmp_path: Path) -> None:
+    """Each layer is read through the one before it, and Python allows a thousand calls within calls."""
+    deep, names = 600, ["start", *(f"r{number}" for number in range(600))]
+    nodes = [node("Gemm", ["x", "w"], ["start"])]
+    nodes += [node("Relu", [names[number]], [names[number + 1]]) for number in range(deep)]
+    model = opened(saved(network([*nodes, node("Identity", [names[-1]], ["y"])], SCORE), tmp_path))
+    assert len(model.layers) == deep + 1
+    assert model.reading is not None
 
 
 def test_a_confirmation_is_kept_and_checked(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

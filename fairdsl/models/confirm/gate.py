@@ -22,7 +22,7 @@ from fairdsl.models.confirm.compare import Bounds, Difference, compare_decisions
 from fairdsl.models.confirm.directed import activating, borders_of, in_leaves
 from fairdsl.models.confirm.errors import misread
 from fairdsl.models.confirm.expected import expect
-from fairdsl.models.confirm.individuals import INDIVIDUALS, Draw, everybody, spread
+from fairdsl.models.confirm.individuals import Draw, everybody, how_many, spread
 from fairdsl.models.confirm.remembered import entry_of, recall, remember
 from fairdsl.models.confirm.steps import first_difference, made_by
 from fairdsl.models.confirm.ties import compare_ties, tied_rows
@@ -156,17 +156,18 @@ class _Gate:
 
     def _individuals(self) -> FloatArray:
         """Whom both are run on, each once, [n, attributes]."""
-        all_of_them = everybody(self._domain)
+        most = how_many(self._graph.basis.blocks)
+        all_of_them = everybody(self._domain, most)
         if all_of_them is not None:
             return all_of_them
         forms = {number: self._deployed.features[columns] for number, columns in self._reader.columns.items()}
         draw = Draw(self._domain, borders_of(self._graph.basis.blocks, forms))
         chosen = [draw.corners(64), draw.each_value(), in_leaves(self._graph.basis.blocks, forms, draw)]
-        usual = draw.random(INDIVIDUALS)
+        usual = draw.random(most)
         chosen.append(activating(self._reader, forms, draw, usual[:256], self._fed_features))
         special = _different(np.concatenate(chosen))
-        special = special[spread(len(special), INDIVIDUALS * 3 // 4)]
-        return _different(np.concatenate([special, usual, draw.random(INDIVIDUALS)]))[:INDIVIDUALS]
+        special = special[spread(len(special), most * 3 // 4)]
+        return _different(np.concatenate([special, usual, draw.random(most)]))[:most]
 
     def _fed_features(self, points: FloatArray) -> FloatArray:
         return self._features(self._runtime.fed(points))

@@ -15,24 +15,32 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.domain import Attribute, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.models.basis import Block, Dense
 
-__all__ = ["INDIVIDUALS", "Draw", "alone", "everybody", "spread"]
+__all__ = ["INDIVIDUALS", "Draw", "alone", "everybody", "how_many", "spread"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: So many individuals are compared.
-INDIVIDUALS = 2048
+#: So many individuals are compared, of wide networks fewer, but so many at least, as need no more multiplications.
+INDIVIDUALS, _FEWEST, _MULTIPLICATIONS = 2048, 128, 1 << 31
 #: How far numbers go for which the domain has no end.
 _FAR = 1000.0
 #: Values that are tried one by one: of lists so many, of numbers those near the ends.
 _LISTED, _BORDERS = 64, 512
 
 
-def everybody(domain: Domain) -> FloatArray | None:
-    """All individuals of the attributes' value sets, [n, attributes], where they are few."""
+def how_many(blocks: Sequence[Block]) -> int:
+    """How many individuals are compared of a network of these blocks: a wide one computes the more of each."""
+    arguments = [block.argument for block in blocks if block.argument is not None]
+    weights = sum(part.matrix.size for each in arguments for part in each.parts.values() if isinstance(part, Dense))
+    return min(INDIVIDUALS, max(_FEWEST, _MULTIPLICATIONS // max(weights, 1)))
+
+
+def everybody(domain: Domain, most: int = INDIVIDUALS) -> FloatArray | None:
+    """All individuals of the attributes' value sets, [n, attributes], where they are at most so many."""
     size = domain.size
-    if size is None or size > INDIVIDUALS:
+    if size is None or size > most:
         return None
     values = [np.array(attribute.values, dtype=np.float64) for attribute in domain.attributes]
     grids = np.meshgrid(*values, indexing="ij") if values else []

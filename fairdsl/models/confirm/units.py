@@ -6,7 +6,7 @@ compared with what stands for it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,20 @@ class Reader:
         ``off`` [n, width]: how far the features are from what the spec says of the individuals.
         """
         return Units(self, features, np.zeros_like(features) if off is None else off)
+
+    def up_to(self, number: int, known: Container[int]) -> list[int]:
+        """The block and all that its argument depends on and that are not ``known``, each after those that it reads.
+
+        Networks are thousands of blocks deep, so nobody may go down to the inputs by calls within calls.
+        """
+        found, waiting = set[int](), [number]
+        while waiting:
+            each = waiting.pop()
+            argument = self.blocks[each].argument
+            if each not in found and each not in known:
+                found.add(each)
+                waiting.extend(() if argument is None else argument.parts)
+        return sorted(found)
 
     def floats(self, numbers: Array) -> FloatArray:
         """The numbers, each as the nearest float64."""
@@ -138,8 +152,10 @@ class Units:
             return _kernel_off(block.terms, self.affine(features), self.sizes(features), self._reader)
         if block.argument is None:
             return None
-        if number not in self._offs:
-            self._offs[number] = self.off(block.argument) * self._steepness(block, block.argument)
+        for each in self._reader.up_to(number, self._offs):
+            block = self._reader.blocks[each]
+            if block.argument is not None:
+                self._offs[each] = self.off(block.argument) * self._steepness(block, block.argument)
         return self._offs[number]
 
     def _steepness(self, block: Block, argument: Affine) -> FloatArray:
@@ -174,8 +190,8 @@ class Units:
         return np.abs(chosen) if sizes else chosen
 
     def _found(self, number: int) -> _Found:
-        if number not in self._known:
-            self._known[number] = self._evaluated(number)
+        for each in self._reader.up_to(number, self._known):
+            self._known[each] = self._evaluated(each)
         return self._known[number]
 
     def _evaluated(self, number: int) -> _Found:
