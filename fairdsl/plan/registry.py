@@ -25,6 +25,7 @@ BACKENDS: dict[str, tuple[str, str]] = {
     "rows": ("fairdsl.backends.rows", "OverRows"),
     "sampling": ("fairdsl.backends.sampling", "Sampling"),
     "subset_sum": ("fairdsl.backends.subset_sum.procedure", "SubsetSum"),
+    "rates": ("fairdsl.backends.rates", "Rates"),
     "ssat": ("fairdsl.backends.ssat.procedure", "Ssat"),
     "masses": ("fairdsl.backends.masses.procedure", "Masses"),
 }

@@ -313,6 +313,7 @@ KINDS: list[Kind] = [
         share=3,
         answered={
             "subset_sum": Least(accepted=0.2, decided=0.2),
+            "rates": Least(accepted=0.6, decided=0.3),
             "ssat": Least(accepted=0.2, decided=0.2),
             "masses": Least(decided=0.2),
         },

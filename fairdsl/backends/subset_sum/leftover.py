@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from fairdsl.backends.subset_sum.pieces import Piece, Reading, pieces_of
+from fairdsl.numerics.pieces import Piece, Reading, pieces_of
 from fairdsl.backends.subset_sum.refine import LISTED
 from fairdsl.backends.subset_sum.remainder import NormalSum, SingleColumn, Uniform
 from fairdsl.backends.subset_sum.task import Remainder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from fairdsl.backends.subset_sum.pieces import Piece, pieces_of
+from fairdsl.numerics.pieces import Piece, pieces_of
 from fairdsl.backends.subset_sum.remainder import normal_mass
 from fairdsl.backends.subset_sum.task import Ends
 from fairdsl.ir.domain import Attribute

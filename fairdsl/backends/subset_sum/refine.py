@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fairdsl.backends.subset_sum.pieces import Piece, pieces_of, subdivided
+from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, borders, holds_at, variables
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row

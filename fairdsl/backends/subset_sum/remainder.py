@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from fairdsl.backends.subset_sum.normal import cdf, root
-from fairdsl.backends.subset_sum.pieces import Piece, Reading
+from fairdsl.numerics.pieces import Piece, Reading
 from fairdsl.backends.subset_sum.task import Ends
 from fairdsl.ir.population import Normal
 

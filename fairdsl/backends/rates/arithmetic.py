@@ -1,0 +1,74 @@
+"""How masses are computed: as whole numbers where they fit or are few, else in float64 with a counted error.
+
+All masses are products and sums of numbers that are not negative. So the relative error of a float64 result is at most
+that of as many roundings as there are on the longest way to it: (1 + 2^-53)^n - 1, as long as nothing underflows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from math import log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Arithmetic", "Kind", "Masses"]
+
+#: Masses of any of the three kinds.
+Masses = NDArray[Any]
+
+#: Whole numbers below it are int64.
+_FITS = 1 << 62
+#: Products of masses from 2^-900 on are normal numbers.
+_LEAST = -900.0
+
+
+class Kind(Enum):
+    """What masses are held in."""
+
+    WHOLE = "int64"  # numerators over one denominator that are less than 2^62
+    LARGE = "object"  # the same as Python's integers
+    FLOAT = "float64"
+
+
+@dataclass(slots=True)
+class Arithmetic:
+    """The kind, what its numbers are over, and how many roundings there were on the longest way."""
+
+    kind: Kind
+    denominator: int
+    roundings: int = 0
+    #: Binary logarithm of the least product that is not zero.
+    least: float = 0.0
+
+    @classmethod
+    def exact(cls, denominator: int) -> Arithmetic:
+        """Whole numbers over a denominator."""
+        return cls(Kind.WHOLE if denominator < _FITS else Kind.LARGE, denominator)
+
+    def numbers(self, whole: Masses, scale: int) -> Masses:
+        """Whole numbers over ``scale`` as this kind holds them."""
+        if self.kind is not Kind.FLOAT:
+            return whole.astype(self.kind.value)
+        flat = [int(number) / scale for number in whole.ravel().tolist()]
+        present = [number for number in flat if number]
+        self.least += log2(min(present)) if present else 0.0
+        self.roundings += 1
+        return np.array(flat, dtype=np.float64).reshape(whole.shape)
+
+    @property
+    def safe(self) -> bool:
+        """Whether nothing can have underflowed."""
+        return self.least > _LEAST
+
+    def ends(self, number: Any) -> tuple[Fraction, Fraction]:
+        """The mass that a result stands for, between two numbers."""
+        if self.kind is not Kind.FLOAT:
+            exact = Fraction(int(number), self.denominator)
+            return exact, exact
+        found = Fraction(float(number))
+        error = Fraction(2 * (self.roundings + 1), 1 << 53)
+        return found * (1 - error), min(Fraction(1), found * (1 + 2 * error))

@@ -1,0 +1,233 @@
+"""Masses of the ways through one diagram: the *tree* order.
+
+Every way to a favourable leaf is a box, a set of classes of each column, and the boxes have nothing in common. Their
+masses by the cells of the keys are variable elimination on the distribution, restricted to the box, with the way as one
+more axis of every table: all boxes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.rates.arithmetic import Arithmetic, Masses
+from fairdsl.backends.rates.columns import Column
+from fairdsl.backends.rates.distribution import Distribution
+from fairdsl.backends.rates.program import Program
+from fairdsl.clock import look
+from fairdsl.numerics.tables import aligned
+
+__all__ = ["Boxes", "boxes_of", "masses_of_boxes", "ways_through", "width_of"]
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+#: Entries of tables that are made at once.
+_BATCH = 1 << 20
+#: Classes of all boxes together.
+_ROOM = 1 << 28
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """The ways to certain leaves, and behind them those to leaves that are open."""
+
+    #: Which classes belong to a box, [boxes, classes], by column.
+    inside: Mapping[int, BoolArray]
+    #: How many there are, and how many of them are certain.
+    count: int
+    certain: int
+
+
+def ways_through(program: Program) -> int:
+    """How many ways there are to leaves where the event may happen, also such as nobody can go."""
+    (root,) = program.roots
+    made, least = program.diagrams, int(program.maybe[0])
+    ways: dict[int, int] = {}
+
+    def of(node: int) -> int:
+        return ways[node] if node in ways else int(made.low[node][0] >= least)
+
+    for node in made.below([root]):
+        key = made.nodes[node]
+        assert key is not None, "leaves read nothing"
+        ways[node] = of(key[1]) + of(key[2])
+    return of(root)
+
+
+def boxes_of(program: Program, columns: Mapping[int, Column]) -> Boxes | None:
+    """The boxes of a program that is one diagram of tests of one column each; None where there are too many."""
+    reads = sorted(program.reads)
+    starts = np.cumsum([0, *(columns[column].classes for column in reads)]).tolist()
+    own = {column: slice(start, stop) for column, start, stop in zip(reads, starts, starts[1:], strict=False)}
+    graph = _Graph.of(program, own, starts[-1])
+    nodes, masks = np.array([len(graph.worth) - 1]), np.ones((1, starts[-1]), dtype=np.bool_)
+    done: list[tuple[IntArray, BoolArray]] = []
+    while len(nodes):
+        look()
+        here = graph.yes[nodes] == nodes
+        done.append((nodes[here], masks[here]))
+        nodes, masks = nodes[~here], masks[~here]
+        if (sum(len(ends) for ends, _ in done) + 2 * len(nodes)) * starts[-1] > _ROOM:
+            return None
+        parts = [graph.below(nodes, masks, holds=holds) for holds in (True, False)]
+        nodes, masks = (np.concatenate(both) for both in zip(*parts, strict=True))
+    ends, masks = (np.concatenate(each) for each in zip(*done, strict=True))
+    worth = graph.worth[ends]
+    order = np.argsort(-worth, kind="stable")[: int((worth >= program.maybe[0]).sum())]
+    inside = {column: masks[order, part] for column, part in own.items()}
+    return Boxes(inside, len(order), int((worth >= program.sure[0]).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Graph:
+    """The nodes of a diagram, numbered anew, the root last; all classes of all columns are one axis."""
+
+    yes: IntArray
+    no: IntArray
+    #: What leaves add, and what can be reached from other nodes at most, [nodes].
+    worth: IntArray
+    least: int
+    #: The test of a node; of tests, where they hold, and which classes are of their column, [tests, classes].
+    test: IntArray
+    holds: BoolArray
+    column: BoolArray
+
+    @classmethod
+    def of(cls, program: Program, own: Mapping[int, slice], width: int) -> _Graph:
+        """The nodes below the program's root."""
+        made, (root,) = program.diagrams, program.roots
+        inner = made.below([root])
+        leaves = {child for node in inner for child in (made.nodes[node] or (0, 0, 0))[1:] if made.is_leaf(child)}
+        listed = [*sorted(leaves), *inner] or [root]
+        place = {node: number for number, node in enumerate(listed)}
+        keys = [made.nodes[node] or (0, node, node) for node in listed]
+        tests = len(made.tests)
+        holds, column = np.zeros((max(1, tests), width), np.bool_), np.zeros((max(1, tests), width), np.bool_)
+        for number, test in enumerate(made.tests):
+            if isinstance(test, tuple) and test[0] in own:
+                holds[number, own[test[0]]] = test[1]
+                column[number, own[test[0]]] = True
+        return cls(
+            yes=np.array([place[key[1]] for key in keys]),
+            no=np.array([place[key[2]] for key in keys]),
+            worth=np.array([made.high[node][0] for node in listed]),
+            least=int(program.maybe[0]),
+            test=np.array([key[0] for key in keys]),
+            holds=holds,
+            column=column,
+        )
+
+    def below(self, nodes: IntArray, masks: BoolArray, *, holds: bool) -> tuple[IntArray, BoolArray]:
+        """Where ways go on from nodes, and in which classes; only those that somebody can go, to a leaf that counts."""
+        children = (self.yes if holds else self.no)[nodes]
+        column = self.column[self.test[nodes]]
+        truth = self.holds[self.test[nodes]]
+        inside = masks & column & (truth if holds else ~truth)
+        alive = inside.any(axis=1) & (self.worth[children] >= self.least)
+        return children[alive], (inside | (masks & ~column))[alive]
+
+
+def width_of(distribution: Distribution, keys: Sequence[int]) -> int:
+    """About how many products a single box takes."""
+    live = [set(table.columns) for table in distribution.tables]
+    total = 0
+    for column in _order(distribution, keys):
+        scope = set[int]().union(*(each for each in live if column in each))
+        total += prod(distribution.sizes[each] for each in scope)
+        live = [each for each in live if column not in each] + [scope - {column}]
+    return total + prod(distribution.sizes[key] for key in keys)
+
+
+def _order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
+    """The columns that are no keys, next always the one with the smallest table."""
+    live = [set(table.columns) for table in distribution.tables]
+    left, found = set(distribution.sizes) - set(keys), list[int]()
+
+    def cells(column: int) -> tuple[int, int]:
+        scope = set[int]().union(*(each for each in live if column in each))
+        return prod(distribution.sizes[each] for each in scope), column
+
+    while left:
+        column = min(left, key=cells)
+        left.remove(column)
+        found.append(column)
+        scope = set[int]().union(*(each for each in live if column in each))
+        live = [each for each in live if column not in each] + [scope - {column}]
+    return found
+
+
+def masses_of_boxes(
+    distribution: Distribution,
+    boxes: Boxes,
+    keys: Sequence[int],
+    columns: Mapping[int, Column],
+    arithmetic: Arithmetic,
+) -> tuple[Masses, Masses]:
+    """The mass of the event, certainly and possibly, by the cells of the keys in their order."""
+    tables = [
+        (table.columns, arithmetic.numbers(np.asarray(table.numbers, dtype=object), scale)[None])
+        for table, scale in zip(distribution.tables, distribution.scales, strict=True)
+    ]
+    shares = {
+        column: arithmetic.numbers(columns[column].shares.astype(object), columns[column].denominator)
+        for column in distribution.sizes
+    }
+    order = _order(distribution, keys)
+    arithmetic.roundings += sum(2 + size for size in distribution.sizes.values()) + len(tables) + boxes.count
+    arithmetic.roundings += max(column.classes for column in columns.values())
+    shape = tuple(distribution.sizes[key] for key in keys)
+    found = [np.zeros(shape, dtype=arithmetic.kind.value) for _ in range(2)]
+    batch = max(1, _BATCH // width_of(distribution, keys))
+    for start in range(0, boxes.count, batch):
+        look()
+        stop = min(boxes.count, start + batch)
+        sure = min(max(boxes.certain - start, 0), stop - start)
+        masses = _eliminated(_restricted(boxes, slice(start, stop), shares, tables), order, keys, shape)
+        found[0] = found[0] + masses[:sure].sum(axis=0, dtype=masses.dtype)
+        found[1] = found[1] + masses.sum(axis=0, dtype=masses.dtype)
+    return found[0], found[1]
+
+
+#: Tables with an axis of boxes before those of the columns.
+_Live = list[tuple[tuple[int, ...], Masses]]
+
+
+def _restricted(boxes: Boxes, rows: slice, shares: Mapping[int, Masses], tables: _Live) -> _Live:
+    """The distribution's tables, and of each column what of its cells lies in the boxes."""
+    live = list(tables)
+    for column, own in shares.items():
+        inside = boxes.inside.get(column)
+        if inside is None:
+            live.append(((column,), own.sum(axis=0, dtype=own.dtype)[None]))
+        else:
+            live.append(((column,), inside[rows].astype(own.dtype) @ own))
+    return live
+
+
+def _eliminated(live: _Live, order: Sequence[int], keys: Sequence[int], shape: tuple[int, ...]) -> Masses:
+    for column in order:
+        touched = [each for each in live if column in each[0]]
+        columns, numbers = _product(touched)
+        place = columns.index(column)
+        summed = numbers.sum(axis=1 + place, dtype=numbers.dtype)
+        live = [each for each in live if column not in each[0]]
+        live.append((columns[:place] + columns[place + 1 :], summed))
+    columns, numbers = _product(live)
+    places = [columns.index(key) for key in keys]
+    return np.broadcast_to(numbers.transpose([0, *(1 + place for place in places)]), (len(numbers), *shape))
+
+
+def _product(tables: _Live) -> tuple[tuple[int, ...], Masses]:
+    """The product over all of the tables' columns; tables without boxes first."""
+    columns = tuple(dict.fromkeys(column for own, _ in tables for column in own))
+    result: Masses | None = None
+    for own, numbers in sorted(tables, key=lambda table: table[1].size):
+        places = [0, *(1 + columns.index(column) for column in own)]
+        part = aligned(numbers, places, 1 + len(columns))
+        result = part if result is None else result * part
+    assert result is not None, "there is a table"
+    return columns, result

@@ -1,0 +1,203 @@
+"""Decision diagrams: what is left of trees, lists and conditions when some columns are known.
+
+A node asks a test and has a node for each answer; a leaf has a vector of whole numbers, what it adds to the scores.
+Equal nodes are one node, and tests that have the same truths are one test, so that what is left of a model in two
+ways and decides alike *is* the same number: states of the computation merge by comparing integers. (Bryant,
+*Graph-based algorithms for Boolean function manipulation*, 1986; the diagrams here are not ordered, columns are put in
+one by one.)
+
+A comparison of several columns is a test as well: each number that becomes known is added to its constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from fairdsl.backends.rates.columns import Column
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, holds, variables
+
+__all__ = ["Diagrams", "atoms_of"]
+
+#: What a leaf adds to each score.
+Vector = tuple[int, ...]
+#: A test of one column: the column, and the classes in which it holds. Of several: the comparison.
+Test = tuple[int, tuple[bool, ...]] | Compare
+
+
+def atoms_of(predicate: Predicate) -> Iterable[Compare | Member]:
+    """The comparisons and memberships that a predicate is made of."""
+    match predicate:
+        case Compare() | Member():
+            yield predicate
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from atoms_of(part)
+        case Not(part):
+            yield from atoms_of(part)
+
+
+class Diagrams:
+    """Nodes, numbered so that children come before their parents. Node 0 is the leaf that adds nothing."""
+
+    def __init__(self, columns: Mapping[int, Column], width: int) -> None:
+        self._columns = columns
+        #: Test, yes and no of inner nodes; None of leaves.
+        self.nodes: list[tuple[int, int, int] | None] = []
+        #: What the nodes can still add to the scores: at least, and at most.
+        self.low: list[Vector] = []
+        self.high: list[Vector] = []
+        #: The columns that a node reads, as bits.
+        self.reads: list[int] = []
+        self.tests: list[Test] = []
+        self._bits: list[int] = []
+        self._leaves: dict[Vector, int] = {}
+        self._inner: dict[tuple[int, int, int], int] = {}
+        self._numbers: dict[Test, int] = {}
+        self._known: dict[Compare | Member, bool | tuple[int, bool]] = {}
+        self.leaf((0,) * width)
+
+    def column(self, place: int) -> Column:
+        """The classes of a column."""
+        return self._columns[place]
+
+    def leaf(self, vector: Vector) -> int:
+        """The leaf that adds so much."""
+        found = self._leaves.get(vector)
+        if found is None:
+            found = self._leaves[vector] = self._add(None, vector, vector, 0)
+        return found
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether nothing is left to be asked."""
+        return self.nodes[node] is None
+
+    def node(self, test: int, yes: int, no: int) -> int:
+        """The node that goes on with ``yes`` where the test holds."""
+        if yes == no:
+            return yes
+        key = (test, yes, no)
+        found = self._inner.get(key)
+        if found is None:
+            low = tuple(map(min, self.low[yes], self.low[no]))
+            high = tuple(map(max, self.high[yes], self.high[no]))
+            found = self._inner[key] = self._add(key, low, high, self._bits[test] | self.reads[yes] | self.reads[no])
+        return found
+
+    def _add(self, key: tuple[int, int, int] | None, low: Vector, high: Vector, reads: int) -> int:
+        self.nodes.append(key)
+        self.low.append(low)
+        self.high.append(high)
+        self.reads.append(reads)
+        return len(self.nodes) - 1
+
+    def branch(self, predicate: Predicate, yes: int, no: int) -> int:
+        """What goes on with ``yes`` where the predicate holds, and with ``no`` elsewhere."""
+        match predicate:
+            case Compare() | Member():
+                known = self._test(predicate)
+                if isinstance(known, bool):
+                    return yes if known else no
+                test, turned = known
+                return self.node(test, no, yes) if turned else self.node(test, yes, no)
+            case And(parts):
+                for part in reversed(parts):
+                    yes = self.branch(part, yes, no)
+                return yes
+            case Or(parts):
+                for part in reversed(parts):
+                    no = self.branch(part, yes, no)
+                return no
+            case Not(part):
+                return self.branch(part, no, yes)
+
+    def _test(self, atom: Compare | Member) -> bool | tuple[int, bool]:
+        """Its truth where that is known, else the number of its test and whether that is its negation."""
+        known = self._known.get(atom)
+        if known is None:
+            known = self._known[atom] = self._numbered(atom)
+        return known
+
+    def _numbered(self, atom: Compare | Member) -> bool | tuple[int, bool]:
+        columns = {variable.attribute for variable in variables(atom)}
+        if not columns:
+            return holds(atom, lambda _: Fraction(0))
+        if len(columns) > 1:
+            assert isinstance(atom, Compare), "membership is about one column"
+            return self._number(atom, columns), False
+        (column,) = columns
+        bits = self._columns[column].bits(atom)
+        if len(set(bits)) == 1:
+            return bits[0]
+        turned = not bits[0]
+        return self._number((column, tuple(bit is not turned for bit in bits)), columns), turned
+
+    def _number(self, test: Test, columns: Iterable[int]) -> int:
+        found = self._numbers.get(test)
+        if found is None:
+            found = self._numbers[test] = len(self.tests)
+            self.tests.append(test)
+            self._bits.append(sum(1 << column for column in columns))
+        return found
+
+    def below(self, roots: Iterable[int], reading: int = -1) -> list[int]:
+        """The nodes that can be reached and read one of the columns (bits), children before parents; all: -1."""
+        waiting = [root for root in set(roots) if self.reads[root] & reading]
+        seen = set(waiting)
+        while waiting:
+            key = self.nodes[waiting.pop()]
+            assert key is not None, "a leaf reads nothing"
+            for child in key[1:]:
+                if child not in seen and self.reads[child] & reading:
+                    seen.add(child)
+                    waiting.append(child)
+        return sorted(seen)
+
+    def copied(self, root: int, into: Diagrams, leaf: Callable[[Vector], Vector]) -> int:
+        """The diagram below a root in another store over the same columns, with other leaves."""
+        found: dict[int, int] = {}
+
+        def copy(number: int) -> int:
+            if number not in found:
+                found[number] = into.leaf(leaf(self.low[number]))
+            return found[number]
+
+        for number in self.below([root]):
+            key = self.nodes[number]
+            assert key is not None, "leaves read nothing"
+            test, yes, no = key
+            what = self.tests[test]
+            found[number] = into.node(into._number(what, self._columns_of(test)), copy(yes), copy(no))
+        return copy(root)
+
+    def _columns_of(self, test: int) -> list[int]:
+        bits = self._bits[test]
+        return [column for column in range(bits.bit_length()) if bits >> column & 1]
+
+    def put_in(self, roots: Sequence[int], column: int) -> dict[int, tuple[int, ...]]:
+        """What becomes of nodes in each class of a column; nodes that do not read it are left out."""
+        bit, one = 1 << column, self._columns[column]
+        found: dict[int, tuple[int, ...]] = {}
+        for number in self.below(roots, bit):
+            key = self.nodes[number]
+            assert key is not None, "a leaf reads nothing"
+            test, yes, no = key
+            yeses = found.get(yes) or (yes,) * one.classes
+            noes = found.get(no) or (no,) * one.classes
+            what = self.tests[test]
+            if isinstance(what, Compare) and self._bits[test] & bit:
+                values = zip(one.samples, yeses, noes, strict=True)
+                found[number] = tuple(self.branch(_with(what, column, value), y, n) for value, y, n in values)
+            elif not isinstance(what, Compare) and what[0] == column:
+                found[number] = tuple(y if b else n for b, y, n in zip(what[1], yeses, noes, strict=True))
+            else:
+                found[number] = tuple(self.node(test, y, n) for y, n in zip(yeses, noes, strict=True))
+        return found
+
+
+def _with(comparison: Compare, column: int, value: Fraction) -> Compare:
+    """The comparison with one of its columns known."""
+    left = comparison.left
+    known = sum((factor for variable, factor in left.terms if variable.attribute == column), Fraction(0))
+    terms = tuple(term for term in left.terms if term[0].attribute != column)
+    return Compare(left=Linear(terms=terms, constant=left.constant + known * value), relation=comparison.relation)

@@ -1,0 +1,93 @@
+"""In which order columns become known: several orders are tried, and the one with the fewest states is taken.
+
+No rule is best for all models: a network wants neighbours together, so that few cells are carried along, a vote its
+trees finished one after the other, a list the columns first that decide most. All are tried with little work, then
+with four times as much without the one that came least far, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
+
+from fairdsl.backends.rates.columns import Column
+from fairdsl.backends.rates.distribution import Distribution
+from fairdsl.backends.rates.path import cells_along
+from fairdsl.backends.rates.program import Program
+from fairdsl.backends.rates.states import Course, course_of
+
+__all__ = ["Ordered", "course_within"]
+
+#: The work of the first round, and how many times as much that of the next is.
+_FIRST, _MORE = 1 << 16, 4
+
+#: An order of the columns, and the course along it.
+Ordered = tuple[tuple[int, ...], Course]
+
+
+def course_within(
+    program: Program, distribution: Distribution, keys: Sequence[int], columns: Mapping[int, Column], limit: float
+) -> Ordered | None:
+    """A course of at most so much work; None where no order has one."""
+    orders = list(dict.fromkeys(_orders(program, distribution, keys, columns)))
+    along = {order: cells_along(distribution, order, keys) for order in orders}
+    allowed = _FIRST
+    while True:
+        far: dict[tuple[int, ...], int] = {}
+        for order in orders:
+            found = course_of(program, order, along[order], min(allowed, limit))
+            if isinstance(found, Course):
+                return order, found
+            far[order] = found
+        if allowed >= limit:
+            return None
+        allowed *= _MORE
+        # Those that came farthest go on.
+        orders = sorted(orders, key=lambda order: -far[order])[: max(1, len(orders) - 1)]
+
+
+def _orders(
+    program: Program, distribution: Distribution, keys: Sequence[int], columns: Mapping[int, Column]
+) -> Iterator[tuple[int, ...]]:
+    made = program.diagrams
+    scopes = [made.reads[root] for root in program.roots]
+    everywhere = sorted(distribution.sizes)
+    weight = {column: sum(scope >> column & 1 for scope in scopes) for column in everywhere}
+
+    def by_weight(column: int) -> tuple[int, int, int]:
+        """Columns that many diagrams read first; those that only add numbers last."""
+        return int(column in program.adds), -weight[column], columns[column].classes
+
+    yield tuple(sorted(everywhere, key=by_weight))
+    yield _greedy(everywhere, lambda known, column: (_open(scopes, known, column), *by_weight(column)))
+    yield _greedy(everywhere, lambda known, column: (_cells(distribution, keys, known, column), *by_weight(column)))
+    yield _greedy(
+        everywhere,
+        lambda known, column: (
+            _cells(distribution, keys, known, column) * 4 ** min(64, _open(scopes, known, column)),
+            *by_weight(column),
+        ),
+    )
+
+
+def _greedy(columns: Sequence[int], cost: Callable[[list[int], int], tuple[int, ...]]) -> tuple[int, ...]:
+    """Next always the column that costs least behind those that are known."""
+    left, known = list(columns), list[int]()
+    while left:
+        column = min(left, key=lambda each: cost(known, each))
+        left.remove(column)
+        known.append(column)
+    return tuple(known)
+
+
+def _open(scopes: Sequence[int], known: Sequence[int], column: int) -> int:
+    """How many diagrams are begun and not finished with a column more."""
+    bits = sum(1 << each for each in known) | 1 << column
+    return sum(bool(scope & bits) and bool(scope & ~bits) for scope in scopes)
+
+
+def _cells(distribution: Distribution, keys: Sequence[int], known: Sequence[int], column: int) -> int:
+    """The cells that are carried along with a column more."""
+    inside = {*known, column}
+    needed = set(keys).union(*(table.columns for table in distribution.tables if not inside.issuperset(table.columns)))
+    return prod(distribution.sizes[each] for each in inside & needed)

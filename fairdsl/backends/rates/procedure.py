@@ -1,0 +1,119 @@
+"""The procedure: count the states of a question's subjects, compute their joints, and fold the metric from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
+from fairdsl.backends.rates.arithmetic import Kind
+from fairdsl.backends.rates.columns import OpenError
+from fairdsl.backends.rates.distribution import TangledError
+from fairdsl.backends.rates.engine import FIRST, LAST, Prepared, TooManyError, prepared
+from fairdsl.backends.rates.program import LargeError
+from fairdsl.ir.model import ByHighest, Model
+from fairdsl.ir.population import Network
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.metrics.subject import Subject, subject_of, without_influence
+from fairdsl.metrics.value import decided, value_of
+from fairdsl.replay import rows_counted
+from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
+
+__all__ = ["Rates"]
+
+
+class Rates:
+    """Answers metrics of groups of trees, forests, votes, rules and lists, exactly, under a distribution of columns."""
+
+    name = "rates"
+    about = Capability(
+        questions=("metrics of groups: across, under, given, label, excluding, privileged, influence",),
+        quantities=("every metric of groups but path_specific_gap",),
+        models=("trees, forests and votes of a countable number of states", "rules and lists", "sums of these"),
+    )
+
+    def __init__(self) -> None:
+        self._counted: tuple[Problem, list[Prepared]] | None = None
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Refuses what has too many states; they are counted, and kept for the answer."""
+        question, population, model = problem.question, problem.population, problem.model
+        if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
+            return Refusal(why="it answers metrics of groups", other=True)
+        if population is None:
+            return Refusal(why="the question names no population", span=question.span)
+        if not isinstance(population, Network):
+            return Refusal(why="the population is rows of a table, which are counted", span=question.span)
+        if question.metric.rate.along_paths:
+            return Refusal(why="it does not treat paths of influence", span=question.span)
+        why = _of_model(model)
+        if why is not None:
+            return Refusal(why=why, span=model.span)
+        for column in question.influence:
+            attribute = problem.domain.attributes[column]
+            if None in attribute.bounds:
+                why = f"`{attribute.name}` has no end: nothing is uniform on all of it"
+                return Refusal(why=why, span=attribute.span)
+        try:
+            self._counted = problem, _counted(problem, question, FIRST)
+        except OpenError as error:
+            return Refusal(why=str(error), span=error.attribute.span)
+        except TangledError as error:
+            return Refusal(why=str(error))
+        except LargeError:
+            return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=model.span)
+        except TooManyError as error:
+            return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=0)
+        counted = _in_words(self._counted[1])
+        fits = 2 if any(each.asked.diagrams for each in self._counted[1]) else 1
+        return Offer(method=f"masses of {counted}", decides=True, fits=fits, cost=Cost.COUNT)
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
+        """The metric, exactly, or with the error of float64 sums."""
+        question, population = problem.question, problem.population
+        if not isinstance(question, GroupMetric) or population is None:
+            raise ValueError("rates were asked for of a question that is refused")
+        observer.progress("rates", None, "counting states")
+        try:
+            known = self._counted is not None and self._counted[0] is problem
+            counted = self._counted[1] if known and self._counted else _counted(problem, question, LAST)
+        except TooManyError as error:
+            evidence = Evidence(backend=self.name, method="masses of states")
+            return Unknown(reason=Reason.MEMORY_OUT, detail=str(error), evidence=evidence)
+        observer.progress("rates", None, _in_words(counted))
+        counts = rows_counted(question, population, problem.model)
+        joints, kinds = zip(*(each.joint() for each in counted), strict=True)
+        joint, without = replace(joints[0], counts=counts), joints[1] if len(joints) > 1 else None
+        settled = decided(question, problem.threshold, joint, population, without=without)
+        exact = "in float64 with a bound on the error" if Kind.FLOAT in kinds else "in exact arithmetic"
+        method = f"masses of {_in_words(counted)}, {exact}"
+        evidence = Evidence(backend=self.name, method=method)
+        reason = None if settled else Reason.INCOMPLETE
+        return value_of(question, joint, population, evidence, without=without, reason=reason)
+
+
+def _of_model(model: Model) -> str | None:
+    """Why a model has no states; None where it has."""
+    if model.favourable is None:
+        return "the model has no favourable outcome"
+    if not model.rational:
+        return "the model has sigmoid or tanh units, whose sums are not added up exactly"
+    if len(model.layers) != 1 or not bool(model.layers[0].linear.all()):
+        return "the model has hidden units: it treats sums of trees, rules and columns"
+    if isinstance(model.rule, ByHighest) and any(model.rule.slack):
+        return "the scores are off by some slack"
+    return None
+
+
+def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
+    own = subject_of(problem)
+    return [own, without_influence(own, question.influence)] if question.influence else [own]
+
+
+def _counted(problem: Problem, question: GroupMetric, limit: float) -> list[Prepared]:
+    return [prepared(subject, limit) for subject in _subjects(problem, question)]
+
+
+def _in_words(counted: Sequence[Prepared]) -> str:
+    return " and ".join(dict.fromkeys(each.in_words for each in counted))

@@ -1,0 +1,123 @@
+"""Random models under random distributions: by the definition, in every order and arithmetic."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from fairdsl.backends.contract import Budget, Facts, Refusal, Silent
+from fairdsl.backends.rates import Rates, engine
+from fairdsl.backends.rates.arithmetic import Arithmetic, Kind
+from fairdsl.ir.model import ByThreshold
+from fairdsl.ir.problem import Problem
+from fairdsl.metrics.subject import subject_of
+from fairdsl.verdict import Value
+from tests.agreement import group_truth
+from tests.agreement.bank import groups_of_laws
+from tests.drawing import examples
+
+F = Fraction
+
+
+def as_they_are(patch: pytest.MonkeyPatch) -> None:
+    """Whatever is counted as the least work, in exact arithmetic."""
+
+
+def by_boxes(patch: pytest.MonkeyPatch) -> None:
+    """No course is ever short enough where the ways of a diagram are boxes."""
+    counted = engine.course_within
+
+    def never(program: Any, *rest: Any) -> Any:
+        return None if program.plain else counted(program, *rest)
+
+    patch.setattr(engine, "course_within", never)
+
+
+def in_floats(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Arithmetic, "exact", classmethod(lambda cls, denominator: cls(Kind.FLOAT, 1)))
+
+
+def in_large_numbers(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Arithmetic, "exact", classmethod(lambda cls, denominator: cls(Kind.LARGE, denominator)))
+
+
+@pytest.mark.parametrize("how", [as_they_are, by_boxes, in_floats, in_large_numbers])
+def test_rates_agree_with_the_definition(how: Callable[[pytest.MonkeyPatch], None]) -> None:
+    counted: Counter[str] = Counter()
+
+    @settings(max_examples=examples(1.5))
+    @given(groups_of_laws())
+    def agree(problem: Problem) -> None:
+        rates = Rates()
+        offer = rates.offer(problem)
+        counted["asked"] += 1
+        if isinstance(offer, Refusal):
+            assert "hidden units" in offer.why
+            return
+        verdict = rates.answer(problem, Facts(), Budget.of(20.0), Silent())
+        assert group_truth.disagreement(problem, group_truth.truth(problem), verdict) is None
+        counted.update({type(verdict).__name__, "boxes" if "boxes" in offer.method else "states"})
+
+    with pytest.MonkeyPatch.context() as patch:
+        how(patch)
+        agree()
+    assert counted["Value"] > counted["asked"] / 4, counted
+    assert counted["boxes"] > counted["asked"] / 8 or how is not by_boxes, counted
+
+
+@settings(max_examples=examples(1))
+@given(groups_of_laws())
+def test_a_threshold_between_two_numbers_has_two_ends(problem: Problem) -> None:
+    """They are those of the events at either end."""
+    rule = problem.model.rule
+    if not isinstance(rule, ByThreshold) or isinstance(Rates().offer(problem), Refusal):
+        return
+    subject = subject_of(problem)
+    low, high = rule.low - F(1, 3), rule.high + F(2, 3)
+    vague = replace(subject, model=replace(subject.model, rule=replace(rule, low=low, high=high)))
+    found = engine.prepared(vague, engine.LAST).joint()[0]
+    # Strictly inside, as no score is at an end of the enclosure itself.
+    ends = [
+        engine.prepared(replace(subject, model=replace(subject.model, rule=one)), engine.LAST).joint()[0]
+        for one in (at_the_ends(rule, low, least=True), at_the_ends(rule, high, least=False))
+    ]
+    for key, bounds in found.favourable.items():
+        each = [end.favourable[key].low for end in ends]
+        assert (bounds.low, bounds.high) == (min(each), max(each))
+    assert found.total == ends[0].total
+
+
+def at_the_ends(rule: ByThreshold, end: Fraction, *, least: bool) -> ByThreshold:
+    """A score at the lower end counts as not above any threshold inside, one at the upper end as above all of them."""
+    above = rule.relation.value in (">", ">=")
+    relation = rule.relation
+    if above:
+        relation = type(relation).GT if least else type(relation).GE
+    elif relation.value in ("<", "<="):
+        relation = type(relation).LE if least else type(relation).LT
+    return replace(rule, low=end, high=end, relation=relation)
+
+
+def test_values_are_enclosures_where_they_are_floats(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_floats(monkeypatch)
+    kinds: Counter[bool] = Counter()
+
+    @settings(max_examples=examples(0.3))
+    @given(groups_of_laws())
+    def look(problem: Problem) -> None:
+        rates = Rates()
+        if isinstance(rates.offer(problem), Refusal):
+            return
+        verdict = rates.answer(problem, Facts(), Budget.of(20.0), Silent())
+        if isinstance(verdict, Value) and verdict.defined:
+            assert "float64" in verdict.evidence.method
+            kinds[verdict.exact] += 1
+
+    look()
+    assert kinds[False], kinds
