@@ -12,12 +12,12 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from fairdsl.numerics.pieces import Piece, Reading, pieces_of
 from fairdsl.backends.subset_sum.refine import LISTED
 from fairdsl.backends.subset_sum.remainder import NormalSum, SingleColumn, Uniform
 from fairdsl.backends.subset_sum.task import Remainder
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal
+from fairdsl.numerics.pieces import Piece, Reading, pieces_of
 
 __all__ = ["Leftover", "choose_remainder"]
 

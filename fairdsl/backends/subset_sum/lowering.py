@@ -14,7 +14,6 @@ from math import prod
 from fairdsl.backends.subset_sum.clauses import clauses_of, condition_of
 from fairdsl.backends.subset_sum.leftover import Leftover, choose_remainder
 from fairdsl.backends.subset_sum.normal_axis import NormalAxis, normal_axis
-from fairdsl.numerics.pieces import Piece, Reading, pieces_of, subdivided
 from fairdsl.backends.subset_sum.refine import LISTED, Looks, Refined, looks_of, refined
 from fairdsl.backends.subset_sum.subject import Subject
 from fairdsl.backends.subset_sum.task import ONE, Chances, Clause, State, Task
@@ -25,6 +24,7 @@ from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
 from fairdsl.metrics.joint import key_of
 from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
+from fairdsl.numerics.pieces import Piece, Reading, pieces_of, subdivided
 
 __all__ = ["task_of"]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, borders, holds_at, variables
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
+from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
 
 __all__ = ["LISTED", "Looks", "Refined", "looks_of", "refined"]
 

@@ -13,9 +13,9 @@ from fractions import Fraction
 from math import ceil, floor
 
 from fairdsl.backends.subset_sum.normal import cdf, root
-from fairdsl.numerics.pieces import Piece, Reading
 from fairdsl.backends.subset_sum.task import Ends
 from fairdsl.ir.population import Normal
+from fairdsl.numerics.pieces import Piece, Reading
 
 __all__ = ["NormalSum", "SingleColumn", "Uniform", "between", "normal_mass"]
 
