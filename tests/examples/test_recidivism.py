@@ -165,10 +165,10 @@ def test_error_rates_are_summed_over_the_graph(report: fairdsl.Report) -> None:
     assert exact_value(report, "equal_errors") == max(gaps)
 
 
-def test_trees_and_lists_go_to_satisfiability(report: fairdsl.Report) -> None:
+def test_trees_and_lists_are_answered_by_their_states(report: fairdsl.Report) -> None:
     """Also a tree in ONNX, which is fed columns as numbers that it gives no weight."""
     backends = {demand.backend for checked in report.properties for demand in checked.demands}
-    assert backends == {"ssat"}
+    assert backends == {"rates"}
 
 
 def test_the_page_shows_the_figures_and_the_tree(report: fairdsl.Report) -> None:
