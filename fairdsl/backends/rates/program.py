@@ -182,7 +182,7 @@ class _Reading:
         }
 
     def _each(self) -> Iterable[Predicate]:
-        yield from self.leaves.different
+        yield from self.leaves.ensemble.different
         yield from self.predicates.values()
         yield self.subject.condition
 
