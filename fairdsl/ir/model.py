@@ -278,7 +278,7 @@ def linear_layer(weight: Sequence[Sequence[Fraction]], bias: Iterable[Fraction])
 
 
 def read_attributes(model: Model) -> frozenset[int]:
-    """The attributes that the model looks at: those with an input that some unit of the first layer weighs.
+    """The attributes that the model looks at: those from which some way leads to a score on which no weight is 0.
 
     A black box may look at whatever it is given.
     """
@@ -290,12 +290,15 @@ def read_attributes(model: Model) -> frozenset[int]:
 
 
 def _weighed(model: Model) -> NDArray[np.bool_]:
-    """Which of the model's inputs are not multiplied by zeros alone, as far as that can be known."""
+    """Which of the model's inputs are not multiplied by zeros on every way to a score, as far as that can be known."""
     match model.opaque:
         case BlackBox():
             return np.ones(len(model.inputs), dtype=np.bool_)
         case KernelMachine(features=first):
             weight = first.weight
         case None:
-            weight = model.layers[0].weight
+            counts = np.ones(model.score_count, dtype=np.bool_)
+            for layer in reversed(model.layers):
+                counts = np.asarray(layer.weight.nonzero[counts].any(axis=0), dtype=np.bool_)
+            return counts
     return np.asarray(weight.nonzero.any(axis=0), dtype=np.bool_)

@@ -21,6 +21,7 @@ from fairdsl.ir.question import Quantity
 from fairdsl.plan import errors
 from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.plan.registry import PARTITIONING, procedures
+from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
@@ -74,7 +75,12 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
     refused = _refusal_of_clauses(item.demand)
     if refused is not None:
         return refused
-    if by_partitions and item.problem.quantity is Quantity.HOLDS:
+    first = Structure()
+    known = first.offer(item.problem)
+    if backend is None and not by_partitions and isinstance(known, Offer):
+        others = negotiate(item.problem)
+        plan: Plan | Refused = _at_once(Stage(first, known), others)
+    elif by_partitions and item.problem.quantity is Quantity.HOLDS:
         plan = negotiate(item.problem, backend=PARTITIONING, because="`--partition` was asked for")
     else:
         plan = negotiate(item.problem, backend=backend)
@@ -85,6 +91,16 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
         f"`with confidence {show_number(100 * certain)}%` asks for less: a proof, or a pair that is found, is certain"
     )
     return replace(plan, notes=(note,))
+
+
+def _at_once(stage: Stage, without: Plan | Refused) -> Plan:
+    """The plan of a demand that needs no engine, given the plan without that."""
+    if isinstance(without, Refused):
+        return Plan((stage,), ())
+    deciding = [each for each in (*without.stages, *without.others) if each.offer.decides]
+    why = f"`{stage.procedure.name}` needs no engine"
+    passed_over = [*without.passed_over, *((each.procedure.name, why) for each in without.stages)]
+    return Plan((stage,), tuple(passed_over), tuple(deciding))
 
 
 def in_turn(planned: Sequence[tuple[Elaborated, Plan | Refused]]) -> list[tuple[Elaborated, Plan | Refused]]:

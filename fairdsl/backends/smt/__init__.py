@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairdsl.backends.smt.encoding import SmtLib
     from fairdsl.backends.smt.procedure import Smt
+    from fairdsl.backends.smt.vacuity import compares_nobody
     from fairdsl.backends.smt.vnnlib.encoding import VnnLib
 
-__all__ = ["Smt", "SmtLib", "VnnLib"]
+__all__ = ["Smt", "SmtLib", "VnnLib", "compares_nobody"]
 
-_MODULES = {"SmtLib": "encoding", "Smt": "procedure", "VnnLib": "vnnlib.encoding"}
+_MODULES = {
+    "SmtLib": "encoding",
+    "Smt": "procedure",
+    "VnnLib": "vnnlib.encoding",
+    "compares_nobody": "vacuity",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -15,15 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairdsl.backends.smt.cases import pair_of
-from fairdsl.backends.smt.region import whole_region
+from fairdsl.ir.alike import allows_none, apart, computed_alike
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import Relation, variables
-from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.model import ByHighest, ByThreshold, Model
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.model import ByHighest, ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import ScoreGap
 from fairdsl.numerics.exact import exact_scores
@@ -66,9 +62,10 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
     if file is None:
         return Reach()
     read = attributes_read(file)
-    if read is not None and not _apart(problem) & read and _allows_none(problem):
-        alike = not _apart(problem) & _weighed(model)
-        return Reach(covers="the file computes both individuals alike, rounding included", alike=alike)
+    if read is not None and apart(pair).isdisjoint(read) and allows_none(pair):
+        return Reach(
+            covers="the file computes both individuals alike, rounding included", alike=computed_alike(problem)
+        )
     found = slack(file)
     if found is None:
         return Reach()
@@ -80,32 +77,6 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
         return Reach(covers="the file computes its scores without rounding")
     hopeless = not isinstance(pair.demand, ScoreGap) and found.near > _MANY_NEAR
     return Reach(slack=tuple(by_score), hopeless=hopeless)
-
-
-def _apart(problem: Problem) -> set[int]:
-    """The attributes in which the two may differ."""
-    shared = whole_region(problem.domain, pair_of(problem)).shared
-    return {index for index, same in enumerate(shared) if not same}
-
-
-def _weighed(model: Model) -> set[int]:
-    """The attributes from which some way leads to a score on which no weight is 0."""
-    counts: NDArray[np.bool_] = np.ones(model.score_count, dtype=np.bool_)
-    for layer in reversed(model.layers):
-        counts = np.asarray(layer.weight.nonzero[counts].any(axis=0))
-    found: set[int] = set()
-    for item, used in zip(model.inputs, counts.tolist(), strict=True):
-        if used and isinstance(item, AttributeInput):
-            found.add(item.attribute)
-        elif used and isinstance(item, IndicatorInput):
-            found.update(variable.attribute for variable in variables(item.predicate))
-    return found
-
-
-def _allows_none(problem: Problem) -> bool:
-    """Whether two individuals who are computed alike meet the demand."""
-    demand = pair_of(problem).demand
-    return not isinstance(demand, ScoreGap) or demand.relation.compares(Fraction(0), demand.limit)
 
 
 def _is_ordered(problem: Problem) -> bool:
