@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath
+from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -68,7 +69,7 @@ def repair(
     from fairdsl.repairing import Settings, repair_spec
 
     # Floats are meant as they are written: 0.005 is one in two hundred.
-    loss, near, sure, part = (Fraction(str(number)) for number in (max_accuracy_loss, within, confidence, add))
+    loss, near, sure, part = (read_number(str(number)) for number in (max_accuracy_loss, within, confidence, add))
     if not (0 <= loss <= 1 and 0 < near < Fraction(1, 2) and 0 < sure < 1 and 0 < part <= 1):
         raise ValueError("shares lie between 0 and 1, and `within` below 1/2")
     if rounds < 1 or timeout <= 0 or seed < 0:

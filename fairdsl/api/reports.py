@@ -6,6 +6,7 @@ from os import PathLike, fspath
 from typing import TYPE_CHECKING
 
 from fairdsl.api.paths import AnyPath
+from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -32,14 +33,13 @@ def compare(
     Raises:
         SpecError: a file that is no report, a report without verdicts, or reports with no demand in common.
     """
-    from fractions import Fraction
 
     from fairdsl.comparing import compare_reports
 
     if tolerance is not None and tolerance < 0:
         raise ValueError("`tolerance` is a number from 0")
     # A float is meant as it is written: 0.05 is one in twenty.
-    limit = None if tolerance is None else Fraction(str(tolerance))
+    limit = None if tolerance is None else read_number(str(tolerance))
     return compare_reports(_report_or_path(before), _report_or_path(after), limit)
 
 

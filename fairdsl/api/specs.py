@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath, by_name, functions
 from fairdsl.options import Given, Run, options_of
+from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -164,7 +165,7 @@ def agreement(
     from fairdsl.semantics import front_end
 
     # A float is meant as it is written: 0.99 is 99 in a hundred.
-    asked = share if isinstance(share, Fraction) else Fraction(str(share))
+    asked = share if isinstance(share, Fraction) else read_number(str(share))
     if not 0 < asked <= 1:
         raise ValueError("`share` lies above 0 and is at most 1")
     deadline = Deadline.after(timeout)
@@ -200,13 +201,12 @@ def explain(
     under data needs for such an error of its rates, with ``confidence``, and the error of the rows at hand. It takes at
     most ``timeout`` seconds (None: as long as it takes); a model that was not opened by then is said not to be known.
     """
-    from fractions import Fraction
 
     from fairdsl.clock import Deadline
     from fairdsl.explanation import explain_spec
 
     # Floats are meant as they are written: 0.95 is 19 in 20.
-    wanted, sure = (None if number is None else Fraction(str(number)) for number in (error, confidence))
+    wanted, sure = (None if number is None else read_number(str(number)) for number in (error, confidence))
     if sure is None or not 0 < sure < 1 or (wanted is not None and not 0 < wanted < 1):
         raise ValueError("`error` and `confidence` lie between 0 and 1")
     rows = None if wanted is None else (wanted, sure)

@@ -10,6 +10,7 @@ import fairdsl
 from fairdsl.cli.documents import mistakes_as_json
 from fairdsl.cli.options import json_option
 from fairdsl.cli.terminal import output_style
+from fairdsl.source.numbers import read_number
 
 __all__ = ["command"]
 
@@ -20,8 +21,8 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
         return None
     written = text.strip()
     try:
-        number = Fraction(written.removesuffix("%").strip())
-    except (ValueError, ZeroDivisionError) as error:
+        number = read_number(written.removesuffix("%").strip())
+    except ValueError as error:
         raise click.BadParameter(f"`{text}` is no tolerance; write for example 5% or 0.05") from error
     if number < 0:
         raise click.BadParameter(f"`{text}` is no tolerance; it is a number from 0")

@@ -71,16 +71,10 @@ def _read(path: str) -> str:
 
 def _formatted(path: str, text: str) -> str:
     """The standard layout; Windows line ends stay."""
-    from fairdsl.syntax.format import format_spec
-    from fairdsl.syntax.parse import parse
+    from fairdsl.syntax.laid_out import laid_out
 
-    name = "standard input" if path == _STANDARD_INPUT else path
-    read = parse(SourceFile(name, text))
-    if read.spec is None or not read.complete:
-        # What was not understood cannot be laid out, and must not be lost.
-        raise DiagnosticError(*read.diagnostics)
-    laid_out = format_spec(read.spec)
-    return laid_out.replace("\n", "\r\n") if "\r\n" in text else laid_out
+    layout = laid_out(SourceFile("standard input" if path == _STANDARD_INPUT else path, text))
+    return layout.replace("\n", "\r\n") if "\r\n" in text else layout
 
 
 def _write(path: str, before: str, after: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from click.core import ParameterSource
 
 import fairdsl
 from fairdsl.cli.documents import mistakes_as_json
-from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.guard import exit_code
 from fairdsl.cli.options import (
     Seconds,
@@ -20,11 +18,11 @@ from fairdsl.cli.options import (
     json_option,
     memory_option,
     run_option,
-    set_option,
+    scheduler_option,
+    ssat_solver_option,
 )
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
     from fairdsl.backends.encoding import Solved
@@ -48,7 +46,6 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 
 @click.command(
     "solve",
-    cls=WithSettings,
     epilog="Exit codes: 0 there is an answer; 2 the file is not a solver file, or an earlier answer is missing or in "
     "the way; 3 the value is known in part; 130 interrupted, 143 terminated, and the result so far is written. A run "
     "that is killed goes on with --resume. Of a file that states its demand (NAME.json) those of `fairdsl check`.",
@@ -66,7 +63,8 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @run_option("timeout", help="Time limit in seconds.")
 @jobs_option
 @memory_option
-@set_option
+@scheduler_option
+@ssat_solver_option
 @click.option(
     "--checkpoint",
     type=Seconds(),
@@ -85,14 +83,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @json_option
 @click.pass_context
 def command(
-    ctx: click.Context,
-    /,
-    path: str,
-    shard: tuple[int, int],
-    as_json: bool,
-    output: str | None,
-    settings: tuple[str, ...],
-    **run: Any,
+    ctx: click.Context, /, path: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
 ) -> None:
     """Answer a solver file with a solver of fairdsl's.
 
@@ -110,12 +101,9 @@ def command(
     counting instance (NAME.cnf) with its count; -o writes what --json prints.
     """
     with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
-        options = split_settings(settings)
-        _refuse_options(ctx, path, options)
+        _refuse_options(ctx, path)
         number, shards = shard
-        solved = fairdsl.solve(
-            path, shard=number, shards=shards, output=output or None, options=options, observer=observer, **run
-        )
+        solved = fairdsl.solve(path, shard=number, shards=shards, output=output or None, observer=observer, **options)
     if as_json:
         click.echo(solved.to_json(), nl=False)
     elif solved.report is not None:
@@ -125,19 +113,18 @@ def command(
     ctx.exit(exit_code(solved.exit_code.value))
 
 
-def _refuse_options(ctx: click.Context, path: str, options: Mapping[str, Mapping[str, str]]) -> None:
+def _refuse_options(ctx: click.Context, path: str) -> None:
     """Options that say nothing about such a file are a mistake."""
     from fairdsl.solver_files.solve import foreign_option
 
     given = [name for name in ctx.params if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
-    set_ = {f"{section}.{name}" for section, values in options.items() for name in values}
-    foreign = foreign_option(Path(path), (set(given) - _EVERY) | set_)
+    foreign = foreign_option(Path(path), set(given) - _EVERY)
     if foreign is not None:
-        raise click.UsageError(foreign if foreign.partition(" ")[0] in set_ else f"--{foreign}")
+        raise click.UsageError(f"--{foreign}")
 
 
 #: Options that mean something whatever the file is.
-_EVERY = {"path", "timeout", "as_json", "settings"}
+_EVERY = {"path", "timeout", "as_json"}
 
 
 def _print_report(report: Report) -> None:

@@ -8,6 +8,8 @@ from fractions import Fraction
 from math import inf, nextafter
 from sys import float_info
 
+from fairdsl.source.numbers import read_number
+
 __all__ = ["RATIO", "Towards", "above", "below", "json_number", "nearest", "ratio", "read_ratio", "rounded"]
 
 #: How :func:`ratio` writes a number.
@@ -67,10 +69,7 @@ def ratio(value: Fraction) -> str:
 
 def read_ratio(text: str) -> Fraction:
     """The number that :func:`ratio` wrote; ``text`` is of that form. Raises ValueError for a million digits."""
-    if len(text) > _LONGEST:
-        raise ValueError("too many digits")
-    numerator, _, denominator = text.partition("/")
-    return Fraction(_whole(numerator), _whole(denominator))
+    return read_number(text, longest=_LONGEST)
 
 
 #: Python converts numbers of no more than 4300 digits at once; a sum over the tables of a law may have more.
@@ -87,15 +86,6 @@ def _digits(number: int) -> str:
         rest, part = divmod(rest, 10**_AT_ONCE)
         parts.append(f"{part:0{_AT_ONCE}d}" if rest else str(part))
     return ("-" if number < 0 else "") + "".join(reversed(parts))
-
-
-def _whole(text: str) -> int:
-    sign, digits = (-1, text[1:]) if text.startswith("-") else (1, text)
-    found = 0
-    for start in range(0, len(digits), _AT_ONCE):
-        part = digits[start : start + _AT_ONCE]
-        found = found * 10 ** len(part) + int(part)
-    return sign * found
 
 
 def json_number(value: Fraction) -> int | float | str:

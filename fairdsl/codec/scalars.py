@@ -181,7 +181,7 @@ class ExactForm(Form):
         if not isinstance(plain, str) or not _EXACT.fullmatch(plain):
             raise place.misfit('is not an exact number: a whole one, or text as "3/10"')
         try:
-            return read_ratio(plain) if "/" in plain else Fraction(plain)
+            return read_ratio(plain)
         except ZeroDivisionError as error:
             raise place.misfit("has the denominator 0") from error
         except ValueError as error:

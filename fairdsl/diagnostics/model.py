@@ -99,10 +99,12 @@ class Reporter:
     """Collects findings: a phase reports and goes on, so that one run shows all of them."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    _known: set[Diagnostic] = field(default_factory=set, init=False, repr=False)
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Add a finding, once."""
-        if diagnostic not in self.diagnostics:
+        if diagnostic not in self._known:
+            self._known.add(diagnostic)
             self.diagnostics.append(diagnostic)
 
     def extend(self, diagnostics: Iterable[Diagnostic]) -> None:

@@ -13,6 +13,8 @@ __all__ = ["render", "summary"]
 
 #: How many of several warnings of one kind are named under the first.
 _NAMED = 3
+#: How many findings are printed; documents have them all.
+_SHOWN = 40
 #: How many lines of a replacement are shown.
 _FIX_LINES = 6
 
@@ -29,12 +31,15 @@ def render(
 ) -> str:
     """The diagnostics in their order and, if ``closing``, a line that counts them.
 
-    Warnings of one code are folded into the first of them. The text ends in a line break unless there
-    is nothing to say.
+    Warnings of one code are folded into the first of them; of very many findings the first ones are printed. The text
+    ends in a line break unless there is nothing to say.
     """
     found = tuple(diagnostics)
     style = Style(colour=colour, unicode=unicode, width=max(width, 40))
-    blocks = ["\n".join(_block(first, others, style)) for first, others in _folded(found)]
+    folded = list(_folded(found))
+    blocks = ["\n".join(_block(first, others, style)) for first, others in folded[:_SHOWN]]
+    if len(folded) > _SHOWN:
+        blocks.append(f"... and {len(folded) - _SHOWN:,} more")
     if closing and found:
         blocks.append(style.paint(summary(found), Paint.BOLD))
     return "\n\n".join(blocks) + "\n" if blocks else ""

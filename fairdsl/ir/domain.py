@@ -6,7 +6,7 @@ counted as sets, never as ranges. Booleans are false = 0, true = 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
@@ -194,13 +194,16 @@ class Domain:
     attributes: tuple[Attribute, ...]
     where: Predicate
     span: Span | None = field(compare=False, repr=False, default=None)
+    _places: Mapping[str, int] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # The first of a name counts: a second one has been reported.
+        places = {self.attributes[place].name: place for place in reversed(range(len(self.attributes)))}
+        object.__setattr__(self, "_places", places)
 
     def index(self, name: str) -> int:
         """Position of the attribute of that name; KeyError when there is none."""
-        for position, attribute in enumerate(self.attributes):
-            if attribute.name == name:
-                return position
-        raise KeyError(name)
+        return self._places[name]
 
     @property
     def size(self) -> int | None:

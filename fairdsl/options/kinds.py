@@ -14,6 +14,8 @@ from math import isfinite
 from numbers import Integral, Real
 from typing import Generic, Protocol, TypeVar
 
+from fairdsl.source.numbers import read_number, read_whole
+
 __all__ = ["Kind", "OneOf", "Seconds", "Share", "Size", "SizeOr", "Switch", "Text", "Whole"]
 
 _Value = TypeVar("_Value", covariant=True)
@@ -141,7 +143,7 @@ class Whole(_Plain):
         """The number."""
         if isinstance(value, bool) or not isinstance(value, str | Integral):
             raise ValueError(value)
-        number = int(value)
+        number = read_whole(value.strip()) if isinstance(value, str) else int(value)
         if number < self.least:
             raise ValueError(value)
         return number
@@ -227,7 +229,7 @@ def _bytes_of(text: str) -> int:
     if match is None:
         raise ValueError(text)
     number, prefix, binary = match.groups()
-    return int(Fraction(number) * (1024 if binary else 1000) ** " KMGT".index(prefix.upper() or " "))
+    return int(read_number(number) * (1024 if binary else 1000) ** " KMGT".index(prefix.upper() or " "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,7 @@ class Share(_Plain):
         if isinstance(value, bool) or not isinstance(value, str | Real):
             raise ValueError(value)
         text = str(value).strip()
-        share = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+        share = read_number(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
         if not 0 <= share <= self.most or (self.above and not share) or (self.below and share == self.most):
             raise ValueError(value)
         return share

@@ -24,10 +24,10 @@ from fairdsl.populations.bif_write import PARTIAL
 from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.numbers import TooLongError, read_number
 
 __all__ = ["network_of_bif"]
 
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _RANGE = re.compile(r"(uniform )?([\[(])\s*([^,\s]+)\s*,\s*([^,\s]+)\s*([\])])")
 _WHOLE_RANGE = re.compile(r"(uniform )?(-?\d{1,16})\s*\.\.\s*(-?\d{1,16})", re.ASCII)
 
@@ -170,9 +170,12 @@ class _Reader:
         for word in words:
             if word.text == ",":
                 continue
-            if not _NUMBER.fullmatch(word.text):
-                raise self._unreadable(word.span, "this is no probability")
-            numbers.append(Fraction(word.text))
+            try:
+                numbers.append(read_number(word.text))
+            except TooLongError as error:
+                raise self._unreadable(word.span, f"{error} is not read") from error
+            except ValueError as error:
+                raise self._unreadable(word.span, "this is not a probability") from error
         return tuple(numbers)
 
     # ---- mistakes ----------------------------------------------------------------------------
@@ -248,10 +251,10 @@ def _range(text: str) -> Cell | None:
 
 
 def _fraction(text: str) -> Fraction | None:
-    over = text.split("/")
-    if len(over) == 2 and all(part.lstrip("-").isdecimal() for part in over) and int(over[1]):
-        return Fraction(int(over[0]), int(over[1]))
-    return Fraction(text) if _NUMBER.fullmatch(text) else None
+    try:
+        return read_number(text)
+    except ValueError:
+        return None
 
 
 def _overlap(one: Cell, other: Cell) -> bool:

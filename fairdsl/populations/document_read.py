@@ -15,6 +15,7 @@ from fairdsl.populations.document import SavedColumn, SavedLaw, SavedPopulation,
 from fairdsl.populations.network_laws import ReadLaw, assembled, column_named
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile
+from fairdsl.source.numbers import read_number
 
 __all__ = ["network_of_document"]
 
@@ -131,6 +132,6 @@ def _exact(text: str, at: Place) -> Fraction:
     try:
         if len(text) > _LONGEST or "e" in text.casefold():
             raise ValueError
-        return Fraction(text)
-    except (ValueError, ZeroDivisionError) as error:
+        return read_number(text)
+    except ValueError as error:
         raise at.misfit('is not a number such as "18" or "1/3"') from error

@@ -175,10 +175,12 @@ def _whole(number: tree.Number, what: str, reporter: Reporter, *, or_real: bool 
 def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Category:
     """Codes are the position from 0 unless written; names and codes are distinct."""
     values: list[CategoryValue] = []
+    by_name: dict[str, CategoryValue] = {}
+    by_code: dict[int, CategoryValue] = {}
     reported = len(reporter.diagnostics)
     for position, entry in enumerate(node.entries):
         code = _code(entry, position, reporter)
-        clash = next((v for v in values if v.name == entry.name.text or v.code == code), None)
+        clash = by_name.get(entry.name.text) or by_code.get(code)
         if clash is not None:
             same_name = clash.name == entry.name.text
             reporter.report(
@@ -193,8 +195,10 @@ def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Categor
             )
             if same_name:
                 continue
-            code = max(value.code for value in values) + 1
-        values.append(CategoryValue(name=entry.name.text, code=code, span=entry.span))
+            code = max(by_code) + 1
+        value = CategoryValue(name=entry.name.text, code=code, span=entry.span)
+        values.append(value)
+        by_name[value.name] = by_code[value.code] = value
     unwritten = [(entry.name.text, place) for place, entry in enumerate(node.entries) if entry.code is None]
     if 0 < len(unwritten) < len(node.entries) and len(reporter.diagnostics) == reported:
         reporter.report(errors.codes_left_out(name, node.span, unwritten))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from fairdsl.diagnostics import DiagnosticError, Reporter
@@ -44,35 +45,46 @@ def load(source: SourceFile, reporter: Reporter) -> LoadedSpec | None:
     reporter.extend(result.diagnostics)
     if result.spec is None:
         return None
-    loader = _Loader(reporter, {}, [], complete=result.complete)
-    loader.follow(result.spec, [os.path.abspath(source.path)])
+    loader = _Loader(reporter, complete=result.complete)
+    loader.follow(result.spec, os.path.realpath(source.path))
     return LoadedSpec(result.spec, source, tuple(loader.order), loader.complete)
 
 
 @dataclass(slots=True)
 class _Loader:
+    """Reads what a spec uses, depth first; files are the same by their real paths, so that links make no new ones."""
+
     reporter: Reporter
-    seen: dict[str, tree.Spec | None]
-    order: list[tree.Spec]
     complete: bool
+    order: list[tree.Spec] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
-    def follow(self, spec: tree.Spec, chain: list[str]) -> None:
-        """Read what ``spec`` uses, depth first; ``chain`` are the files that led here."""
-        for item in spec.items:
-            if isinstance(item, tree.Use):
-                self._use(item, chain)
+    def follow(self, spec: tree.Spec, path: str) -> None:
+        """Read what ``spec`` uses, file by file: a chain of files may be longer than Python's stack is deep."""
+        open_files = {path: _uses(spec)}
+        specs = [spec]
+        while open_files:
+            use = next(open_files[next(reversed(open_files))], None)
+            if use is not None:
+                self._enter(use, open_files, specs)
+                continue
+            open_files.popitem()
+            done = specs.pop()
+            if open_files:
+                self.order.append(done)
 
-    def _use(self, use: tree.Use, chain: list[str]) -> None:
-        folder = os.path.dirname(use.span.file.path)
-        path = os.path.normpath(os.path.join(folder, use.path.value))
-        key = os.path.abspath(path)
-        if key in chain:
+    def _enter(self, use: tree.Use, open_files: dict[str, Iterator[tree.Use]], specs: list[tree.Spec]) -> None:
+        """Begin with the file of a ``use``, unless it was read before; ``open_files`` are those that led here."""
+        path = os.path.normpath(os.path.join(os.path.dirname(use.span.file.path), use.path.value))
+        key = os.path.realpath(path)
+        if key in open_files:
+            chain = list(open_files)
             names = [os.path.basename(step) for step in (*chain[chain.index(key) :], key)]
             self.reporter.report(errors.use_cycle(use.path.value, use.path.span, names))
             return
         if key in self.seen:
             return
-        self.seen[key] = None
+        self.seen.add(key)
         try:
             source = read_source(path)
         except DiagnosticError as error:
@@ -83,11 +95,13 @@ class _Loader:
         result = parse(source)
         self.reporter.extend(result.diagnostics)
         self.complete = self.complete and result.complete
-        if result.spec is None:
-            return
-        self.seen[key] = result.spec
-        self.follow(result.spec, [*chain, key])
-        self.order.append(result.spec)
+        if result.spec is not None:
+            open_files[key] = _uses(result.spec)
+            specs.append(result.spec)
+
+
+def _uses(spec: tree.Spec) -> Iterator[tree.Use]:
+    return (item for item in spec.items if isinstance(item, tree.Use))
 
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.question import Pair, Quantity
+from fairdsl.ir.question import GroupMetric, Pair, Quantity
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
 from fairdsl.semantics.group_wording import GroupWords
@@ -74,7 +74,7 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
     else:
         builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.graphs, reporter)
         demands = builder.demands()
-    if not demands or reporter.has_errors:
+    if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
@@ -90,6 +90,12 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         formula=words.formula,
         span=node.name.span,
     )
+
+
+def _misses_its_label(demand: Demand) -> bool:
+    """Whether nobody knows who deserves what is asked about: the label was lost with what could not be read."""
+    asked = demand.question
+    return isinstance(asked, GroupMetric) and asked.metric.rate.about_deserving and asked.deserving is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

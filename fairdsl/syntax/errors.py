@@ -240,6 +240,15 @@ def depth_wording(deepest: int) -> Wording:
     )
 
 
+def length_wording(longest: int) -> Wording:
+    """What to say of a number that is too long to be read."""
+    return Wording(
+        title=f"this number has more than {longest:,} digits",
+        label="written out in full",
+        help=f"write a number of at most {longest:,} digits; every float64 has fewer",
+    )
+
+
 def unknown_version(place: Span, written: str) -> Diagnostic:
     """E0116: a version of the language that this program does not read."""
     return Diagnostic(

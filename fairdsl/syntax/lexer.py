@@ -15,7 +15,12 @@ from lark.common import LexerConf
 from lark.lexer import ContextualLexer, Lexer
 from lark.parsers.lalr_analysis import Shift
 
+from fairdsl.source.numbers import too_long
+
 __all__ = ["SoftKeywordLexer", "accepts"]
+
+#: Numbers that are not read: no terminal of the grammar.
+_TOO_LONG = "TOO_LONG_NUMBER"
 
 
 class SoftKeywordLexer(Lexer):
@@ -39,6 +44,9 @@ class SoftKeywordLexer(Lexer):
         for token in self._contextual.lex(lexer_state, parser_state):
             if token[0].isalpha() or token[0] == "_":
                 token.type = self._word_type(token, parser_state)
+            elif too_long(token) and token.type == "NUMBER":
+                # No rule takes one, so that reading stops here, and what is said is said of this place.
+                token.type = _TOO_LONG
             yield token
 
     def _word_type(self, token: Token, parser_state: Any) -> str:

@@ -10,14 +10,14 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
 from fairdsl.diagnostics.model import Diagnostic, Edit
 from fairdsl.resources import grammar_file
 from fairdsl.source import Span
-from fairdsl.syntax.errors import WORDED, Wording
+from fairdsl.source.numbers import LONGEST, TooLongError, read_number
+from fairdsl.syntax.errors import WORDED, Wording, length_wording, something_else
 from fairdsl.syntax.scan import Kind, Lexeme
 from fairdsl.syntax.situation import Situation
 
@@ -59,12 +59,23 @@ def _entry(entry: dict[str, Any]) -> Mistake:
 
 
 def classic_mistake(situation: Situation) -> Diagnostic | None:
-    """The diagnostic of the first entry that fits, if one does."""
+    """The diagnostic of the first entry that fits, if one does; of a number that is too long before all of them."""
+    if _too_long(situation.found):
+        return something_else(situation.found.span, length_wording(LONGEST))
     for mistake in known_mistakes():
         pieces = _match(mistake, situation)
         if pieces is not None:
             return _diagnostic(mistake, situation, pieces)
     return None
+
+
+def _too_long(lexeme: Lexeme) -> bool:
+    if lexeme.kind in (Kind.NUMBER, Kind.STRANGE_NUMBER):
+        try:
+            read_number(lexeme.text.replace("_", ""))
+        except TooLongError:
+            return True
+    return False
 
 
 def _match(mistake: Mistake, situation: Situation) -> list[list[Lexeme]] | None:
@@ -178,11 +189,11 @@ def _written(piece: list[Lexeme]) -> str:
 def _plain(number: str) -> str:
     """A number with all its digits: ``1e-5`` is 0.00001 and ``.5`` is 0.5."""
     try:
-        value = Fraction(number)
+        value = read_number(number.replace("_", ""))
     except ValueError:
         return number
     places = 0
-    while (value * 10**places).denominator != 1 and places < 400:
+    while (value * 10**places).denominator != 1 and places < LONGEST:
         places += 1
     digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
     return digits[: len(digits) - places] + ("." + digits[len(digits) - places :] if places else "")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TypeAlias
 
 from lark import Token, Tree
 
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.numbers import read_number
 from fairdsl.syntax import tree
 
 __all__ = ["Branch", "WordBuilder", "branches", "tokens"]
@@ -65,7 +65,7 @@ class WordBuilder:
         """A number, exactly: ``80%`` and ``0.8`` are both 4/5."""
         written = "".join(str(child) for child in branch.children)
         percent = written.endswith("%")
-        value = Fraction(written.removesuffix("%"))
+        value = read_number(written.removesuffix("%"))
         return tree.Number(
             value=value / 100 if percent else value, text=written, percent=percent, span=self.span(branch)
         )

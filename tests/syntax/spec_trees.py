@@ -102,7 +102,10 @@ bins = st.one_of(
     node(tree.BinsByQuantiles, count=numbers()),
     node(tree.BinsByModel),
 )
-attributes = node(tree.Attribute, doc=docs, name=names, type=types, column=st.none() | texts, bins=st.none() | bins)
+# A header can only be taken as it is stored where one is written.
+attributes = node(
+    tree.Attribute, doc=docs, name=names, type=types, column=st.none(), as_stored=st.just(False), bins=st.none() | bins
+) | node(tree.Attribute, doc=docs, name=names, type=types, column=texts, bins=st.none() | bins)
 domains = node(
     tree.Domain,
     doc=docs,

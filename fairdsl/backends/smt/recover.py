@@ -15,6 +15,7 @@ from fairdsl.backends.smt.terms import symbol
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import round_point, witness
+from fairdsl.source.numbers import read_number
 from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated, Witness, worst
 
 __all__ = ["answer_text", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered"]
@@ -97,7 +98,7 @@ def _values(expressions: Iterable[Expression]) -> Iterator[tuple[str, str]]:
 def number(text: str) -> Fraction:
     """``3``, ``-1/2``, ``0.25``, ``(- 3)``, ``(/ 1.0 3.0)``; ValueError otherwise."""
     if _PLAIN.match(text):
-        return Fraction(text)
+        return read_number(text)
     expressions = list(_read(iter(_TOKEN.findall(text))))
     if len(expressions) != 1:
         raise ValueError(text)

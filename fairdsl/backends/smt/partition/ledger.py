@@ -32,6 +32,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
 from fairdsl.private_folder import is_private
+from fairdsl.source.numbers import read_number
 
 __all__ = ["SCHEMA", "Broken", "Earlier", "Ledger", "fingerprint"]
 
@@ -276,7 +277,7 @@ def _value(attribute: Attribute, value: object) -> Fraction:
         return {entry.name: Fraction(entry.code) for entry in attribute.type.values}[str(value)]
     if not _NUMBER.fullmatch(str(value)):
         raise ValueError(f"{attribute.name} has no number")
-    return Fraction(str(value))
+    return read_number(str(value))
 
 
 def _lock(file: TextIO) -> None:

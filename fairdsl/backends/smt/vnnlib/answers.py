@@ -18,6 +18,7 @@ from fairdsl.backends.smt.vnnlib.nearby import pairs_near
 from fairdsl.ir.domain import Attribute, Point, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet, narrow
+from fairdsl.source.numbers import read_number
 
 __all__ = ["pairs_in"]
 
@@ -85,7 +86,7 @@ def _people(
         text = answer.values.get(entry["name"])
         if "attribute" not in entry or text is None:
             continue
-        index, value = indices[entry["attribute"]], Fraction(text)
+        index, value = indices[entry["attribute"]], read_number(text)
         match entry["role"]:
             case "offset":
                 offsets[index] = value
@@ -95,7 +96,7 @@ def _people(
                 people[who, index] = value
     for who, values in about.get("fixed", {}).items():
         for name, text in values.items():
-            people[who, indices[name]] = Fraction(text)
+            people[who, indices[name]] = read_number(text)
     # The network clips a + d to what domain and target leave, so b is the clipped value.
     ends = narrow(problem.domain, pair_of(problem).target) if offsets else ()
     for index, offset in offsets.items():

@@ -22,12 +22,13 @@ from fairdsl.backends.smt.vnnlib.read import Copy, Expression, Query, Word, read
 from fairdsl.backends.smt.vnnlib.text import decimal
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models.onnx_chain import Layers, read_relu_chain
+from fairdsl.source.numbers import read_number
 
 __all__ = ["VNNLIB", "script_of"]
 
 #: Of SMT-LIB they differ in one.
 _OPERATORS = {name: name for name in ("and", "or", "<=", ">=", "<", ">", "+", "-", "*")} | {"==": "="}
-_NUMBER = re.compile(r"-?[0-9]{1,4000}(?:\.[0-9]{0,4000})?(?:[eE][-+]?[0-9]{1,4})?")
+_NUMBER = re.compile(r"-?[0-9]{1,800}(?:\.[0-9]{0,400})?(?:[eE][-+]?[0-9]{1,3})?")
 _FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and the declared inputs and outputs"
 
 
@@ -82,7 +83,7 @@ def _term(query: Query, part: Expression, names: Mapping[str, Term]) -> Term:
         return names[part.text]
     if not _NUMBER.fullmatch(part.text):
         query.refuse(part, "this is neither a number nor declared", _FORMULA)
-    return terms.rational(Fraction(part.text))
+    return terms.rational(read_number(part.text))
 
 
 def _printed(_: str, found: Answer) -> str:

@@ -24,10 +24,11 @@ from fairdsl.backends.ssat import errors
 from fairdsl.backends.ssat.instance import Bound, Clause, Instance, Quantifier
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.numbers import read_number
 
 __all__ = ["Line", "Place", "Reader", "number_of", "read_sdimacs", "unit_of"]
 
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"\S+", re.ASCII)
 _NUMBERS = re.compile(r"[-0-9 \t\r]+", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"(?P<sign>[-+]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[-+]?[0-9]{1,4}))?")
@@ -37,8 +38,8 @@ _EXACT = re.compile(r"c\s+exact\s+(?P<variable>[0-9]{1,18})(?!\S)(?P<ratio>.*)",
 
 #: Variables that are taken for meant.
 _MOST = 10_000_000
-#: Digits of a number that are converted at once.
-_AT_ONCE = 4000
+#: Digits of a number, of which exact probabilities have many, and the highest power of ten.
+_LONGEST, _POWER = 1_000_000, 9_999
 
 _HEADER = "begin with the header `p cnf VARIABLES CLAUSES`"
 _PREFIX = "write `e`, `a`, or `r` and a probability, then the variables, then 0"
@@ -271,26 +272,13 @@ class Reader:
 
 def number_of(text: str) -> Fraction | None:
     """A decimal, with a power of ten or without, or a quotient; None for anything else."""
-    if ratio := _RATIO.fullmatch(text):
-        below = _whole_of(ratio["below"])
-        return Fraction(_whole_of(ratio["above"]), below) if below else None
-    decimal = _DECIMAL.fullmatch(text)
-    if decimal is None or not (decimal["whole"] or decimal["part"]):
+    try:
+        return read_number(text, longest=_LONGEST, power=_POWER)
+    except ValueError:
         return None
-    digits = _whole_of(decimal["whole"] + (decimal["part"] or ""))
-    return (-digits if decimal["sign"] == "-" else digits) * unit_of(text)
 
 
 def unit_of(text: str) -> Fraction:
     """The value of a one in the last place of a decimal; 0 for a quotient."""
     decimal = _DECIMAL.fullmatch(text)
     return Fraction(0) if decimal is None else Fraction(10) ** (int(decimal["power"] or 0) - len(decimal["part"] or ""))
-
-
-def _whole_of(digits: str) -> int:
-    """A whole number, also one that is longer than Python converts at once."""
-    number = 0
-    for start in range(0, len(digits), _AT_ONCE):
-        part = digits[start : start + _AT_ONCE]
-        number = number * 10 ** len(part) + int(part)
-    return number

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
+from fairdsl.source.numbers import read_number
 
 __all__ = ["decimal", "number", "sdimacs"]
 
@@ -44,7 +45,6 @@ def decimal(chance: Fraction) -> str:
 def number(text: str) -> Fraction | None:
     """A number as C++ prints it; None for `nan`, `inf` and everything else."""
     try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
+        return None if "/" in text else read_number(text)
+    except ValueError:
         return None
-    return value if "/" not in text else None

@@ -1,0 +1,66 @@
+"""From the text of a number to the number, wherever somebody else wrote it.
+
+``Fraction("1e999999999")`` computes for hours what eleven characters say, and Python refuses to convert more than 4300
+digits with an error of its own. So nothing converts texts that are read but this: how long a number is, written out in
+full, is known from its text, and what is too long is refused before it is computed.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+__all__ = ["LONGEST", "TooLongError", "read_number", "read_whole", "too_long"]
+
+#: Digits that a number has at most, and the highest power of ten, either way. Every float64 written out in full has
+#: fewer.
+LONGEST = 1_200
+
+#: Python converts numbers of no more than 4300 digits at once.
+_AT_ONCE = 4_000
+_DECIMAL = re.compile(r"(?P<sign>[-+]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[-+]?[0-9]+))?")
+_RATIO = re.compile(r"(?P<above>[-+]?[0-9]+)/(?P<below>[0-9]+)")
+
+
+class TooLongError(ValueError):
+    """A number has more digits, or a greater power of ten, than are read."""
+
+
+def read_number(text: str, *, longest: int = LONGEST, power: int = LONGEST) -> Fraction:
+    """``3``, ``-1.5e-3``, ``.5`` or ``1/3``, exactly; ASCII digits alone, and nothing around them.
+
+    ValueError for any other text; TooLongError, at once, for more than ``longest`` digits in a decimal or in a part of
+    a quotient, and for a power of ten beyond ``power``.
+    """
+    if quotient := _RATIO.fullmatch(text):
+        below = read_whole(quotient["below"], longest=longest)
+        if not below:
+            raise ValueError("nothing is divided by zero")
+        return Fraction(read_whole(quotient["above"], longest=longest), below)
+    decimal = _DECIMAL.fullmatch(text)
+    if decimal is None or not (decimal["whole"] or decimal["part"]):
+        raise ValueError("this is not a number")
+    part, raised = decimal["part"] or "", decimal["power"] or "0"
+    if too_long(raised, len(str(power))) or abs(int(raised)) > power:
+        raise TooLongError(f"a power of ten beyond {power}")
+    digits = read_whole(decimal["whole"] + part, longest=longest)
+    return (-digits if decimal["sign"] == "-" else digits) * Fraction(10) ** (int(raised) - len(part))
+
+
+def read_whole(text: str, *, longest: int = LONGEST) -> int:
+    """A whole number of ASCII digits, with a sign or without; ValueError and TooLongError as above."""
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError("this is not a whole number")
+    if too_long(digits, longest):
+        raise TooLongError(f"more than {longest} digits")
+    number = 0
+    for start in range(0, len(digits), _AT_ONCE):
+        part = digits[start : start + _AT_ONCE]
+        number = number * 10 ** len(part) + int(part)
+    return -number if text.startswith("-") else number
+
+
+def too_long(digits: str, longest: int = LONGEST) -> bool:
+    """Whether a text has more digits than are read; zeros in front count, too, for a text of them is no number."""
+    return len(digits) > longest and sum(map(str.isdigit, digits)) > longest

@@ -1,0 +1,37 @@
+"""The one layout of a text: what ``fairdsl fmt`` writes, once it is known to say the same.
+
+The layout is read again before anybody writes it. So no file is ever replaced by one that means something else, and
+laying out a second time changes nothing: where comments stand between the words of a statement, breaking its lines can
+move what is broken, and the layout is repeated until it stays.
+"""
+
+from __future__ import annotations
+
+from fairdsl.diagnostics.model import DiagnosticError
+from fairdsl.source import SourceFile
+from fairdsl.syntax.format import format_spec
+from fairdsl.syntax.parse import parse
+
+__all__ = ["laid_out"]
+
+#: Layouts are repeated so often at most; the second one stays, but for comments inside statements.
+_ROUNDS = 8
+
+
+def laid_out(source: SourceFile) -> str:
+    """The standard layout; DiagnosticError for a text that is not a spec.
+
+    What was not understood cannot be laid out, and must not be lost.
+    """
+    read = parse(source)
+    if read.spec is None or not read.complete:
+        raise DiagnosticError(*read.diagnostics)
+    text, before = format_spec(read.spec), source.text
+    for _ in range(_ROUNDS):
+        if text == before:
+            return text
+        again = parse(SourceFile(source.path, text))
+        if again.spec != read.spec or len(again.spec.comments) != len(read.spec.comments):
+            raise AssertionError("the standard layout of this file means something else than the file")
+        text, before = format_spec(again.spec), text
+    raise AssertionError("the standard layout of this file changes whenever it is laid out")
