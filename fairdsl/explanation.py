@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fairdsl.clock import Deadline, phase
@@ -16,115 +15,36 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.question import GroupMetric
+from fairdsl.ir.rows_needed import NoRows
 from fairdsl.options import Options
+from fairdsl.report.explained import (
+    Capabilities,
+    Capability,
+    DemandRows,
+    ExplainedModel,
+    ExplainedPopulation,
+    ExplainedProperty,
+    Explanation,
+    PlannedDemand,
+    Plans,
+)
 from fairdsl.semantics import CheckedProperty, CheckedSpec, front_end
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.elaborate import Elaborated
-    from fairdsl.ir.binding import Binding
     from fairdsl.ir.population import Population
-    from fairdsl.metrics import NoRows, RowsNeeded
     from fairdsl.plan import Plan
     from fairdsl.verdict import Refused
 
     #: A population with the model whose thresholds divide it, if one does.
     _Built = tuple[str | None, Population]
 
-__all__ = [
-    "Capability",
-    "ExplainedModel",
-    "ExplainedPopulation",
-    "ExplainedProperty",
-    "Explanation",
-    "PlanText",
-    "all_capabilities",
-    "explain_plans",
-    "explain_spec",
-]
+__all__ = ["all_capabilities", "explain_plans", "explain_spec"]
 
 
 _NEVER = Deadline()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedProperty:
-    """A property in words: its sentence, its formula, and every clause in force.
-
-    ``rows`` are the rows that its demands need, by their texts, or why none can be named; where it was asked.
-    """
-
-    name: str
-    sentence: str
-    formula: str
-    clauses: tuple[str, ...]
-    rows: tuple[tuple[str, RowsNeeded | NoRows], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedPopulation:
-    """A population in force, as it was made from its laws or its data: one line for each fact.
-
-    ``model`` is the model whose thresholds divide its columns, where `bins by model` asks for that. ``files`` are the
-    files that say everything of it, by name: used in place of the data, they give the same law.
-    """
-
-    name: str
-    lines: tuple[str, ...]
-    model: str | None = None
-    files: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedModel:
-    """How a model's file is connected with the spec; ``problem`` says why that is not known.
-
-    ``recorded`` is the clause that holds the model against recorded decisions, in words.
-    """
-
-    name: str
-    path: str | None = None
-    binding: Binding | None = None
-    problem: str | None = None
-    recorded: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """All properties of a spec, its models from files, the populations where they were asked for, and the warnings."""
-
-    properties: tuple[ExplainedProperty, ...]
-    populations: tuple[ExplainedPopulation, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    models: tuple[ExplainedModel, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanText:
-    """The stages of one demand, in order, and why other backends have none.
-
-    ``turn``, from 1, is when it is answered among the spec's demands, by the kind of work, ``cost``; None where it is
-    refused.
-    """
-
-    property: str
-    demand: str
-    stages: tuple[str, ...]
-    reasons: tuple[str, ...]
-    turn: int | None = None
-    cost: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capability:
-    """What a backend answers."""
-
-    backend: str
-    questions: tuple[str, ...]
-    quantities: tuple[str, ...]
-    models: tuple[str, ...]
-    formats: tuple[str, ...]
 
 
 def explain_spec(
@@ -219,11 +139,9 @@ def _described(built: Sequence[_Built]) -> tuple[ExplainedPopulation, ...]:
     )
 
 
-def _rows(
-    checked: CheckedProperty, built: Sequence[_Built], asked: tuple[Fraction, Fraction]
-) -> Iterator[tuple[str, RowsNeeded | NoRows]]:
+def _rows(checked: CheckedProperty, built: Sequence[_Built], asked: tuple[Fraction, Fraction]) -> Iterator[DemandRows]:
     """What each demand needs of its population, which may be another one for another model."""
-    from fairdsl.metrics import NoRows, needed
+    from fairdsl.metrics import needed
 
     error, confidence = asked
     for demand in checked.demands:
@@ -234,9 +152,9 @@ def _rows(
                 for model, population in built
                 if population.name == question.population and model in (None, checked.model)
             )
-            yield demand.text, needed(question, under, error=error, confidence=confidence)
+            yield DemandRows(demand=demand.text, need=needed(question, under, error=error, confidence=confidence))
         else:
-            yield demand.text, NoRows.PAIRS
+            yield DemandRows(demand=demand.text, need=NoRows.PAIRS)
 
 
 def _files(population: Population, name: str) -> Iterator[tuple[str, str]]:
@@ -257,7 +175,7 @@ def explain_plans(
     options: Options,
     *,
     data: Mapping[str, str] | None = None,
-) -> tuple[PlanText, ...]:
+) -> Plans:
     """The plan of every demand; opens models and data, asks no backend to work."""
     from fairdsl.backends.smt.options import Partition
     from fairdsl.elaborate import elaborate
@@ -271,17 +189,17 @@ def explain_plans(
     demands = elaborate(spec, models, data=data).demands
     planned = [(item, plan_of(item, options.run.backend, by_partitions=by_partitions)) for item in demands]
     asked = [item for item, plan in in_turn(planned) if not isinstance(plan, Refused)]
-    return tuple(_plan_text(item, plan, asked) for item, plan in planned)
+    return Plans(demands=tuple(_plan_text(item, plan, asked) for item, plan in planned))
 
 
-def _plan_text(item: Elaborated, plan: Plan | Refused, asked: Sequence[Elaborated]) -> PlanText:
+def _plan_text(item: Elaborated, plan: Plan | Refused, asked: Sequence[Elaborated]) -> PlannedDemand:
     """A plan in words; ``asked`` are the demands that have one, in the order of their turns."""
     from fairdsl.verdict import Refused
 
     if isinstance(plan, Refused):
         reasons = tuple(note for refusal in plan.diagnostics for note in _refused(refusal))
-        return PlanText(property=item.property.name, demand=item.demand.text, stages=(), reasons=reasons)
-    return PlanText(
+        return PlannedDemand(property=item.property.name, demand=item.demand.text, stages=(), reasons=reasons)
+    return PlannedDemand(
         property=item.property.name,
         demand=item.demand.text,
         stages=tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages),
@@ -298,18 +216,20 @@ def _refused(refusal: Diagnostic) -> Iterator[str]:
     yield from (*refusal.notes, *refusal.details)
 
 
-def all_capabilities() -> tuple[Capability, ...]:
+def all_capabilities() -> Capabilities:
     """One row a backend, from the backends themselves."""
     from fairdsl.backends.formats import formats_of
     from fairdsl.plan.registry import procedures
 
-    return tuple(
-        Capability(
-            backend=procedure.name,
-            questions=procedure.about.questions,
-            quantities=procedure.about.quantities,
-            models=procedure.about.models,
-            formats=formats_of(procedure.name),
+    return Capabilities(
+        backends=tuple(
+            Capability(
+                backend=procedure.name,
+                questions=procedure.about.questions,
+                quantities=procedure.about.quantities,
+                models=procedure.about.models,
+                formats=formats_of(procedure.name),
+            )
+            for procedure in procedures()
         )
-        for procedure in procedures()
     )

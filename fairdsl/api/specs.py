@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
+    from fairdsl.clock import Deadline
     from fairdsl.diagnostics import Diagnostic
-    from fairdsl.explanation import Capability, Explanation, PlanText
     from fairdsl.ir.agreement import Agreement
+    from fairdsl.report.explained import Capabilities, Explanation, Plans
+    from fairdsl.report.findings import Findings
     from fairdsl.report.listener import Listener
     from fairdsl.report.model import Report
 
@@ -92,36 +94,51 @@ def lint(
     models: Mapping[str, AnyPath] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     timeout: float | None = None,
-) -> tuple[Diagnostic, ...]:
+) -> Findings:
     """Everything that is wrong or doubtful about a spec, without asking any backend.
 
     With ``files`` the models are opened too: width, names and operators are compared with the domain, and functions in
     ``callables`` are called. It takes at most ``timeout`` seconds (None: as long as it takes).
     Never raises for mistakes in the spec; they are what it returns.
     """
-    from fairdsl.clock import Deadline, phase
-    from fairdsl.diagnostics import DiagnosticError, Reporter
+    from fairdsl.clock import Deadline
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.report.findings import Findings
+
+    path = fspath(spec)
+    try:
+        found = _findings(path, files, by_name(models), functions(callables, models), Deadline.after(timeout))
+    except DiagnosticError as error:
+        found = error.diagnostics
+    return Findings(specs=(path,), diagnostics=tuple(dict.fromkeys(found)))
+
+
+def _findings(
+    path: str,
+    files: bool,
+    models: Mapping[str, str],
+    callables: Mapping[str, Callable[[Any], Any]],
+    deadline: Deadline,
+) -> tuple[Diagnostic, ...]:
+    """What is to be said of a spec and its files; DiagnosticError for mistakes after which there is no going on."""
+    from fairdsl.clock import phase
+    from fairdsl.diagnostics import Reporter
     from fairdsl.semantics import front_end
 
-    deadline = Deadline.after(timeout)
-    try:
-        with phase("reading the spec", deadline):
-            checked, warnings = front_end(fspath(spec))
-        with phase("reading models and data", deadline):
-            if not files:
-                return warnings
-            from fairdsl.elaborate import elaborate, hold_models, load_models
+    with phase("reading the spec", deadline):
+        checked, warnings = front_end(path)
+    if not files:
+        return warnings
+    with phase("reading models and data", deadline):
+        from fairdsl.elaborate import elaborate, hold_models, load_models
 
-            # All models are opened here, also those that only metrics of groups, or no property, speak of.
-            given = functions(callables, models)
-            loaded, about_models = load_models(checked, by_name(models), callables=given)
-            elaboration = elaborate(checked, by_name(models), callables=given, opened=loaded)
-            others = Reporter()
-            hold_models(checked, {name: loaded[name] for name in loaded.keys() - elaboration.models.keys()}, others)
-            refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
-            return tuple(dict.fromkeys((*warnings, *about_models, *elaboration.warnings, *others, *refusals)))
-    except DiagnosticError as error:
-        return error.diagnostics
+        # All models are opened here, also those that only metrics of groups, or no property, speak of.
+        loaded, about_models = load_models(checked, models, callables=callables)
+        elaboration = elaborate(checked, models, callables=callables, opened=loaded)
+        others = Reporter()
+        hold_models(checked, {name: loaded[name] for name in loaded.keys() - elaboration.models.keys()}, others)
+        refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
+        return (*warnings, *about_models, *elaboration.warnings, *others, *refusals)
 
 
 def agreement(
@@ -228,7 +245,7 @@ def plans(
     backend: str | None = None,
     options: Given | None = None,
     timeout: float | None = None,
-) -> tuple[PlanText, ...]:
+) -> Plans:
     """Who would answer each demand of the spec, in which stages, and why the others would not."""
     from fairdsl.clock import Deadline, phase
     from fairdsl.explanation import explain_plans
@@ -239,7 +256,7 @@ def plans(
         return explain_plans(fspath(spec), by_name(models), given, data=by_name(data))
 
 
-def capabilities() -> tuple[Capability, ...]:
+def capabilities() -> Capabilities:
     """What each backend answers and which files it writes."""
     from fairdsl.explanation import all_capabilities
 

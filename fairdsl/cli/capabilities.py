@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 import fairdsl
-from fairdsl.cli.documents import headed, write_json
-from fairdsl.cli.options import json_option
+from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics.style import Paint, wrap
+from fairdsl.report.explained import Capabilities
 
 __all__ = ["command"]
 
@@ -16,31 +16,21 @@ _ROWS = ("questions", "quantities", "models", "formats")
 
 
 @click.command("capabilities")
-@json_option
-def command(as_json: bool) -> None:
+@printer_option
+def command(printer: Printer) -> None:
     """List what each backend answers."""
-    rows = [
-        {"backend": row.backend} | {name: _plain(getattr(row, name)) for name in _ROWS}
-        for row in fairdsl.capabilities()
-    ]
-    if as_json:
-        write_json(headed("fairdsl.capabilities/1", {"backends": rows}))
-        return
+    printer.show(fairdsl.capabilities(), _print)
+
+
+def _print(found: Capabilities) -> None:
     style = output_style()
-    for number, row in enumerate(rows):
+    for number, row in enumerate(found):
         if number:
             click.echo()
-        click.echo(style.paint(str(row["backend"]), Paint.BOLD))
+        click.echo(style.paint(row.backend, Paint.BOLD))
         for name in _ROWS:
-            lines = list(wrap(style.shown(_words(row[name])), style.width - 16, indent=""))
+            words = ", ".join(getattr(row, name)) or "none"
+            lines = list(wrap(style.shown(words), style.width - 16, indent=""))
             click.echo(f"    {name:<12}{lines[0]}")
             for line in lines[1:]:
                 click.echo(" " * 16 + line)
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _words(value: object) -> str:
-    return (", ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)

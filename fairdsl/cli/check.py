@@ -12,16 +12,15 @@ import click
 import fairdsl
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
-from fairdsl.cli.guard import write_whole
 from fairdsl.cli.options import (
     data_option,
     engine_option,
-    json_option,
     model_option,
     run_option,
     set_option,
     spec_argument,
 )
+from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.verdicts import Verdicts
 from fairdsl.clock import unbroken
@@ -31,7 +30,7 @@ from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
 
 if TYPE_CHECKING:
-    from fairdsl.explanation import PlanText
+    from fairdsl.report.explained import Plans
 
 __all__ = ["command"]
 
@@ -43,7 +42,7 @@ __all__ = ["command"]
     "70 a bug in fairdsl; 130 interrupted, 143 terminated (docs/runs.md).",
 )
 @spec_argument
-@json_option
+@printer_option
 @model_option
 @data_option
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
@@ -61,7 +60,7 @@ def command(
     ctx: click.Context,
     /,
     spec: str,
-    as_json: bool,
+    printer: Printer,
     models: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
@@ -75,11 +74,13 @@ def command(
     if explain_plan:
         given = split_settings((*by_flag, *settings))
         backend, timeout = run["backend"], run["timeout"]
-        _print_plan(fairdsl.plans(spec, models=models, data=data, backend=backend, options=given, timeout=timeout))
+        with printer.failing(ctx):
+            plans = fairdsl.plans(spec, models=models, data=data, backend=backend, options=given, timeout=timeout)
+        printer.show(plans, _print_plan)
         return
     # Signals end the work inside, so that whatever it leaves is printed.
     with unbroken(), watching() as observer:
-        verdicts = None if as_json else Verdicts(observer)
+        verdicts = Verdicts(observer)
         try:
             report = fairdsl.check(
                 spec,
@@ -88,7 +89,7 @@ def command(
                 properties=properties or None,
                 options=split_settings((*by_flag, *settings)),
                 observer=observer,
-                listener=verdicts,
+                listener=verdicts if printer.as_it_comes else None,
                 **run,
             )
         except DiagnosticError as error:
@@ -98,10 +99,7 @@ def command(
             observer.close()
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
-        if verdicts is None:
-            write_whole(report.to_json())
-        elif report.ended is None or report.properties:
-            verdicts.end(report)
+        printer.show(report, verdicts.end)
         ctx.exit(report.exit_code.value)
 
 
@@ -116,7 +114,7 @@ def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, 
     )
 
 
-def _print_plan(plans: Sequence[PlanText]) -> None:
+def _print_plan(plans: Plans) -> None:
     """Property, demand, stages in their order, and the reasons."""
     turns = sum(plan.turn is not None for plan in plans)
     for plan in plans:

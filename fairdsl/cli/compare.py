@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import click
 
 import fairdsl
-from fairdsl.cli.documents import mistakes_as_json
-from fairdsl.cli.options import json_option
+from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.source.numbers import read_number
+
+if TYPE_CHECKING:
+    from fairdsl.comparing import Comparison
 
 __all__ = ["command"]
 
@@ -47,20 +50,21 @@ def _tolerance(_: click.Context, __: click.Parameter, text: str | None) -> Fract
     metavar="SHARE",
     help="How much further from its ideal a metric may be than before, as 5% or 0.05. Without it only verdicts decide.",
 )
-@json_option
+@printer_option
 @click.pass_context
-def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | None, as_json: bool) -> None:
+def command(ctx: click.Context, before: str, after: str, tolerance: Fraction | None, printer: Printer) -> None:
     """Say what changed between two reports, and what got worse.
 
     BEFORE and AFTER are files that `fairdsl check SPEC --json` wrote: of the same spec with another model
     (`--model`), with other data (`--data`), or as it was before.
     """
-    with mistakes_as_json(ctx, "fairdsl.comparison/2", as_json):
+    with printer.failing(ctx):
         comparison = fairdsl.compare(before, after, tolerance=tolerance)
-    if as_json:
-        click.echo(comparison.to_json(), nl=False)
-    else:
-        from fairdsl.comparing.text import render
-
-        click.echo(render(comparison, output_style()), nl=False)
+    printer.show(comparison, _print)
     ctx.exit(comparison.exit_code.value)
+
+
+def _print(comparison: Comparison) -> None:
+    from fairdsl.comparing.text import render
+
+    click.echo(render(comparison, output_style()), nl=False)

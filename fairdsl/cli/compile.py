@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import fairdsl
 from fairdsl.backends.formats import FORMATS
-from fairdsl.cli.documents import headed, mistakes_as_json, write_json
 from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import (
     data_option,
-    json_option,
     model_option,
     run_option,
     set_option,
     spec_argument,
     timeout_option,
 )
-from fairdsl.cli.terminal import error_style
-from fairdsl.diagnostics.json import diagnostics_to_json
-from fairdsl.diagnostics.text import render
+from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
     from fairdsl.solver_files.write import Compiled
 
 __all__ = ["command"]
-
-_SCHEMA = "fairdsl.compiled/1"
 
 
 @click.command(
@@ -72,7 +66,7 @@ _SCHEMA = "fairdsl.compiled/1"
 @run_option("seed", help="Random seed of the order of partitions.")
 @set_option
 @timeout_option
-@json_option
+@printer_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -87,7 +81,7 @@ def command(
     seed: int,
     settings: tuple[str, ...],
     timeout: float | None,
-    as_json: bool,
+    printer: Printer,
 ) -> None:
     """Write the properties of SPEC as solver files, with a manifest that names them.
 
@@ -95,7 +89,7 @@ def command(
     """
     if first is not None and partition is None:
         raise click.UsageError("--first counts partitions; write --partition N beside it")
-    with mistakes_as_json(ctx, _SCHEMA, as_json):
+    with printer.failing(ctx):
         compiled = fairdsl.compile(
             spec,
             to=form,
@@ -109,11 +103,8 @@ def command(
             options=split_settings(settings),
             timeout=timeout,
         )
-    if as_json:
-        write_json(headed(_SCHEMA, _as_json(form, compiled)))
-    else:
-        _print(compiled, directory)
-    if compiled.refused:
+    printer.show(compiled, lambda found: _print(found, directory))
+    if compiled.diagnostics:
         ctx.exit(SPEC_ERROR)
 
 
@@ -124,31 +115,9 @@ def _print(compiled: Compiled, directory: str) -> None:
         click.echo(path)
     for question in cut:
         assert question.partitions is not None
-        of = f"{len(question.parts):,} of {question.partitions.count:,} partitions"
+        of = f"{question.parts:,} of {question.partitions:,} partitions"
         click.echo(f"{question.property}: {of} of `{' '.join(question.demand.split())}` in {directory}")
     click.echo(compiled.manifest)
     for line in compiled.left_out:
         click.echo(line, err=True)
-    if compiled.refused:
-        style = error_style()
-        text = render(compiled.refused, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True, nl=False)
-
-
-def _as_json(form: str, compiled: Compiled) -> dict[str, Any]:
-    return {
-        "format": form,
-        "manifest": str(compiled.manifest),
-        "files": [str(path) for path in compiled.files],
-        "questions": [
-            {
-                "property": question.property,
-                "demand": question.demand,
-                "parts": len(question.parts),
-                "partitions": None if question.partitions is None else question.partitions.count,
-            }
-            for question in compiled.questions
-        ],
-        "left_out": list(compiled.left_out),
-        "diagnostics": diagnostics_to_json(compiled.refused),
-    }
+    print_findings(compiled.diagnostics, more=False)

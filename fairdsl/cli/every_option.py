@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from fairdsl.cli.documents import write_json
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import nearest
 from fairdsl.options import Declared, Run, Section, declared
 from fairdsl.options.kinds import Switch
+from fairdsl.report.pages import OptionLine, OptionsPage
 
-__all__ = ["WithSettings", "options_about", "print_options"]
+__all__ = ["WithSettings", "options_about", "options_page", "print_options"]
 
 _ALL = "--all"
 
@@ -79,26 +79,23 @@ def options_about(topic: str) -> dict[type[Section], list[Declared]]:
     return found
 
 
-def print_options(found: Mapping[type[Section], Sequence[Declared]], *, as_json: bool) -> None:
-    """The options with what they take and do, or as one JSON object."""
-    if as_json:
-        every = [each for options in found.values() for each in options]
-        write_json({"schema": "fairdsl.options/1", "options": [_as_json(each) for each in every]})
-        return
+def print_options(found: Mapping[type[Section], Sequence[Declared]]) -> None:
+    """The options with what they take and do."""
     formatter = click.HelpFormatter(width=output_style().width)
     for section, options in found.items():
         _write_section(formatter, section, options)
     click.echo(formatter.getvalue().strip("\n"))
 
 
-def _as_json(option: Declared) -> dict[str, str | None]:
-    return {
-        "option": option.path,
-        "flag": option.flag,
-        "takes": option.kind.words,
-        "default": option.without,
-        "help": option.help,
-    }
+def options_page(found: Mapping[type[Section], Sequence[Declared]]) -> OptionsPage:
+    """The same as a document."""
+    return OptionsPage(
+        options=tuple(
+            OptionLine(option=one.path, flag=one.flag, takes=one.kind.words, default=one.without, help=one.help)
+            for options in found.values()
+            for one in options
+        )
+    )
 
 
 def _meant(flag: str) -> Declared | None:

@@ -6,26 +6,24 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 import fairdsl
 from fairdsl.backends.errors import cannot_write
-from fairdsl.cli.documents import write_json
-from fairdsl.cli.every_option import options_about, print_options
-from fairdsl.cli.guard import code_of
-from fairdsl.cli.options import data_option, json_option, model_option, share, timeout_option
-from fairdsl.cli.rows import rows_in_words, rows_to_json
-from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.cli.every_option import options_about, options_page, print_options
+from fairdsl.cli.options import data_option, model_option, share, timeout_option
+from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.rows import rows_in_words
+from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
-from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.style import Paint, wrap
-from fairdsl.diagnostics.text import render
+from fairdsl.report.pages import CodePage, ComparedWith, MetricPage
 from fairdsl.resources import error_page
 
 if TYPE_CHECKING:
-    from fairdsl.explanation import ExplainedModel, ExplainedPopulation, Explanation
+    from fairdsl.report.explained import ExplainedModel, ExplainedPopulation, Explanation
 
 __all__ = ["command"]
 
@@ -37,7 +35,7 @@ _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
 
 @click.command("explain")
 @click.argument("topic", metavar="SPEC|CODE|METRIC|OPTION")
-@json_option
+@printer_option
 @click.option("--population", is_flag=True, help="Describe the populations in force too; opens their data.")
 @click.option(
     "-o",
@@ -64,7 +62,7 @@ def command(
     ctx: click.Context,
     /,
     topic: str,
-    as_json: bool,
+    printer: Printer,
     population: bool,
     directory: str | None,
     error: Fraction | None,
@@ -86,7 +84,7 @@ def command(
         raise click.UsageError("`-o` is about populations; write `--population` as well")
     if Path(topic).is_file():
         wanted = (error or _ERROR) if about_rows else None
-        try:
+        with printer.failing(ctx):
             explanation = fairdsl.explain(
                 topic,
                 population=population,
@@ -96,35 +94,22 @@ def command(
                 data=data,
                 timeout=timeout,
             )
-        except DiagnosticError as problem:
-            if not as_json:
-                raise
-            from fairdsl.explanation import Explanation
-
-            _print_explanation(Explanation(properties=(), populations=(), diagnostics=problem.diagnostics))
-            ctx.exit(code_of(problem.diagnostics))
-        _spec(explanation, as_json)
+        printer.show(explanation, _print_spec)
         if directory is not None:
             _save(explanation.populations, Path(directory))
     elif population or about_rows:
         raise click.UsageError(f"`{topic}` is no spec, so it has no populations")
     elif _CODE.fullmatch(topic):
-        _code(topic.upper(), as_json)
+        printer.show(_code(topic.upper()), _print_page)
     elif options := options_about(topic):
-        print_options(options, as_json=as_json)
+        printer.show(options_page(options), lambda _: print_options(options))
     else:
-        _metric(topic, as_json)
+        printer.show(_metric(topic), _print_metric)
 
 
-def _spec(explanation: Explanation, as_json: bool) -> None:
+def _print_spec(explanation: Explanation) -> None:
     """Every property and population; the findings about the spec go to standard error."""
-    if as_json:
-        _print_explanation(explanation)
-        return
-    if explanation.diagnostics:
-        style = error_style()
-        text = render(explanation.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True)
+    print_findings(explanation.diagnostics)
     style = output_style()
     for number, item in enumerate(explanation.properties):
         if number:
@@ -175,44 +160,6 @@ def _save(populations: Sequence[ExplainedPopulation], folder: Path) -> None:
         raise DiagnosticError(cannot_write(str(folder), problem.strerror or str(problem))) from problem
 
 
-def _print_explanation(explanation: Explanation) -> None:
-    """All of it as one JSON object; populations where they were asked for."""
-    described = [
-        {"name": item.name, **({"model": item.model} if item.model else {}), "lines": list(item.lines)}
-        for item in explanation.populations
-    ]
-    write_json(
-        {
-            "schema": "fairdsl.explanation/1",
-            "properties": [
-                {
-                    "name": item.name,
-                    "sentence": item.sentence,
-                    "formula": item.formula,
-                    "clauses": list(item.clauses),
-                    **({"rows": rows_to_json(item.rows)} if item.rows else {}),
-                }
-                for item in explanation.properties
-            ],
-            "models": [_model_to_json(item) for item in explanation.models],
-            **({"populations": described} if described else {}),
-            "diagnostics": diagnostics_to_json(explanation.diagnostics),
-        }
-    )
-
-
-def _model_to_json(model: ExplainedModel) -> dict[str, Any]:
-    from fairdsl.codec import plain
-
-    return {
-        "name": model.name,
-        "path": model.path,
-        **({} if model.binding is None else {"binding": plain(model.binding)}),
-        **({} if model.problem is None else {"problem": model.problem}),
-        **({} if model.recorded is None else {"recorded": model.recorded}),
-    }
-
-
 def _print_facts(lines: Sequence[str]) -> None:
     """One line for each fact, below the margin as far as it is written; what does not fit goes on further in."""
     style = output_style()
@@ -234,32 +181,29 @@ def _print_block(heading: str, paragraphs: list[str] | tuple[str, ...]) -> None:
             click.echo(_INDENT + " " * column + line)
 
 
-def _code(code: str, as_json: bool) -> None:
+def _code(code: str) -> CodePage:
     """The page about an error code."""
     if code not in CODES:
         close = nearest(code, CODES)
         raise click.UsageError(f"no diagnostic has the code `{code}`" + (f"; did you mean `{close}`?" if close else ""))
     page = error_page(code)
     text = page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {CODES[code]}\n"
-    if as_json:
-        write_json({"schema": "fairdsl.code/1", "code": code, "meaning": CODES[code], "page": text})
-    else:
-        _print_page(text)
+    return CodePage(code=code, meaning=CODES[code], page=text)
 
 
-def _print_page(text: str) -> None:
+def _print_page(found: CodePage) -> None:
     """Markdown, laid out where somebody reads it on a terminal and as it is everywhere else."""
     style = output_style()
     if not style.colour:
-        click.echo(text, nl=False)
+        click.echo(found.page, nl=False)
         return
     from rich.console import Console
     from rich.markdown import Markdown
 
-    Console(width=style.width).print(Markdown(text))
+    Console(width=style.width).print(Markdown(found.page))
 
 
-def _metric(topic: str, as_json: bool) -> None:
+def _metric(topic: str) -> MetricPage:
     """What a metric is, its other names, and what a property must say for it to mean something."""
     from fairdsl.ir.metric import Metric
     from fairdsl.ir.metric_registry import known_metrics, registered
@@ -267,40 +211,32 @@ def _metric(topic: str, as_json: bool) -> None:
 
     metric = registered(topic)
     if metric is None:
-        close = nearest(
-            topic,
-            [
-                *CODES,
-                *known_metrics(),
-                *(each.path for options in options_about("options").values() for each in options),
-            ],
-        )
+        options = (each.path for found in options_about("options").values() for each in found)
+        close = nearest(topic, [*CODES, *known_metrics(), *options])
         hint = f"; did you mean `{close}`?" if close else ""
         raise click.UsageError(f"`{topic}` is not a file, an error code, a metric or an option{hint}")
     beside = registered(topic, privileged=True)
-    meaning = metric.in_words() if isinstance(metric, Metric) else metric.meaning
-    definition = metric.definition if isinstance(metric, Metric) else None
     other = beside if isinstance(beside, Metric) and beside != metric else None
-    needs, aliases = needs_of(metric), other_names(metric)
-    if as_json:
-        written: dict[str, object] = {
-            "schema": "fairdsl.metric/1",
-            "name": metric.name,
-            "aliases": list(aliases),
-            "meaning": meaning,
-            "definition": definition,
-            "needs": list(needs),
-        }
-        if other is not None:
-            written["privileged"] = {"name": other.name, "meaning": other.in_words(), "definition": other.definition}
-        write_json(written)
-        return
-    click.echo(output_style().paint(metric.name, Paint.BOLD))
-    _print_block("is", [meaning])
-    if definition is not None:
-        _print_block("defined", [definition])
-    _print_block("needs", list(needs))
-    if aliases:
-        _print_block("also", [", ".join(aliases)])
-    if other is not None:
-        _print_block("beside", [f"`privileged GROUP`: {other.in_words()}, {other.definition}"])
+    return MetricPage(
+        name=metric.name,
+        aliases=tuple(other_names(metric)),
+        meaning=metric.in_words() if isinstance(metric, Metric) else metric.meaning,
+        definition=metric.definition if isinstance(metric, Metric) else None,
+        needs=tuple(needs_of(metric)),
+        privileged=None
+        if other is None
+        else ComparedWith(name=other.name, meaning=other.in_words(), definition=other.definition),
+    )
+
+
+def _print_metric(page: MetricPage) -> None:
+    click.echo(output_style().paint(page.name, Paint.BOLD))
+    _print_block("is", [page.meaning])
+    if page.definition is not None:
+        _print_block("defined", [page.definition])
+    _print_block("needs", page.needs)
+    if page.aliases:
+        _print_block("also", [", ".join(page.aliases)])
+    if page.privileged is not None:
+        other = page.privileged
+        _print_block("beside", [f"`privileged GROUP`: {other.meaning}, {other.definition}"])

@@ -1,24 +1,22 @@
-"""What a search found, in words and as JSON."""
+"""What a search found, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics.json import diagnostics_to_json
-from fairdsl.diagnostics.text import render
-from fairdsl.ir.decimals import individuals, shown_value
-from fairdsl.ir.numbers import Towards, above, below, shown
-from fairdsl.verdict import Among, Within
+from fairdsl.cli.printing import print_findings
+from fairdsl.cli.terminal import output_style
+from fairdsl.ir.numbers import Towards, shown
+from fairdsl.report.words import cell, cells, region_words
 
 if TYPE_CHECKING:
     from fairdsl.hunting import Example, Found, NearSummary, Representative
 
-__all__ = ["found_as_json", "print_found"]
+__all__ = ["print_found"]
 
 #: How far the deployed file itself was run, where a bound of its arithmetic spares that.
 _RAN = (
@@ -29,97 +27,13 @@ _RAN = (
 _AHEAD = 15
 
 
-def found_as_json(found: Found) -> dict[str, Any]:
-    """All that was found, without the table: the fields of `fairdsl.found/1`."""
-    return {
-        "spec": found.spec,
-        "property": found.property,
-        "demand": found.demand,
-        "model": found.model,
-        "strategy": found.strategy,
-        "seed": found.seed,
-        "found": found.count,
-        "by_strategy": dict(found.by_strategy),
-        "numeric_gaps": found.gaps,
-        "tried": found.tried,
-        "evaluated": found.evaluated,
-        "file_bounded": found.bounded,
-        "spread": None if found.apart is None else round(found.apart, 6),
-        "ending": found.ending.value,
-        "sample": found.sample,
-        "waiting": found.waiting,
-        "seconds": round(found.seconds, 3),
-        "output": None if found.output is None else str(found.output),
-        "rank": found.rank,
-        "near": None if found.near is None else _near_as_json(found.near),
-        "pairs": [_pair_as_json(found, pair) for pair in found.shown],
-        "representatives": [_representative_as_json(found, one) for one in found.representatives],
-        "gap": None if found.gap is None else _pair_as_json(found, found.gap),
-        "diagnostics": diagnostics_to_json(found.warnings),
-    }
-
-
-def _pair_as_json(found: Found, pair: Example) -> dict[str, Any]:
-    return {
-        "a": found.domain.show(pair.a),
-        "b": found.domain.show(pair.b),
-        "decisions": [found.outcomes[index] if index >= 0 else None for index in pair.decisions],
-        "score_gap": _rounded(pair.score_gap),
-        "bits": _rounded(pair.bits),
-        "distance": _rounded(pair.distance),
-        "nearest_row": pair.nearest_row,
-    }
-
-
-def _near_as_json(near: NearSummary) -> dict[str, Any]:
-    return {
-        "path": near.path,
-        "rows": near.rows,
-        "outside": near.outside,
-        "excluded": near.excluded,
-        "at_rows": near.at_rows,
-        "median": _rounded(near.median),
-        "greatest": _rounded(near.greatest),
-    }
-
-
-def _representative_as_json(found: Found, one: Representative) -> dict[str, Any]:
-    return {
-        "pair": _pair_as_json(found, one.pair),
-        "box": [_side_as_json(found, side) for side in one.box],
-        "found": one.found,
-        "individuals": one.individuals,
-        "individuals_exact": one.individuals is not None and not one.bounded,
-        "violating": None if one.low is None or one.high is None else [below(one.low), above(one.high)],
-        "all_violate": one.all_violate,
-        "how": one.how if one.low is not None else None,
-        "units": one.units,
-        "confidence": one.confidence,
-    }
-
-
-def _side_as_json(found: Found, side: Within | Among) -> dict[str, Any]:
-    attribute = found.domain.attributes[side.attribute]
-    if isinstance(side, Within):
-        return {"attribute": attribute.name, "from": attribute.show(side.low), "to": attribute.show(side.high)}
-    return {"attribute": attribute.name, "among": [attribute.show(value) for value in side.values]}
-
-
-def _rounded(number: float | None) -> float | None:
-    """Nine digits, as in the table."""
-    return None if number is None else float(f"{number:.9g}")
-
-
 def print_found(found: Found) -> None:
     """How many, how found, how near to given rows; what stands for them, and a few of them."""
-    if found.warnings:
-        style = error_style()
-        text = render(found.warnings, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True)
+    print_findings(found.diagnostics)
     style = output_style()
     demand = " ".join(found.demand.split())
     click.echo(style.shown(f"{found.property}   {demand}   by {found.model}, seed {found.seed}"))
-    rows = [*_summary(found), *(row for pair in found.shown for row in _example(found, "pair", pair))]
+    rows = [*_summary(found), *(row for pair in found.pairs for row in _example(found, "pair", pair))]
     for number, one in enumerate(found.representatives, 1):
         rows += _representative(found, number, one)
     if found.gap is not None:
@@ -138,12 +52,12 @@ def _summary(found: Found) -> Iterator[tuple[str, str]]:
             yield "", _RAN.format(ran=found.ran, all=found.ran + found.bounded)
     else:
         yield "found", "no pair; that proves nothing, `fairdsl check` looks for a proof"
-    if found.gaps:
-        yield "", f"{_pairs(found.gaps)} more in one arithmetic only (numeric gap), not counted"
+    if found.numeric_gaps:
+        yield "", f"{_pairs(found.numeric_gaps)} more in one arithmetic only (numeric gap), not counted"
     rate = f"; {100 * found.count / found.tried:.1f} % of the units tried" if found.count else ""
     yield "tried", f"{found.tried:,} units, {found.evaluated:,} evaluations in {found.seconds:.1f} s{rate}"
-    if found.apart is not None:
-        yield "spread", f"{found.apart:.3f}: the mean distance of two finds, of 1"
+    if found.spread is not None:
+        yield "spread", f"{found.spread:.3f}: the mean distance of two finds, of 1"
     if found.near is not None:
         yield from _near(found.near)
     yield "ended", _ENDINGS[found.ending.value].format(sample=f"{found.sample:,}")
@@ -172,19 +86,10 @@ def _near(near: NearSummary) -> Iterator[tuple[str, str]]:
 def _representative(found: Found, number: int, one: Representative) -> Iterator[tuple[str, str]]:
     """The pair, the part of the domain that it stands for, and what is known of that."""
     yield from _example(found, f"stands {number}", one.pair)
-    sides = ", ".join(_side(found, side) for side in one.box)
-    yield "", f"for {sides or 'everybody'}"
+    yield "", f"for {region_words(one.box) or 'everybody'}"
     said = _PEOPLE_UNKNOWN if one.individuals is None else f"{_size(one.individuals)} individuals"
     most = "up to " if one.bounded and one.individuals is not None else ""
     yield "", f"{most}{said}, {_pairs(one.found)} found among them; {_share(one)}"
-
-
-def _side(found: Found, side: Within | Among) -> str:
-    attribute = found.domain.attributes[side.attribute]
-    if isinstance(side, Among):
-        return f"{attribute.name} = {' | '.join(shown_value(attribute, value) for value in side.values)}"
-    low, high = shown_value(attribute, side.low), shown_value(attribute, side.high)
-    return f"{attribute.name} = {low}" if low == high else f"{attribute.name} = {low} .. {high}"
 
 
 def _share(one: Representative) -> str:
@@ -229,13 +134,11 @@ _ENDINGS = {
 
 def _example(found: Found, heading: str, pair: Example) -> Iterator[tuple[str, str]]:
     """What differs, a's value and b's, the two decisions, and what is equal."""
-    a, b = individuals(found.domain, pair.a, pair.b)
-    names = [attribute.name for attribute in found.domain.attributes]
-    varying = [names[index] for index in found.varying if a[names[index]] != b[names[index]]]
-    changed = ", ".join(f"{name} = {a[name]} | {b[name]}" for name in varying)
-    outcomes = " | ".join(found.outcomes[index] if index >= 0 else "open" for index in pair.decisions)
-    yield heading, f"{changed}: {outcomes}"
-    equal = ", ".join(f"{name} = {a[name]}" for name in names if name not in varying)
+    differing = [name for name in found.varying if pair.a[name] != pair.b[name]]
+    told = {name: cells(pair.a[name], pair.b[name]) for name in differing}
+    changed = ", ".join(f"{name} = {a} | {b}" for name, (a, b) in told.items())
+    yield heading, f"{changed}: {' | '.join(decision or 'open' for decision in pair.decisions)}"
+    equal = ", ".join(f"{name} = {cell(value)}" for name, value in pair.a.items() if name not in differing)
     if equal:
         yield "", equal
     severe = ", ".join(_severity(pair))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -29,7 +28,6 @@ _NO_READER = 141
 
 _ARGUMENTS = "fairdsl.arguments"
 _WRITTEN = "fairdsl.written"
-_INTERRUPTED = "fairdsl.interrupted/1"
 
 
 def interrupted() -> int:
@@ -92,10 +90,13 @@ def code_of(findings: Iterable[Diagnostic]) -> int:
 
 def _ended(ctx: click.Context) -> NoReturn:
     """A signal ended a command that had nothing to leave; where JSON was asked for it is a document that says so."""
-    said = "terminated" if received() is signal.SIGTERM else "interrupted"
+    from fairdsl.report.findings import Failure
+    from fairdsl.report.stopped import who_stopped
+
+    ended = who_stopped()
     if "--json" in ctx.meta[_ARGUMENTS] and _WRITTEN not in ctx.meta:
-        write_whole(json.dumps({"schema": _INTERRUPTED, "ended": said, "diagnostics": []}, indent=2) + "\n")
-    click.echo(said, err=True)
+        write_whole(Failure(ended=ended).to_json())
+    click.echo(ended.value, err=True)
     ctx.exit(interrupted())
 
 

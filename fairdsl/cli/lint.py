@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 import fairdsl
-from fairdsl.cli.documents import headed, write_json
 from fairdsl.cli.guard import code_of
-from fairdsl.cli.options import json_option, model_option, share_of_all, timeout_option
-from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.cli.options import model_option, share_of_all, timeout_option
+from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
-from fairdsl.diagnostics.json import diagnostics_to_json
-from fairdsl.diagnostics.text import render
+from fairdsl.report.findings import Findings
 
 if TYPE_CHECKING:
     from fairdsl.ir.agreement import Agreement
@@ -48,7 +47,7 @@ __all__ = ["command"]
     metavar="SHARE",
     help="How many of the rows of `--predictions` have to agree, ties aside.  [default: 100%]",
 )
-@json_option
+@printer_option
 @model_option
 @timeout_option
 @click.pass_context
@@ -60,7 +59,7 @@ def command(
     predictions: str | None,
     name: str | None,
     share: Fraction,
-    as_json: bool,
+    printer: Printer,
     models: Mapping[str, str],
     timeout: float | None,
 ) -> None:
@@ -70,29 +69,20 @@ def command(
     found: list[Diagnostic] = []
     for spec in specs:
         # Two specs may use one file: what is wrong with it is said once.
-        found += [finding for finding in _findings(spec, files, models, timeout) if finding not in found]
+        checked = fairdsl.lint(spec, files=files, models=models, timeout=timeout)
+        found += [finding for finding in checked if finding not in found]
     held: Agreement | None = None
     if data is not None and predictions is not None and not _has_errors(found):
         held = _held(specs[0], data, predictions, name, share, models, timeout, found)
-    if as_json:
-        written: dict[str, object] = {"specs": list(specs)}
-        if held is not None:
-            from fairdsl.codec import plain
-
-            written["agreement"] = plain(held)
-        write_json(headed("fairdsl.findings/1", written | {"diagnostics": diagnostics_to_json(found)}))
-    else:
-        _print(found, held)
+    printer.show(Findings(specs=specs, agreement=held, diagnostics=tuple(found)), _print)
     if _has_errors(found):
         ctx.exit(code_of(found))
 
 
-def _print(found: list[Diagnostic], held: Agreement | None) -> None:
+def _print(found: Findings) -> None:
     """The findings to standard error, and what came of comparing decisions to standard output."""
-    if found:
-        style = error_style()
-        text = render(found, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True, nl=False)
+    print_findings(found, more=False)
+    held = found.agreement
     if held is not None:
         style = output_style()
         click.echo(style.shown(f"{held.model} agrees on {held.in_words()}"))
@@ -130,10 +120,3 @@ def _held(
         raise click.UsageError(f"{problem}; name one with `--model-name`") from problem
     found += [finding for finding in held.findings if finding not in found]
     return held
-
-
-def _findings(spec: str, files: bool, models: Mapping[str, str], timeout: float | None) -> tuple[Diagnostic, ...]:
-    try:
-        return fairdsl.lint(spec, files=files, models=models, timeout=timeout)
-    except DiagnosticError as error:
-        return tuple(error.diagnostics)

@@ -20,7 +20,6 @@ __all__ = [
     "data_option",
     "engine_option",
     "jobs_option",
-    "json_option",
     "memory_option",
     "model_option",
     "part",
@@ -146,8 +145,6 @@ def _by_name(kind: str, option: str) -> Callable[[click.Context, click.Parameter
 
 
 spec_argument = click.argument("spec", type=click.Path(exists=True, dir_okay=False))
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Write one JSON object to standard output.")
 
 timeout_option = click.option(
     "--timeout",

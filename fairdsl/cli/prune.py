@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.documents import headed, mistakes_as_json, write_json
-from fairdsl.cli.options import json_option, model_option, part, run_option, spec_argument, timeout_option
-from fairdsl.cli.terminal import error_style, output_style
-from fairdsl.diagnostics.json import diagnostics_to_json
-from fairdsl.diagnostics.text import render
+from fairdsl.cli.options import model_option, part, run_option, spec_argument, timeout_option
+from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.terminal import output_style
 
 if TYPE_CHECKING:
     from fairdsl.pruning.run import LayerCount, Pruned
 
 __all__ = ["command"]
-
-_SCHEMA = "fairdsl.pruned/1"
 
 
 @click.command(
@@ -65,67 +61,23 @@ _SCHEMA = "fairdsl.pruned/1"
 )
 @model_option
 @timeout_option
-@json_option
+@printer_option
 @click.pass_context
-def command(ctx: click.Context, /, spec: str, as_json: bool, models: Mapping[str, str], **options: Any) -> None:
+def command(ctx: click.Context, /, spec: str, printer: Printer, models: Mapping[str, str], **options: Any) -> None:
     """Write a network without the units that are seldom active.
 
     Units are profiled on random individuals of the domain. Pruning is a heuristic: `fairdsl check` on the
     written file verifies that file, not the original.
     """
     _check_free(Path(options["output"]))
-    with mistakes_as_json(ctx, _SCHEMA, as_json):
+    with printer.failing(ctx):
         pruned = fairdsl.prune(spec, models=models, **options)
-    if as_json:
-        write_json(headed(_SCHEMA, _as_json(pruned) | {"diagnostics": diagnostics_to_json(pruned.warnings)}))
-        return
-    if pruned.warnings:
-        style = error_style()
-        text = render(pruned.warnings, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True)
-    _print(spec, pruned)
-
-
-def _as_json(pruned: Pruned) -> dict[str, Any]:
-    from fairdsl.ir.numbers import above, below, nearest, ratio
-
-    measured, sampled = pruned.accuracy, pruned.disagreement
-    return {
-        "model": pruned.model,
-        "original": {"path": pruned.original, "sha256": pruned.original_sha256},
-        "pruned": {"path": pruned.file, "sha256": pruned.sha256},
-        "about": "verdicts on the pruned file are about the pruned network, not about the original",
-        "tolerance": ratio(pruned.tolerance),
-        "profiled": pruned.profiled,
-        "least_active": None if pruned.least is None else ratio(pruned.least),
-        "seed": pruned.seed,
-        "layers": [
-            {"units": layer.units, "removed": layer.removed, "silenced": layer.silenced} for layer in pruned.layers
-        ],
-        "accuracy": None
-        if measured is None
-        else {
-            "data": {"path": measured.path, "sha256": measured.sha256},
-            "label": measured.label,
-            "rows": measured.rows,
-            "correct_before": measured.before,
-            "correct_after": measured.after,
-            "decisions_changed": measured.changed,
-        },
-        "disagreement": None
-        if sampled is None
-        else {
-            "drawn": sampled.drawn,
-            "decisions_changed": sampled.changed,
-            "low": below(sampled.low),
-            "high": above(sampled.high),
-            "confidence": nearest(sampled.confidence),
-        },
-    }
+    printer.show(pruned, lambda found: _print(spec, found))
 
 
 def _print(spec: str, pruned: Pruned) -> None:
     """What was removed, what that did to decisions, and what the file is good for."""
+    print_findings(pruned.diagnostics)
     style = output_style()
     for line in (
         f"{pruned.model}   {pruned.original} -> {pruned.file}",

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import click
 
 import fairdsl
-from fairdsl.cli.options import data_option, json_option, memory_option, model_option, timeout_option
+from fairdsl.cli.options import data_option, memory_option, model_option, timeout_option
+from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import Report, SpecFile
@@ -39,7 +40,7 @@ __all__ = ["command"]
 @data_option
 @memory_option
 @timeout_option
-@json_option
+@printer_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -50,7 +51,7 @@ def command(
     data: Mapping[str, str],
     memory: int,
     timeout: float | None,
-    as_json: bool,
+    printer: Printer,
 ) -> None:
     """Turn answers to solver files, or results of interval jobs, into one report.
 
@@ -75,12 +76,13 @@ def command(
             *paths, answers=answers, spec=spec, models=models, data=data, memory=memory, timeout=timeout
         )
     except DiagnosticError as error:
-        if not as_json:
+        if printer.as_it_comes:
             raise
         report = Report(fairdsl=fairdsl.__version__, spec=SpecFile(path=paths[0]), diagnostics=tuple(error.diagnostics))
-    if as_json:
-        click.echo(report.to_json(), nl=False)
-    else:
-        style = output_style()
-        click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)
+    printer.show(report, _print)
     ctx.exit(report.exit_code.value)
+
+
+def _print(report: Report) -> None:
+    style = output_style()
+    click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.documents import mistakes_as_json, write_json
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import json_option, part, run_option, share, shares, spec_argument
+from fairdsl.cli.options import part, run_option, share, shares, spec_argument
+from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
-from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
-from fairdsl.diagnostics.text import render
 from fairdsl.options.kinds import Share
 
 if TYPE_CHECKING:
@@ -105,9 +104,9 @@ _near = shares(Share(above=True, below=True, most=Fraction(1, 2)))
 )
 @run_option("seed")
 @run_option("timeout", default=600.0, help="Time limit in seconds for all rounds.")
-@json_option
+@printer_option
 @click.pass_context
-def command(ctx: click.Context, /, spec: str, as_json: bool, **options: Any) -> None:
+def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:
     """Train a model of SPEC again until it discriminates less.
 
     Rows are added about whom it discriminates, it is trained again, and a model replaces another only if it is
@@ -115,14 +114,9 @@ def command(ctx: click.Context, /, spec: str, as_json: bool, **options: Any) -> 
     """
     # Signals end the work inside, so that whatever it leaves is written.
     with unbroken():
-        with mistakes_as_json(ctx, "fairdsl.repaired/1", as_json), watching() as observer:
+        with printer.failing(ctx), watching() as observer:
             repaired = fairdsl.repair(spec, observer=observer, **options)
-        if as_json:
-            from fairdsl.repairing.as_json import document
-
-            write_json(document(repaired))
-        else:
-            _print(repaired)
+        printer.show(repaired, _print)
         if repaired.ending.value == "interrupted":
             ctx.exit(interrupted())
         ctx.exit(0 if repaired.improved else _NOT_IMPROVED)
@@ -132,10 +126,7 @@ def _print(repaired: Repaired) -> None:
     """The report of the folder, and where it is."""
     from fairdsl.repairing.wording import summary
 
-    if repaired.findings:
-        style = error_style()
-        text = render(repaired.findings, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True)
+    print_findings(repaired.diagnostics)
     style = output_style()
     for line in summary(repaired):
         click.echo(style.shown(line))

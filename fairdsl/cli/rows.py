@@ -1,29 +1,26 @@
-"""What ``fairdsl explain --error`` says of rows, in words and as JSON."""
+"""What ``fairdsl explain --error`` says of rows, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
-from fairdsl.ir.numbers import Towards, above, nearest, ratio, shown
+from fairdsl.ir.numbers import Towards, shown
+from fairdsl.ir.rows_needed import NoRows, RowsNeeded
+from fairdsl.report.explained import DemandRows
 
-if TYPE_CHECKING:
-    from fairdsl.metrics import NoRows, RowsNeeded
-
-    Needs = Sequence[tuple[str, RowsNeeded | NoRows]]
-
-__all__ = ["rows_in_words", "rows_to_json"]
+__all__ = ["rows_in_words"]
 
 #: Groups that are listed at most; those with the fewest rows come first.
 _LISTED = 8
 
 
-def rows_in_words(needs: Needs) -> tuple[str, ...]:
+def rows_in_words(needs: Sequence[DemandRows]) -> tuple[str, ...]:
     """Lines for each demand, those that need the same together; nothing without demands."""
     alike: list[tuple[list[str], RowsNeeded | NoRows]] = []
-    for text, need in needs:
+    for each in needs:
+        text, need = each.demand, each.need
         same = next((texts for texts, other in alike if other == need), None)
         if same is None:
             alike.append(([text], need))
@@ -66,24 +63,3 @@ def _lines(texts: Sequence[str], need: RowsNeeded | NoRows) -> Iterator[str]:
 
 def _error(error: Fraction) -> str:
     return "which say nothing" if error >= 1 else f"error {shown(error, percent=True, towards=Towards.UP)}"
-
-
-def rows_to_json(needs: Needs) -> list[dict[str, Any]]:
-    """The same, group by group; errors are rounded up."""
-    return [{"demand": text} | _needed(need) for text, need in needs]
-
-
-def _needed(need: RowsNeeded | NoRows) -> dict[str, Any]:
-    if isinstance(need, Enum):
-        return {"because": need.value}
-    return {
-        "error": {"value": nearest(need.error), "exact": ratio(need.error)},
-        "confidence": {"value": nearest(need.confidence), "exact": ratio(need.confidence)},
-        "rates": need.rates,
-        "rows": need.rows,
-        "at_hand": None
-        if need.at_hand is None
-        else [{"group": each.group, "rows": each.rows, "error": above(each.error)} for each in need.at_hand],
-        "in_all": need.in_all,
-        "law": need.law,
-    }

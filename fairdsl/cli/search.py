@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 import fairdsl
-from fairdsl.cli.documents import headed, mistakes_as_json, write_json
-from fairdsl.cli.found import found_as_json, print_found
+from fairdsl.cli.found import print_found
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import data_option, json_option, model_option, run_option, spec_argument
+from fairdsl.cli.options import data_option, model_option, run_option, spec_argument
+from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.clock import unbroken
 
@@ -19,7 +19,6 @@ __all__ = ["command"]
 
 #: Exit codes of verdicts (``report.model.ExitCode``), which is not imported for a few words of help.
 _VIOLATED, _UNKNOWN = 1, 3
-_SCHEMA = "fairdsl.found/1"
 
 
 @click.command(
@@ -63,13 +62,13 @@ _SCHEMA = "fairdsl.found/1"
     metavar="FILE.csv",
     help="Where to write the pairs (.csv or .parquet); a file that exists is replaced.",
 )
-@json_option
+@printer_option
 @click.pass_context
 def command(
     ctx: click.Context,
     /,
     spec: str,
-    as_json: bool,
+    printer: Printer,
     models: Mapping[str, str],
     count: int | None,
     saturate: bool,
@@ -90,14 +89,11 @@ def command(
     wanted = None if saturate else count or 1000
     # Signals end the work inside, so that whatever it leaves is written.
     with unbroken():
-        with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+        with printer.failing(ctx), watching() as observer:
             found = fairdsl.search(
                 spec, models=models, count=wanted, representatives=representatives or 0, observer=observer, **options
             )
-        if as_json:
-            write_json(headed(_SCHEMA, found_as_json(found)))
-        else:
-            print_found(found)
+        printer.show(found, print_found)
         if found.ending.value == "interrupted":
             ctx.exit(interrupted())
         ctx.exit(_VIOLATED if found.count else _UNKNOWN)

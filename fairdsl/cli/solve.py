@@ -10,29 +10,28 @@ import click
 from click.core import ParameterSource
 
 import fairdsl
-from fairdsl.cli.documents import mistakes_as_json
 from fairdsl.cli.guard import exit_code
 from fairdsl.cli.options import (
     Seconds,
     jobs_option,
-    json_option,
     memory_option,
     run_option,
     scheduler_option,
     ssat_solver_option,
 )
+from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
-from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.cli.terminal import output_style
 
 if TYPE_CHECKING:
     from fairdsl.backends.encoding import Solved
     from fairdsl.report.model import Report
+    from fairdsl.solver_files.solve import SolvedFile
 
 __all__ = ["command"]
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 _MOST_SHARDS = 100_000
-_SCHEMA = "fairdsl.solved/1"
 
 
 def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
@@ -80,10 +79,10 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     metavar="ANSWER",
     help="The answer's file.  [default: NAME.smt2.answer, NAME.result or NAME.I-of-N.result beside the file]",
 )
-@json_option
+@printer_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, path: str, shard: tuple[int, int], as_json: bool, output: str | None, **options: Any
+    ctx: click.Context, /, path: str, shard: tuple[int, int], printer: Printer, output: str | None, **options: Any
 ) -> None:
     """Answer a solver file with a solver of fairdsl's.
 
@@ -100,16 +99,11 @@ def command(
     An instance in SDIMACS (NAME.sdimacs) is answered with its value, and the outermost choices that attain it, a
     counting instance (NAME.cnf) with its count; -o writes what --json prints.
     """
-    with mistakes_as_json(ctx, _SCHEMA, as_json), watching() as observer:
+    with printer.failing(ctx), watching() as observer:
         _refuse_options(ctx, path)
         number, shards = shard
         solved = fairdsl.solve(path, shard=number, shards=shards, output=output or None, observer=observer, **options)
-    if as_json:
-        click.echo(solved.to_json(), nl=False)
-    elif solved.report is not None:
-        _print_report(solved.report)
-    else:
-        _print(solved.found)
+    printer.show(solved, _print_solved)
     ctx.exit(exit_code(solved.exit_code.value))
 
 
@@ -124,18 +118,22 @@ def _refuse_options(ctx: click.Context, path: str) -> None:
 
 
 #: Options that mean something whatever the file is.
-_EVERY = {"path", "timeout", "as_json"}
+_EVERY = {"path", "timeout", "printer"}
+
+
+def _print_solved(solved: SolvedFile) -> None:
+    """The report on what the file states, or what came out."""
+    if solved.report is not None:
+        _print_report(solved.report)
+    else:
+        _print(solved.found)
 
 
 def _print_report(report: Report) -> None:
     """The report on standard output, what is doubtful on standard error."""
-    from fairdsl.diagnostics.text import render as render_diagnostics
     from fairdsl.report.text import render
 
-    if report.diagnostics:
-        style = error_style()
-        text = render_diagnostics(report.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True)
+    print_findings(report.diagnostics)
     style = output_style()
     click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)
 

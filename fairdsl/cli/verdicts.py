@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import click
 
+from fairdsl.cli.printing import print_findings
 from fairdsl.cli.progress import Watcher
-from fairdsl.cli.terminal import error_style, output_style
+from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import Diagnostic, Severity
-from fairdsl.diagnostics.text import render as render_diagnostics
 from fairdsl.report.model import PropertyReport, Report
 from fairdsl.report.text import Page
 
@@ -48,7 +48,12 @@ class Verdicts:
             click.echo("\n" + self._page.property(item), nl=False)
 
     def end(self, report: Report) -> None:
-        """The rest: all of a report that nobody heard of before, its summary else."""
+        """The rest: all of a report that nobody heard of before, its summary else.
+
+        Of a run that was ended before anything was known there is nothing to print.
+        """
+        if report.ended is not None and not report.properties:
+            return
         left = [item for item in report.properties if item.name not in self._printed]
         if (
             self._page is None
@@ -71,6 +76,4 @@ class Verdicts:
         if not new:
             return
         self._found.update(new)
-        style = error_style()
-        text = render_diagnostics(new, colour=style.colour, unicode=style.unicode, width=style.width)
-        click.echo(text, err=True, nl=more)
+        print_findings(new, more=more)

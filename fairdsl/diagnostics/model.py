@@ -2,7 +2,7 @@
 
 Each code has exactly one constructor function, in the ``errors.py`` of the phase that finds it; nothing
 else builds a :class:`Diagnostic`, and no phase writes prose at the point of detection. Renderers live in
-``diagnostics.text`` and ``diagnostics.json``.
+``diagnostics.text``; documents have them as they are.
 """
 
 from __future__ import annotations

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from fairdsl.backends.search import Caught, Judged, Near, Severity, evaluator_of, severity
 from fairdsl.data.table import TableInside
 from fairdsl.hunting.found import Example
+from fairdsl.hunting.table import nine_digits
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.replay import spread
+from fairdsl.verdict import Individual
 
 __all__ = ["RANKS", "Examples", "Finds"]
 
@@ -72,8 +74,8 @@ def _order(rank: str | None, found: Severity | None, near: Near | None, count: i
 class Examples:
     """Some of the finds, with all that is known of each."""
 
-    def __init__(self, problem: Problem, pair: Pair, finds: Finds) -> None:
-        self._problem, self._pair, self._finds = problem, pair, finds
+    def __init__(self, problem: Problem, pair: Pair, finds: Finds, outcomes: Sequence[str]) -> None:
+        self._problem, self._pair, self._finds, self._outcomes = problem, pair, finds, tuple(outcomes)
         self._evaluator = evaluator_of(problem.model)
 
     def shown(self, *, by_rank: bool) -> tuple[Example, ...]:
@@ -95,12 +97,12 @@ class Examples:
         severe = severity(self._problem, self._pair, self._evaluator, pairs.a, pairs.b)
         return tuple(
             Example(
-                a=a,
-                b=b,
-                decisions=(of_a, of_b),
+                a=Individual.of(self._problem.domain, a),
+                b=Individual.of(self._problem.domain, b),
+                decisions=(self._outcome(of_a), self._outcome(of_b)),
                 bits=_known(severe.bits[place]),
                 score_gap=_known(severe.gaps[place]),
-                distance=None if near is None else float(near.distances[place]),
+                distance=None if near is None else nine_digits(near.distances[place]),
                 nearest_row=None if near is None else int(near.rows[place]),
             )
             for place, (a, b, (of_a, of_b)) in enumerate(
@@ -108,6 +110,10 @@ class Examples:
             )
         )
 
+    def _outcome(self, decision: int) -> str | None:
+        """Its name; None where it is open."""
+        return self._outcomes[decision] if decision >= 0 else None
+
 
 def _known(number: float) -> float | None:
-    return None if isnan(number) else float(number)
+    return None if isnan(number) else nine_digits(number)

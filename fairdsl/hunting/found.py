@@ -1,59 +1,67 @@
-"""What a search came to, as data: for tables, for the terminal, for the API."""
+"""What a search came to, as data: for tables, for the terminal, for the API. It is the document ``fairdsl.found/2``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar
 
 from fairdsl.backends.search import Ending
+from fairdsl.codec import Document, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.hunting.near import NearSummary
 from fairdsl.hunting.table import Column
-from fairdsl.ir.domain import Domain, Point
-from fairdsl.verdict import Among, Within
+from fairdsl.verdict import Individual, Restriction
 
 __all__ = ["Example", "Found", "Representative"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Two individuals, and the decisions of the model in exact arithmetic (negative: open).
+    """Two individuals whom the model decides differently."""
 
-    ``bits`` and ``score_gap`` say how severe it is (None: not known); ``distance`` how far it is from the row
-    ``nearest_row`` of given data, counted from 1 (None: none was given).
-    """
-
-    a: Point
-    b: Point
-    decisions: tuple[int, int]
+    #: One of them.
+    a: Individual
+    #: The other one.
+    b: Individual
+    #: What the model decides in exact arithmetic about each; None where that is open.
+    decisions: tuple[str | None, str | None]
+    #: How severe it is: the mutual information of group and decision; None: not known.
     bits: float | None = None
+    #: How far their scores are apart; None: not known.
     score_gap: float | None = None
+    #: How far it is from the nearest row of given data; None: none was given.
     distance: float | None = None
+    #: That row, counted from 1.
     nearest_row: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Representative:
-    """A pair, and the part of the domain that it stands for: a box, without restrictions the whole domain.
+    """A pair, and the part of the domain that it stands for."""
 
-    ``found`` of the pairs that were found lie in it. It holds ``individuals`` people, all differing attributes'
-    values included (None: reals vary); where ``bounded``, a ``where`` or target may leave fewer. The share of its units
-    that violate lies in [``low``, ``high``] (None: nobody was there to look at, or the time ended), ``units`` were
-    looked at, and ``how`` is ``counted`` (all units tried), ``leaf boxes`` (counted by the leaves of trees, in exact
-    arithmetic) or ``sample``: then the interval has the probability ``confidence``.
-    """
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("all_violate",)
 
+    #: The pair.
     pair: Example
-    box: tuple[Within | Among, ...]
+    #: The values of the attributes that its part restricts; without any it is the whole domain.
+    box: Mapping[str, Restriction]
+    #: How many of the pairs that were found lie in it.
     found: int
+    #: How many people it holds, all differing attributes' values included; None: reals vary.
     individuals: int | None
+    #: Whether a ``where`` or target may leave fewer of them.
     bounded: bool
-    low: Fraction | None
-    high: Fraction | None
+    #: The share of its units that violate is at least this; None: nobody was there to look at, or the time ended.
+    low: Lower | None
+    #: And at most this.
+    high: Upper | None
+    #: Units that were looked at.
     units: int
+    #: ``counted`` (all units were tried), ``leaf boxes`` (counted by the leaves of trees, exactly) or ``sample``.
     how: str
+    #: With which probability a sample's interval contains the share; None of what is proved.
     confidence: float | None
 
     @property
@@ -63,51 +71,67 @@ class Representative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a search came to.
+class Found(Document):
+    """What a search came to."""
 
-    ``count`` pairs, each unit once (docs/search.md), all of them in ``columns`` as the file has them; ``gaps`` units
-    that violate in one arithmetic only, with ``gap`` as an example. ``shown`` are some finds: the first ones where they
-    are ranked, else finds far from each other. ``rank`` is what the pairs are ordered by (None: as they were found).
-    ``apart`` is the mean distance of two finds, from 0 to 1 (None: fewer than two, or nothing
-    that has a distance). ``tried`` units and ``evaluated`` individuals. Of ``bounded`` individuals in replays a bound
-    of the deployed file's arithmetic says what it decides, where it would take too long to run on more than ``ran``.
-    ``sample`` units of the uniform sample that a saturated search ended with; ``waiting`` finds whose neighbours were
-    not tried. ``near`` is about the rows that the search stayed near to, ``representatives`` stand for the pairs, each
-    with its part of the domain.
-    """
+    SCHEMA: ClassVar[str] = "fairdsl.found/2"
 
+    #: The path of the spec.
     spec: str
+    #: The property that was searched.
     property: str
+    #: The line that the pairs violate.
     demand: str
+    #: Whose violations they are.
     model: str
+    #: How it was searched.
     strategy: str
+    #: Of every random choice.
     seed: int
+    #: How many pairs were found, each unit once (docs/search.md).
     count: int
+    #: How many each strategy found.
     by_strategy: Mapping[str, int]
-    gaps: int
+    #: Units that violate in one arithmetic only, and are not counted.
+    numeric_gaps: int
+    #: One of them.
     gap: Example | None
-    shown: tuple[Example, ...]
-    domain: Domain
-    outcomes: tuple[str, ...]
-    varying: tuple[int, ...]
-    columns: tuple[Column, ...]
+    #: Some of the finds: the first ones where they are ranked, else finds far from each other.
+    pairs: tuple[Example, ...]
+    #: The attributes in which the two individuals of a pair may differ.
+    varying: tuple[str, ...]
+    #: What the pairs are ordered by; None: as they were found.
     rank: str | None
-    apart: float | None
+    #: The mean distance of two finds, from 0 to 1; None: fewer than two, or nothing that has a distance.
+    spread: float | None
+    #: Why it ended.
     ending: Ending
+    #: Units that were tried.
     tried: int
+    #: Individuals that were evaluated.
     evaluated: int
+    #: Individuals in replays on whom the deployed file was run.
     ran: int
+    #: Individuals in replays of whom a bound of the file's arithmetic says what it decides.
     bounded: int
+    #: Units of the uniform sample that a saturated search ended with.
     sample: int
+    #: Finds whose neighbours were not tried.
     waiting: int
+    #: The rows that the search stayed near to.
     near: NearSummary | None
+    #: Pairs that stand for the others.
     representatives: tuple[Representative, ...]
+    #: How long it took.
     seconds: float
+    #: The file with all pairs.
     output: Path | None
-    warnings: tuple[Diagnostic, ...]
+    #: Findings about the spec and its files.
+    diagnostics: tuple[Diagnostic, ...]
+    #: All pairs as the file has them; not part of the document.
+    columns: tuple[Column, ...] = field(default=(), compare=False, repr=False)
 
-    def rows(self) -> list[dict[str, object]]:
-        """The finds as the file has them, one mapping from column to value each."""
+    def rows(self) -> list[dict[str, Any]]:
+        """The finds as the file has them, one mapping from column to value each; none of what was read back."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*(c.cells for c in self.columns), strict=True)]

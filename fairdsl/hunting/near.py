@@ -14,6 +14,7 @@ from fairdsl.data.errors import not_the_pinned_data
 from fairdsl.data.table import TableInside, read_inside
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import nothing_near
+from fairdsl.hunting.table import nine_digits
 from fairdsl.ir.domain import Domain
 from fairdsl.semantics import CheckedSpec
 from fairdsl.semantics.checked import CheckedDistribution
@@ -26,19 +27,21 @@ _OF_ROWS = ("empirical", "independent", "learned", "fitted")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearSummary:
-    """How near a search stayed to the rows of ``path``.
+    """How near a search stayed to given rows."""
 
-    ``rows`` lie in the domain; ``outside`` have a cell that is no value of its attribute, ``excluded`` are barred by
-    ``where``: neither plays a part. Of the pairs found ``at_rows`` share all with a row, and ``median`` and
-    ``greatest`` are of their distances (None: no pairs).
-    """
-
+    #: The file that they are from.
     path: str
+    #: Rows that lie in the domain.
     rows: int
+    #: Rows with a cell that is not a value of its attribute; they play no part.
     outside: int
+    #: Rows that ``where`` bars; they play no part either.
     excluded: int
+    #: Pairs that share all with a row.
     at_rows: int
+    #: The middle of the distances of the pairs from the nearest row; None: no pairs.
     median: float | None
+    #: The greatest of them.
     greatest: float | None
 
     @classmethod
@@ -51,8 +54,8 @@ class NearSummary:
             outside=table.outside,
             excluded=table.excluded,
             at_rows=int((distances == 0).sum()),
-            median=float(np.median(distances)) if len(distances) else None,
-            greatest=float(distances.max()) if len(distances) else None,
+            median=nine_digits(float(np.median(distances))) if len(distances) else None,
+            greatest=nine_digits(float(distances.max())) if len(distances) else None,
         )
 
 

@@ -32,7 +32,7 @@ from fairdsl.semantics import CheckedSpec, front_end
 __all__ = ["search_spec"]
 
 #: Pairs of finds whose distance is taken for the spread.
-_SPREAD = 4000
+_DISTANCES = 4000
 
 
 def search_spec(
@@ -83,7 +83,7 @@ def search_spec(
     columns = columns_of(finds, problem.domain, pair, item.outcomes, [stand.inside for stand in stands])
     if wanted.output is not None:
         write_table(columns, wanted.output)
-    examples = Examples(problem, pair, finds)
+    examples = Examples(problem, pair, finds, item.outcomes)
     return Found(
         spec=path,
         property=chosen,
@@ -93,15 +93,13 @@ def search_spec(
         seed=wanted.seed,
         count=len(caught.pairs),
         by_strategy=caught.by_strategy,
-        gaps=caught.gaps,
+        numeric_gaps=caught.gaps,
         gap=None if caught.gap is None else examples.of(caught.gap, None)[0],
-        shown=examples.shown(by_rank=wanted.order is not None),
-        domain=problem.domain,
-        outcomes=item.outcomes,
-        varying=tuple(sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)})),
+        pairs=examples.shown(by_rank=wanted.order is not None),
+        varying=tuple(problem.domain.attributes[index].name for index in _varying(pair)),
         columns=columns,
         rank=wanted.order,
-        apart=_apart(caught, problem.domain, pair, wanted.seed),
+        spread=_spread(caught, problem.domain, pair, wanted.seed),
         ending=caught.ending,
         tried=caught.tried,
         evaluated=caught.evaluated,
@@ -110,11 +108,16 @@ def search_spec(
         sample=caught.sample,
         waiting=caught.frontier,
         near=None if table is None or caught.near is None else NearSummary.of(table, caught.near),
-        representatives=tuple(_representative(stand, examples) for stand in stands),
-        seconds=time.monotonic() - began,
+        representatives=tuple(_representative(stand, examples, problem.domain) for stand in stands),
+        seconds=round(time.monotonic() - began, 3),
         output=None if wanted.output is None else Path(wanted.output),
-        warnings=tuple(dict.fromkeys([*findings, *elaborated.warnings])),
+        diagnostics=tuple(dict.fromkeys([*findings, *elaborated.warnings])),
     )
+
+
+def _varying(pair: Pair) -> list[int]:
+    """The attributes in which the individuals of a pair may differ."""
+    return sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)})
 
 
 def _stands(problem: Problem, pair: Pair, pairs: Judged, wanted: Wanted, observer: Observer) -> list[Stand]:
@@ -123,10 +126,10 @@ def _stands(problem: Problem, pair: Pair, pairs: Judged, wanted: Wanted, observe
     return representatives(problem, pair, pairs, wanted.representatives, wanted.seed, observer)
 
 
-def _representative(stand: Stand, examples: Examples) -> Representative:
+def _representative(stand: Stand, examples: Examples, domain: Domain) -> Representative:
     return Representative(
         pair=examples.at([stand.pair])[0],
-        box=stand.sides,
+        box=dict(side.named(domain) for side in stand.sides),
         found=int(stand.inside.sum()),
         individuals=stand.individuals,
         bounded=stand.bounded,
@@ -165,7 +168,7 @@ def _problem(item: Elaborated) -> tuple[Problem, Pair]:
     return replace(item.problem, question=question, quantity=Quantity.HOLDS, population=None), question
 
 
-def _apart(caught: Caught, domain: Domain, pair: Pair, seed: int) -> float | None:
+def _spread(caught: Caught, domain: Domain, pair: Pair, seed: int) -> float | None:
     """The mean over attributes that do not differ of the distance of two finds, and over pairs of finds.
 
     Of numbers it is a part of the range (of an unbounded one, of the finds' own range), of names 0 or 1.
@@ -175,16 +178,16 @@ def _apart(caught: Caught, domain: Domain, pair: Pair, seed: int) -> float | Non
     if len(points) < 2 or not shared:
         return None
     rng = np.random.default_rng(seed)
-    one = rng.integers(0, len(points), _SPREAD)
+    one = rng.integers(0, len(points), _DISTANCES)
     # Never the find itself: a step of at least one, around the end.
-    other = (one + rng.integers(1, len(points), _SPREAD)) % len(points)
+    other = (one + rng.integers(1, len(points), _DISTANCES)) % len(points)
     distances = np.abs(points[one] - points[other])
     lengths = np.array([_length(domain, index) for index in shared])
     lengths = np.where(np.isfinite(lengths), lengths, np.ptp(points, axis=0))
     ordered = np.array([isinstance(domain.attributes[index].type, Integer | Real) for index in shared])
     with np.errstate(invalid="ignore", divide="ignore"):
         parts = np.where(ordered, np.where(lengths > 0, distances / lengths, 0.0), distances > 0)
-    return float(parts.mean())
+    return round(float(parts.mean()), 6)
 
 
 def _length(domain: Domain, index: int) -> float:

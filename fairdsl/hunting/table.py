@@ -22,7 +22,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import unwritable_table
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer
 
-__all__ = ["Coded", "Column", "Numbers", "check_output", "write_table"]
+__all__ = ["Coded", "Column", "Numbers", "check_output", "nine_digits", "write_table"]
 
 FloatArray = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ class Numbers:
     @property
     def cells(self) -> list[Any]:
         """The rounded numbers, None where one is not known."""
-        return [float(text) if text else None for text in self.texts()]
+        return [None if isnan(number) else nine_digits(number) for number in self.numbers.tolist()]
 
     def texts(self) -> list[str]:
         """Nine digits each."""
@@ -97,6 +97,11 @@ class Numbers:
     def arrow(self, library: Any) -> Any:
         """An array of doubles."""
         return library.array(self.cells, type=library.float64())
+
+
+def nine_digits(number: float) -> float:
+    """The number as tables and documents have it."""
+    return float(f"{number:.9g}")
 
 
 def _value(attribute: Attribute, number: float) -> Any:

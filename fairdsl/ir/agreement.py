@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
+from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic
 
 __all__ = ["Agreement", "Disagreement"]
@@ -16,12 +18,17 @@ _ATTRIBUTES = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """A row (counted from 1 below the header), its individual in the spec's words, and both decisions or numbers."""
+    """A row on which the model does not do what was recorded."""
 
+    #: Which, counted from 1 below the header.
     row: int
+    #: Its individual in the spec's words.
     individual: Mapping[str, str]
+    #: The decision, or the number, that was recorded.
     recorded: str
+    #: The model's own.
     computed: str
+    #: Whether the model's score ties, so that rounding explains it.
     tie: bool
 
     def in_words(self) -> str:
@@ -33,15 +40,22 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Document):
     """What came of holding a model against a column of recorded decisions."""
 
+    SCHEMA: ClassVar[str] = "fairdsl.agreement/1"
+
+    #: The model's name in the spec.
     model: str
+    #: The table.
     path: str
+    #: Its digest.
     sha256: str
+    #: The column with the decisions.
     column: str
     #: What the cells were taken for.
     reading: str
+    #: How many rows there are.
     rows: int
     #: Rows on which the deployed file (or, without one, exact arithmetic) agrees.
     agreeing: int
@@ -49,6 +63,7 @@ class Agreement:
     ties: int
     #: Rows on which exact arithmetic agrees; None where there is none, or numbers are compared.
     agreeing_exactly: int | None
+    #: The share of the rows that have to agree.
     asked: Fraction
     #: The first rows that do not agree.
     disagreements: tuple[Disagreement, ...]

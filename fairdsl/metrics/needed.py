@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from math import ceil
 
 from fairdsl.ir.metric import Comparison, Metric
 from fairdsl.ir.population import Network, Population
 from fairdsl.ir.question import GroupMetric, Threshold
+from fairdsl.ir.rows_needed import AtHand, NoRows, RowsNeeded
 from fairdsl.metrics.cohorts import Cohort, cohorts_of
 from fairdsl.metrics.counts import rows_of
 from fairdsl.metrics.definitions import with_pools
@@ -26,44 +25,7 @@ from fairdsl.metrics.sampling import half_width, rows_needed
 from fairdsl.metrics.words import group_words
 from fairdsl.verdict import Value
 
-__all__ = ["AtHand", "NoRows", "RowsNeeded", "needed", "rows_to_decide"]
-
-
-class NoRows(Enum):
-    """Why no number of rows can be named."""
-
-    PAIRS = "about pairs of individuals and no rates: no rows are needed"
-    WRITTEN = "under a law written by hand, or read from a file: no rows are needed"
-    TABLES = "no number is known beforehand; `with confidence` says which error the rows at hand leave"
-    NOBODY = "no group has rows enough to be compared"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtHand:
-    """A group (with a value of the label, where the metric is about them): its rows, and the error they leave."""
-
-    group: str
-    rows: int
-    error: Fraction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowsNeeded:
-    """``rows`` in each of ``rates`` cohorts make all rates certain to ``error``, with probability ``confidence``.
-
-    ``at_hand`` are the cohorts, fewest rows first; those that the question leaves out are not among them. None where
-    a rate is one among the favoured, whose number the model decides. ``in_all`` are the rows that would hold so many
-    of the rarest cohort, if it is as rare as at hand (None: nobody of it is there). ``law`` is the law that was
-    estimated from the rows: of its rates a bound holds only if its structure is right (docs/semantics.md, section 5).
-    """
-
-    error: Fraction
-    confidence: Fraction
-    rates: int
-    rows: int
-    at_hand: tuple[AtHand, ...] | None
-    in_all: int | None = None
-    law: str | None = None
+__all__ = ["needed", "rows_to_decide"]
 
 
 def needed(

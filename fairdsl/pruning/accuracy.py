@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.codec import Lower, Upper
 from fairdsl.data.table import Table, read_table
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain
@@ -31,28 +32,37 @@ _CONFIDENCE = Fraction(95, 100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
-    """Counts of rows: all, those decided as the label says before and after, those decided differently."""
+    """What the two networks decide on the rows of a table."""
 
+    #: The table.
     path: str
+    #: Its digest.
     sha256: str
+    #: The label that says what is right.
     label: str
+    #: How many rows there are.
     rows: int
+    #: Rows that the original decides as the label says.
     before: int
+    #: Rows that the pruned network decides as the label says.
     after: int
+    #: Rows that the two decide differently.
     changed: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """Of ``drawn`` individuals ``changed`` are decided differently.
+    """How many individuals of the domain the two networks decide differently: an estimate with its interval."""
 
-    The share of the domain that is lies in [low, high], with the probability ``confidence`` at least.
-    """
-
+    #: Individuals that were drawn.
     drawn: int
+    #: Those of them that are decided differently.
     changed: int
-    low: Fraction
-    high: Fraction
+    #: The lower end of an interval for their share of the domain.
+    low: Lower
+    #: Its upper end.
+    high: Upper
+    #: The probability, at least, that the interval contains the share.
     confidence: Fraction
 
 

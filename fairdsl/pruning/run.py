@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
+from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import load_models
 from fairdsl.ir.declaration import FileSource
@@ -27,38 +29,54 @@ __all__ = ["LayerCount", "Pruned", "prune_spec"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCount:
-    """A hidden layer: its units that bend, those removed, and those of them that the file keeps with weight 0."""
+    """A hidden layer."""
 
+    #: Its units that bend.
     units: int
+    #: How many of them were removed.
     removed: int
+    #: How many of those the file keeps with weight 0.
     silenced: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
+class Pruned(Document):
     """The file that was written and how it differs from the original.
 
-    ``tolerance`` is the share of ``profiled`` individuals for which a removed unit may have been active.
-    ``pinned``: the spec names the original by its digest and will not take the new file as it stands.
-    ``least`` is the share for which the least active unit that bends is active; None where nobody was drawn.
-    ``accuracy`` is None where no data were given; ``disagreement`` where no uniform individual can be drawn.
-    ``warnings`` are about the original's file.
+    Verdicts on it are about the pruned network, and prove nothing about the original.
     """
 
+    SCHEMA: ClassVar[str] = "fairdsl.pruned/2"
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("units", "removed")
+
+    #: The model's name in the spec.
     model: str
+    #: The file of the original.
     original: str
+    #: Its digest.
     original_sha256: str | None
+    #: The file that was written.
     file: str
+    #: Its digest.
     sha256: str | None
+    #: The share of the individuals drawn for which a removed unit may have been active.
     tolerance: Fraction
+    #: How many individuals were drawn.
     profiled: int
+    #: The share for which the least active unit that bends is active; None where nobody was drawn.
     least: Fraction | None
+    #: Of the draws.
     seed: int
+    #: Layer by layer.
     layers: tuple[LayerCount, ...]
+    #: What it did to decisions on a table; None where none was given.
     accuracy: Accuracy | None
+    #: How many decisions changed among other individuals; None where none can be drawn uniformly.
     disagreement: Disagreement | None
+    #: Whether the spec names the original by its digest, and will not take the new file as it stands.
     pinned: bool
-    warnings: tuple[Diagnostic, ...]
+    #: Findings about the original's file.
+    diagnostics: tuple[Diagnostic, ...]
 
     @property
     def units(self) -> int:
@@ -118,7 +136,7 @@ def prune_spec(
         accuracy=measured,
         disagreement=_disagreement(domain, original, written, points, seed),
         pinned=isinstance(source, FileSource) and source.sha256 is not None,
-        warnings=about_models,
+        diagnostics=about_models,
     )
 
 

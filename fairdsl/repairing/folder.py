@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shutil
 from pathlib import Path
 from tempfile import mkdtemp
@@ -18,7 +17,6 @@ import numpy as np
 from fairdsl.backends.errors import cannot_write
 from fairdsl.data.written import column_texts
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.repairing.as_json import document
 from fairdsl.repairing.plot import picture
 from fairdsl.repairing.result import Repaired
 from fairdsl.repairing.subject import Subject
@@ -54,8 +52,7 @@ def write_folder(repaired: Repaired, file: Path, subject: Subject, training: Tra
         (partial / ADDED).write_text(_added(subject, training), encoding="utf-8", newline="")
         (partial / PICTURE).write_text(picture(repaired), encoding="utf-8")
         (partial / "report.txt").write_text("\n".join(summary(repaired)) + "\n", encoding="utf-8")
-        written = json.dumps(document(repaired), indent=2, ensure_ascii=False)
-        (partial / "report.json").write_text(written + "\n", encoding="utf-8")
+        (partial / "report.json").write_text(repaired.to_json(), encoding="utf-8")
         partial.chmod(0o755)  # a temporary folder is its owner's alone
         if place.is_dir():
             place.rmdir()

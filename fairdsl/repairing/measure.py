@@ -8,7 +8,6 @@ for. Every model of a run is measured on the same draws, so that two models do n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.leaf_boxes import LeafBoxes
 from fairdsl.backends.sampling import Sampling
 from fairdsl.backends.units import settling
+from fairdsl.codec import Lower, Upper
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -37,10 +37,13 @@ _FEW = 2**16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rate:
-    """A share of unfair units in [low, high]; ``sampled`` units were drawn to estimate it, 0 where it is proved."""
+    """A share of unfair units."""
 
-    low: Fraction
-    high: Fraction
+    #: Never above it, or the lower end of an estimate's interval.
+    low: Lower
+    #: Never below it, or the upper end.
+    high: Upper
+    #: Units that were drawn to estimate it; 0 where it is proved.
     sampled: int = 0
 
     @property
@@ -51,23 +54,31 @@ class Rate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnRows:
-    """A model on rows: how many lie in unfair units (of those in the target), how many are decided rightly.
+    """A model on rows."""
 
-    ``decided`` counts the rows by outcome.
-    """
-
+    #: How many there are.
     rows: int
+    #: How many of them lie in the target.
     in_target: int
+    #: How many of those lie in unfair units.
     unfair: int
+    #: How many are decided as their label says.
     correct: int
+    #: How many are given each outcome, in the order of the outcomes.
     decided: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.unfair <= self.in_target <= self.rows or not 0 <= self.correct <= self.rows:
+            raise ValueError("parts of the rows are no more than the rows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """A model over the domain (None: the time ended first) and on the rows that models are chosen by."""
+    """What a model is like."""
 
+    #: Over the domain; None: the time ended first.
     rate: Rate | None
+    #: On the rows that models are chosen by.
     rows: OnRows
 
 

@@ -19,7 +19,7 @@ from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import factory_of
 from fairdsl.repairing.folder import check_folder, write_folder
 from fairdsl.repairing.recipes import RECIPES
-from fairdsl.repairing.result import Ending, Repaired, Settings
+from fairdsl.repairing.result import Ending, Repaired, Settings, Split, checked_by
 from fairdsl.repairing.run import Parts, Rounds
 from fairdsl.repairing.subject import Rows, Subject, subject_of
 from fairdsl.report.model import Report
@@ -74,7 +74,7 @@ def repair_spec(
             train_sha256=digest,
             estimator=factory.name,
             settings=settings,
-            split=(len(parts.fit), len(parts.choose), len(parts.report)),
+            split=Split(train=len(parts.fit), choose=len(parts.choose), report=len(parts.report)),
             candidates=tuple(rounds.candidates),
             compared=rounds.compared(),
             ending=ending,
@@ -84,7 +84,8 @@ def repair_spec(
             sha256=sha256(rounds.best.file.read_bytes()).hexdigest(),
             pinned=pinned,
             report=report,
-            findings=tuple(dict.fromkeys([*findings, *about])),
+            checked=None if report is None else checked_by(report),
+            diagnostics=tuple(dict.fromkeys([*findings, *about])),
         )
         write_folder(repaired, rounds.best.file, subject, rounds.training)
     return repaired

@@ -1,19 +1,38 @@
-"""What a repair came to, as data."""
+"""What a repair came to, as data: the document ``fairdsl.repaired/2``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
+from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.question import Precision
+from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.report.model import Report
+from fairdsl.verdict import Interval, Judgement
 
-__all__ = ["Candidate", "Compared", "Ending", "Repaired", "Settings"]
+__all__ = [
+    "ROWS_CONFIDENCE",
+    "Candidate",
+    "CheckedDemand",
+    "CheckedProperty",
+    "Compared",
+    "Ending",
+    "Repaired",
+    "Settings",
+    "Split",
+    "checked_by",
+    "interval_of",
+]
+
+#: Of the intervals for whom the rows were drawn from.
+ROWS_CONFIDENCE = Fraction(95, 100)
 
 
 class Ending(Enum):
@@ -28,21 +47,25 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What was asked for.
+    """What was asked for."""
 
-    ``loss`` is the accuracy that may be lost, ``within`` the distance of an estimate of the rate, ``confidence``
-    that of all estimates together. A recipe that searches adds the ``share`` of the rows that are trained on, and in
-    every round twice as many as in the one before.
-    """
-
+    #: Which rows to add.
     recipe: str = "portfolio"
+    #: How often to try each recipe.
     rounds: int = 3
+    #: The accuracy that may be lost.
     loss: Fraction = Fraction(5, 1000)
+    #: How close an estimate of the rate has to come.
     within: Fraction = Fraction(1, 1000)
+    #: The confidence of all estimates together.
     confidence: Fraction = Fraction(95, 100)
+    #: What a recipe that searches adds in the first round, of the rows that are trained on; in every round twice as
+    #: much as in the one before.
     share: Fraction = Fraction(1, 10)
+    #: Of every random choice.
     seed: int = 0
-    timeout: float = 600.0
+    #: Seconds for all of it; not part of the document, which says what the same repair comes to anywhere.
+    timeout: float = field(default=600.0, compare=False)
 
     def precision(self, measurements: int) -> Precision:
         """Of one of so many measurements: the union bound divides what they may miss."""
@@ -51,18 +74,21 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A model that was trained: in which round (0: on the table's rows alone), on how many added rows, and its fate.
+    """A model that was trained, and its fate."""
 
-    ``measured`` is None where it could not be trained or exported; ``detail`` says why. ``differing`` rows are decided
-    otherwise by the file than by the estimator.
-    """
-
+    #: In which round; 0: on the table's rows alone.
     round: int
+    #: Which rows were added; empty for none.
     recipe: str
+    #: How many.
     added: int
+    #: Why it became the best model, or why not.
     choice: Choice
+    #: What it is like; None where it could not be trained or exported.
     measured: Measured | None = None
+    #: Rows that the file decides otherwise than the estimator.
     differing: int = 0
+    #: Why it failed.
     detail: str = ""
 
     @property
@@ -73,42 +99,138 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """The first model and the best one on rows that neither trained nor chose them; ``changed`` decisions differ."""
+    """The first model and the best one on rows that neither trained nor chose them."""
 
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = (
+        "confidence", "unfair_before", "unfair_after", "correct_before", "correct_after",
+    )  # fmt: skip
+
+    #: The first model.
     before: OnRows
+    #: The best one.
     after: OnRows
+    #: Decisions that differ.
     changed: int
+
+    @property
+    def confidence(self) -> Fraction:
+        """Of each of the intervals for whom the rows were drawn from."""
+        return ROWS_CONFIDENCE
+
+    @property
+    def unfair_before(self) -> Interval | None:
+        """The share of the first model's unfair ones among those in the target; None without rows."""
+        return interval_of(self.before.unfair, self.before.in_target)
+
+    @property
+    def unfair_after(self) -> Interval | None:
+        """That of the best model."""
+        return interval_of(self.after.unfair, self.after.in_target)
+
+    @property
+    def correct_before(self) -> Interval | None:
+        """The accuracy of the first model."""
+        return interval_of(self.before.correct, self.before.rows)
+
+    @property
+    def correct_after(self) -> Interval | None:
+        """That of the best model."""
+        return interval_of(self.after.correct, self.after.rows)
+
+
+def interval_of(count: int, whole: int) -> Interval | None:
+    """For whom the rows were drawn from; None without rows."""
+    return Interval(*clopper_pearson(count, whole, float(ROWS_CONFIDENCE))) if whole else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repaired:
-    """What a repair came to.
+class Split:
+    """How many rows there were for what."""
 
-    ``candidates`` in the order in which they were trained, the first on the table's rows alone; ``split`` counts the
-    rows to train on, to choose by and to report on. ``by_the_clock``: some search ended by its time, so that
-    another run may differ. ``report`` is what ``check`` says of the new file, None where it was not asked
-    (``pinned``: the spec names another file by its digest) or answers with the ``findings``.
-    """
+    #: Rows to train on.
+    train: int
+    #: Rows to choose by.
+    choose: int
+    #: Rows to report on.
+    report: int
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedDemand:
+    """What ``check`` says of the new file about a demand."""
+
+    #: The line as the spec writes it, on one line.
+    text: str
+    #: What it comes to.
+    judgement: Judgement
+    #: The number that was judged or measured; None where there is none.
+    value: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedProperty:
+    """What ``check`` says of the new file about a property."""
+
+    #: The property.
+    name: str
+    #: What its demands come to together.
+    judgement: Judgement
+    #: Its demands.
+    demands: tuple[CheckedDemand, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired(Document):
+    """What a repair came to: everything that is the same whenever and wherever the same repair runs."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.repaired/2"
+    ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("improved", "reduction")
+
+    #: The path of the spec.
     spec: str
+    #: The property that the model is trained for.
     property_name: str
+    #: Its name in the spec.
     model: str
+    #: What it decides between.
     outcomes: tuple[str, ...]
+    #: The table that it learns from.
     train: str
+    #: The table's digest.
     train_sha256: str
+    #: Who trains.
     estimator: str
+    #: What was asked for.
     settings: Settings
-    split: tuple[int, int, int]
+    #: What the rows were for.
+    split: Split
+    #: In the order in which they were trained, the first on the table's rows alone.
     candidates: tuple[Candidate, ...]
+    #: The first model and the best one, on other rows.
     compared: Compared
+    #: Why no more was tried.
     ending: Ending
+    #: Whether some search ended by its time, so that another run may differ.
     by_the_clock: bool
-    output: Path
+    #: The model's file, in the folder.
     file: str
+    #: Its digest.
     sha256: str | None
+    #: Whether the spec names another file by its digest, so that this one is not checked.
     pinned: bool
-    report: Report | None
-    findings: tuple[Diagnostic, ...]
+    #: What ``check`` says of the new file; None where it was not asked, or answers with findings alone.
+    checked: tuple[CheckedProperty, ...] | None
+    #: Findings about the spec and the new file.
+    diagnostics: tuple[Diagnostic, ...]
+    #: The folder; not part of the document.
+    output: Path = field(default=Path(), compare=False)
+    #: All that ``check`` says, with how long it took; not part of the document.
+    report: Report | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        kept = [candidate for candidate in self.candidates if candidate.kept]
+        if not kept or not all(_has_rate(one) for one in (self.candidates[0], kept[-1])):
+            raise ValueError("the first model and the best one are kept, and have rates")
 
     @property
     def best(self) -> Candidate:
@@ -131,7 +253,26 @@ class Repaired:
         return first.rate, best.rate
 
     @property
-    def reduction(self) -> Fraction | None:
+    def reduction(self) -> Lower | None:
         """By how much at least the rate fell, as a part of what it was; None where the first may be 0."""
         first, best = self.rates
         return 1 - best.high / first.low if first.low > 0 else None
+
+
+def _has_rate(candidate: Candidate) -> bool:
+    return candidate.measured is not None and candidate.measured.rate is not None
+
+
+def checked_by(report: Report) -> tuple[CheckedProperty, ...]:
+    """What a report says, without how long it took and how it was done."""
+    return tuple(
+        CheckedProperty(
+            name=item.name,
+            judgement=item.judgement,
+            demands=tuple(
+                CheckedDemand(text=" ".join(demand.text.split()), judgement=demand.judgement, value=demand.value)
+                for demand in item.demands
+            ),
+        )
+        for item in report.properties
+    )

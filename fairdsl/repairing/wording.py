@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from fairdsl.ir.numbers import Towards, shown
-from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.repairing.measure import OnRows, Rate
-from fairdsl.repairing.result import Candidate, Ending, Repaired
+from fairdsl.repairing.result import ROWS_CONFIDENCE, Candidate, CheckedDemand, Ending, Repaired, interval_of
 from fairdsl.repairing.rule import Choice
-from fairdsl.report.model import DemandReport
 
-__all__ = ["CHOICES", "ENDINGS", "interval_of", "summary"]
-
-#: Of the intervals for whom the rows were drawn from.
-ROWS_CONFIDENCE = Fraction(95, 100)
+__all__ = ["CHOICES", "ENDINGS", "summary"]
 
 CHOICES = {
     Choice.FIRST: "the first",
@@ -43,8 +37,9 @@ def summary(repaired: Repaired) -> Iterator[str]:
     """Lines of text, none of which names a place on this machine or a time."""
     settings = repaired.settings
     yield f"{repaired.property_name}   {repaired.model} by {repaired.estimator}, seed {settings.seed}"
-    fit, choose, report = repaired.split
-    yield _row("rows", f"{fit:,} to train on, {choose:,} to choose by, {report:,} to report on, of `{repaired.train}`")
+    split = repaired.split
+    parts = f"{split.train:,} to train on, {split.choose:,} to choose by, {split.report:,} to report on"
+    yield _row("rows", f"{parts}, of `{repaired.train}`")
     yield ""
     yield f"    {'round':<7}{'recipe':<21}{'added':>7}  {'over the domain':<24}{'of rows':>8}{'accuracy':>10}"
     for candidate in repaired.candidates:
@@ -107,7 +102,7 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
         yield _row("decided" if outcome == 0 else "", f"{name} {_change(repaired, was, now)}")
     differing = repaired.best.differing
     compared = "all" if not differing else f"all but {differing:,}"
-    yield _row("file", f"`{repaired.file}` decides {compared} of {repaired.split[1]:,} rows as the estimator does")
+    yield _row("file", f"`{repaired.file}` decides {compared} of {repaired.split.choose:,} rows as the estimator does")
 
 
 def _change(repaired: Repaired, was: str, now: str) -> str:
@@ -123,11 +118,6 @@ def _less(repaired: Repaired) -> str:
     return f": {at_least}{shown(reduction, percent=True, towards=Towards.DOWN)} less"
 
 
-def interval_of(count: int, whole: int) -> tuple[Fraction, Fraction] | None:
-    """For whom the rows were drawn from; None without rows."""
-    return clopper_pearson(count, whole, float(ROWS_CONFIDENCE)) if whole else None
-
-
 def _unfair(rows: OnRows) -> str:
     return _with_interval(rows.unfair, rows.in_target)
 
@@ -140,7 +130,7 @@ def _with_interval(count: int, whole: int) -> str:
     interval = interval_of(count, whole)
     if interval is None:
         return "no row"
-    low, high = (f"{100 * float(end):.1f}" for end in interval)
+    low, high = (f"{100 * float(end or 0):.1f}" for end in (interval.low, interval.high))
     return f"{_percent(count, whole)} [{low}, {high}]"
 
 
@@ -148,20 +138,19 @@ def _verdicts(repaired: Repaired) -> Iterator[str]:
     if repaired.pinned:
         yield _row("verdict", "not checked: the spec names another file by its digest; for this one write there")
         yield _row("", f'sha256 "{repaired.sha256}"')
-    elif repaired.report is None:
-        said = [finding.title for finding in repaired.findings if finding.code.startswith("E")]
+    elif repaired.checked is None:
+        said = [finding.title for finding in repaired.diagnostics if finding.code.startswith("E")]
         yield _row("verdict", f"not checked: {said[0]}" if said else "not checked")
     else:
         heading = "verdict"
-        for checked in repaired.report.properties:
+        for checked in repaired.checked:
             for demand in checked.demands:
                 yield _row(heading, f"{checked.name}: {demand.judgement.value}   {_demand(demand)}")
                 heading = ""
 
 
-def _demand(demand: DemandReport) -> str:
-    text = " ".join(demand.text.split())
-    value = demand.value
+def _demand(demand: CheckedDemand) -> str:
+    text, value = demand.text, demand.value
     if value is None or value.low is None or value.high is None:
         return text
     if value.exact is not None:

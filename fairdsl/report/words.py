@@ -25,6 +25,7 @@ from fairdsl.verdict import (
     Judgement,
     Reason,
     Region,
+    Restriction,
     Shares,
     Value,
     Word,
@@ -48,6 +49,7 @@ __all__ = [
     "number",
     "outcome",
     "region",
+    "region_words",
     "rests_on",
     "score",
     "scores",
@@ -281,10 +283,15 @@ def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str
 
 def region(where: Region) -> str:
     """A region as a condition that a spec could have: ``age in 17 .. 25 and job in { clerk, driver }``."""
-    return " and ".join(_restriction(*entry) for entry in where.restricted.items()) or "everywhere"
+    return region_words(where.restricted) or "everywhere"
 
 
-def _restriction(name: str, values: Interval | tuple[Cell, ...]) -> str:
+def region_words(restricted: Mapping[str, Restriction]) -> str:
+    """What is restricted, as a condition; nothing of the whole domain."""
+    return " and ".join(_restriction(*entry) for entry in restricted.items())
+
+
+def _restriction(name: str, values: Restriction) -> str:
     listed = [_one_value(value) for value in (values if isinstance(values, tuple) else (values.low, values.high))]
     if len(set(listed)) == 1:
         return f"{name} = {listed[0]}"

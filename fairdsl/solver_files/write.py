@@ -6,34 +6,55 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import Options
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_format
 from fairdsl.solver_files.folder import Folder
-from fairdsl.solver_files.manifest import MANIFEST, Manifest, ModelFile, Question, SpecFile, refusal, written
+from fairdsl.solver_files.manifest import MANIFEST, Manifest, ModelFile, SpecFile, refusal, written
 from fairdsl.solver_files.questions import Derivation, Partitioning, derived, encoding_under, what_is_set
 
-__all__ = ["Compiled", "Partitioning", "compile_spec"]
+__all__ = ["Compiled", "CompiledQuestion", "Partitioning", "compile_spec"]
 
 #: More are not written unless a number is asked for: nobody meant that many files.
 _MOST_PARTITIONS = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
-    """The files that were written, and what the format cannot express.
+class CompiledQuestion:
+    """A demand that the files ask."""
 
-    ``questions`` are the demands that the files ask, ``refused`` the requirements that they cannot; ``left_out``
-    says in a line each which measures are not in the files and why.
-    """
+    #: The property that it is of.
+    property: str
+    #: The line as the spec writes it.
+    demand: str
+    #: How many parts of it were written; 1 where it is not cut.
+    parts: int
+    #: How many partitions it is cut into; None where it is not.
+    partitions: int | None = None
 
-    files: tuple[Path, ...]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled(Document):
+    """The files that were written, and what the format cannot express."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.compiled/1"
+
+    #: The format's name.
+    format: str
+    #: The manifest, which says what each file asks.
     manifest: Path
-    questions: tuple[Question, ...]
-    refused: tuple[Diagnostic, ...]
+    #: All other files.
+    files: tuple[Path, ...]
+    #: The demands that they ask.
+    questions: tuple[CompiledQuestion, ...]
+    #: Which measures are not in the files and why, in a line each.
     left_out: tuple[str, ...]
+    #: The requirements that the format cannot express.
+    diagnostics: tuple[Diagnostic, ...]
 
 
 def compile_spec(
@@ -83,15 +104,24 @@ def compile_spec(
         )
         folder.publish(written(manifest))
     return Compiled(
-        files=tuple(folder.path / name for name in folder.files),
+        format=form,
         manifest=folder.path / MANIFEST,
-        questions=manifest.questions,
-        refused=tuple(why for item, why in derivation.refused if item.demand.required),
+        files=tuple(folder.path / name for name in folder.files),
+        questions=tuple(
+            CompiledQuestion(
+                property=question.property,
+                demand=question.demand,
+                parts=len(question.parts),
+                partitions=None if question.partitions is None else question.partitions.count,
+            )
+            for question in manifest.questions
+        ),
         left_out=tuple(
             f"`{item.demand.text}` of `{item.property.name}` is not among the files: {why.title}"
             for item, why in derivation.refused
             if not item.demand.required
         ),
+        diagnostics=tuple(why for item, why in derivation.refused if item.demand.required),
     )
 
 

@@ -182,7 +182,7 @@ def test_what_cannot_be_compared() -> None:
     assert (result.exit_code, result.stdout) == (2, "")
     assert "error[E0630]: `people.csv` cannot be read as a report" in result.stderr
     written = json.loads(run("compare", "loans.fair", "after.json", "--json").stdout)
-    assert (written["schema"], [one["code"] for one in written["diagnostics"]]) == ("fairdsl.comparison/2", ["E0630"])
+    assert (written["schema"], [one["code"] for one in written["diagnostics"]]) == ("fairdsl.failure/1", ["E0630"])
     failed = run("check", "loans.fair", "--data", "people=nowhere.csv", "--json")
     Path("failed.json").write_text(failed.stdout, encoding="utf-8")
     assert "error[E0631]: `failed.json`" in run("compare", "before.json", "failed.json").stderr

@@ -86,7 +86,7 @@ def test_sigterm_keeps_the_pairs_of_a_search(tmp_path: Path) -> None:
     assert ended.code == 143
     found = document(ended)
     assert found["ending"] == "interrupted"
-    assert len(output.read_text(encoding="utf-8").splitlines()) == 1 + found["found"] > 1
+    assert len(output.read_text(encoding="utf-8").splitlines()) == 1 + found["count"] > 1
 
 
 #: A billion units, all of them unfair.

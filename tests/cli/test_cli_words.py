@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +14,17 @@ import fairdsl
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import CODES, Diagnostic
 from fairdsl.ir.binding import Binding, BoundBy, BoundInput, BoundOutcome
+from fairdsl.report.explained import (
+    Capabilities,
+    Capability,
+    ExplainedModel,
+    ExplainedPopulation,
+    ExplainedProperty,
+    Explanation,
+    PlannedDemand,
+    Plans,
+)
+from fairdsl.solver_files.write import Compiled
 
 ERROR = Diagnostic(code="E0203", title="`sxe` is not declared")
 WARNING = Diagnostic(code="W0801", title="`age` is never used")
@@ -72,16 +83,15 @@ BINDING = Binding(
 )
 FIRST = {"name": "p", "sentence": "Any two individuals.", "formula": "for all a, b"}
 SECOND = {"name": "q", "sentence": "Any other two.", "formula": "Pr"}
-EXPLANATION = SimpleNamespace(
+EXPLANATION = Explanation(
     properties=(
-        SimpleNamespace(**FIRST, clauses=("differ in sex", "equal: age"), rows=()),
-        SimpleNamespace(**SECOND, clauses=("under cohort",), rows=()),
+        ExplainedProperty(**FIRST, clauses=("differ in sex", "equal: age")),
+        ExplainedProperty(**SECOND, clauses=("under cohort",)),
     ),
     models=(
-        SimpleNamespace(name="approve", path="a.onnx", binding=BINDING, problem=None, recorded=None),
-        SimpleNamespace(name="other", path="b.onnx", binding=None, problem="not known: no file", recorded="agrees"),
+        ExplainedModel(name="approve", path="a.onnx", binding=BINDING),
+        ExplainedModel(name="other", path="b.onnx", problem="not known: no file", recorded="agrees"),
     ),
-    populations=(),
     diagnostics=(WARNING,),
 )
 
@@ -114,7 +124,7 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert "warning[W0801]" in result.stderr
     written = json.loads(run("explain", "x.fair", "--json").stdout)
-    assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"]}
+    assert written["properties"][1] == {**SECOND, "clauses": ["under cohort"], "rows": []}
     assert written["models"][0]["binding"] == {
         "by": "order",
         "inputs": [
@@ -136,9 +146,7 @@ def test_explain_a_spec(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_populations_are_explained_where_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ("population people: laws written by hand", "  a line that is written further in")
-    shown = SimpleNamespace(
-        properties=(), models=(), populations=(SimpleNamespace(name="people", model=None, lines=lines),), diagnostics=()
-    )
+    shown = Explanation(properties=(), populations=(ExplainedPopulation(name="people", lines=lines),))
     answering(monkeypatch, "explain", shown)
     assert run("explain", "x.fair", "--population").stdout == (
         "people\n    population people: laws written by hand\n      a line that is written further in\n"
@@ -199,18 +207,19 @@ def test_explain_something_else() -> None:
 
 
 def test_compile_lists_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = SimpleNamespace(
+    compiled = Compiled(
+        format="smtlib",
         files=(Path("out/p.smt2"),),
         manifest=Path("out/manifest.json"),
         questions=(),
-        refused=(),
+        diagnostics=(),
         left_out=("`measure x` is not",),
     )
     answering(monkeypatch, "compile", compiled)
     result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")
     assert (result.exit_code, result.stdout) == (0, "out/p.smt2\nout/manifest.json\n")
     assert result.stderr == "`measure x` is not\n"
-    compiled.refused = (ERROR,)
+    answering(monkeypatch, "compile", replace(compiled, diagnostics=(ERROR,)))
     result = run("compile", "x.fair", "--to", "smtlib", "-o", "out")
     assert result.exit_code == 2
     assert "error[E0203]" in result.stderr
@@ -222,14 +231,14 @@ def test_compile_needs_a_format_and_a_folder() -> None:
 
 
 def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
-    row = SimpleNamespace(
+    row = Capability(
         backend="smt",
         questions=("pair",),
         quantities=("holds", "fair_share"),
         models=("ReLU",),
         formats=(),
     )
-    answering(monkeypatch, "capabilities", (row,))
+    answering(monkeypatch, "capabilities", Capabilities(backends=(row,)))
     assert run("capabilities").stdout == (
         "smt\n    questions   pair\n    quantities  holds, fair_share\n    models      ReLU\n    formats     none\n"
     )
@@ -238,7 +247,7 @@ def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = SimpleNamespace(
+    plan = PlannedDemand(
         property="p",
         demand="require same decision",
         stages=("search: random pairs", "smt: two copies"),
@@ -246,7 +255,7 @@ def test_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
         turn=1,
         cost="proof",
     )
-    answering(monkeypatch, "plans", (plan,))
+    answering(monkeypatch, "plans", Plans(demands=(plan,)))
     result = run("check", "x.fair", "--explain-plan")
     assert result.exit_code == 0
     assert result.stdout == (

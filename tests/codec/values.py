@@ -16,6 +16,9 @@ from typing import Any, Literal
 
 from fairdsl.codec import KEYED, Ends
 from fairdsl.diagnostics.codes import CODES
+from fairdsl.repairing.measure import Measured, OnRows, Rate
+from fairdsl.repairing.result import Candidate
+from fairdsl.repairing.rule import Choice
 from fairdsl.source import SourceFile, Span
 
 __all__ = ["damaged", "random_value"]
@@ -124,6 +127,17 @@ def _names(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
     return {"properties": drawn["properties"][:1]}
 
 
+def _counted(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    return {"rows": 9, "in_target": 7, "unfair": random.randrange(8), "correct": random.randrange(10)}
+
+
+def _repaired(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    rate = Rate(low=Fraction(1, 3), high=Fraction(2, 3))
+    rows = OnRows(rows=3, in_target=2, unfair=1, correct=2, decided=(1, 2))
+    first = Candidate(round=0, recipe="", added=0, choice=Choice.FIRST, measured=Measured(rate=rate, rows=rows))
+    return {"candidates": (first, *(one for one in drawn["candidates"] if not one.kept))}
+
+
 #: Classes whose fields have to fit together, which chance would hardly hit.
 _MADE_TO_FIT = {
     "Diagnostic": (_code,),
@@ -132,6 +146,8 @@ _MADE_TO_FIT = {
     "Shares": (_shares,),
     "Estimate": (_sample,),
     "Report": (_names,),
+    "OnRows": (_counted,),
+    "Repaired": (_repaired,),
 }
 
 

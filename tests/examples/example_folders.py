@@ -30,7 +30,7 @@ def assert_in_order(spec: Path) -> None:
     read = parse(SourceFile(str(spec), text))
     assert read.spec is not None
     assert format_spec(read.spec) == text
-    assert fairdsl.lint(spec) == ()
+    assert not fairdsl.lint(spec)
 
 
 def exact_value(report: fairdsl.Report, name: str) -> Fraction:

@@ -282,7 +282,7 @@ def test_a_file_that_cannot_be_read_is_asked_where_that_is_the_same_model(tmp_pa
 def test_whatever_needs_the_reading_refuses(tmp_path: Path) -> None:
     path = unread(tmp_path, random.Random(1), "raw")
     written = spec(tmp_path, f'from "{path}"\n  grant when score > 0', ALIKE)
-    (finding,) = fairdsl.compile(written, to="smtlib", directory=tmp_path / "out").refused
+    (finding,) = fairdsl.compile(written, to="smtlib", directory=tmp_path / "out").diagnostics
     assert finding.code == "E0603"
     assert "is not read" in finding.primary.text
     with pytest.raises(DiagnosticError) as problem:

@@ -85,14 +85,15 @@ def test_a_file_with_data_classes_is_a_module_like_any_other(folder: Path) -> No
 def test_as_json() -> None:
     written = json.loads(run("--json", "--rounds", "1", "--max-accuracy-loss", "30%").stdout)
     assert written == json.loads(Path("out/report.json").read_text(encoding="utf-8"))
-    assert written["schema"] == "fairdsl.repaired/1"
-    assert written["rows"] == {"to_train_on": 180, "to_choose_by": 60, "to_report_on": 60}
-    best = written["candidates"][written["best"]]
-    assert best["choice"] in ("fairer", "as_fair")
-    assert best["rate"]["low"] <= best["rate"]["high"] <= written["candidates"][0]["rate"]["low"]
-    assert written["checked"][0]["property"] == "sex_never_decides"
-    interval = written["report"]["after"]["correct_interval"]
-    assert interval[0] <= written["report"]["after"]["correct"] / 60 <= interval[1]
+    assert written["schema"] == "fairdsl.repaired/2"
+    assert written["split"] == {"train": 180, "choose": 60, "report": 60}
+    best = [one for one in written["candidates"] if one["choice"] in ("fairer", "as_fair")][-1]
+    rate, first = (one["measured"]["rate"] for one in (best, written["candidates"][0]))
+    assert rate["low"] <= rate["high"] <= first["low"]
+    assert written["improved"] is True
+    assert written["checked"][0]["name"] == "sex_never_decides"
+    compared = written["compared"]
+    assert compared["correct_after"]["low"] <= compared["after"]["correct"] / 60 <= compared["correct_after"]["high"]
 
 
 def test_the_picture_shows_every_model() -> None:

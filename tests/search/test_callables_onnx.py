@@ -67,7 +67,7 @@ def test_a_saturated_search_finds_what_there_is(tmp_path: Path, question: Questi
     pairs = {frozenset({person(row, "a"), person(row, "b")}) for row in found.rows()}
     assert truth
     assert pairs <= truth
-    assert found.gaps == 0
+    assert found.numeric_gaps == 0
     assert found.count == len(units(question, pairs))
     if question.shared is not None:
         assert units(question, pairs) == units(question, truth)

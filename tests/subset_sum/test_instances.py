@@ -286,7 +286,7 @@ def groups_of(demand: dict[str, Any]) -> dict[str, Any]:
 def test_files_of_a_spec_say_what_check_says(tmp_path: Path) -> None:
     compiled = fairdsl.compile(SPEC, to="subset-sum", directory=tmp_path)
     assert [path.name for path in compiled.files] == ["four_fifths.json", "four_fifths-2.json"]
-    assert [found.code for found in compiled.refused] == ["E0603"]
+    assert [found.code for found in compiled.diagnostics] == ["E0603"]
     checked = plain(fairdsl.check(SPEC))["properties"][0]["demands"]
     exits = []
     for path, demand in zip(compiled.files, checked, strict=True):

@@ -1,0 +1,99 @@
+"""How commands print what they came to: one table of formats, from which a command's options choose one.
+
+A format prints every document; only text needs to know how, and a command gives it the function that does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import click
+
+from fairdsl.cli.guard import code_of, write_whole
+from fairdsl.cli.terminal import error_style
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.diagnostics.text import render
+
+__all__ = ["PRINTERS", "Printer", "print_findings", "printer_option"]
+
+
+class Written(Protocol):
+    """What has a document: a :class:`fairdsl.codec.Document`, or what stands for one."""
+
+    def to_json(self) -> str:
+        """The document as JSON."""
+
+
+_D = TypeVar("_D", bound=Written)
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Printer(ABC):
+    """One format on standard output."""
+
+    #: Whether something is printed before a command is done; else it is one document at the end.
+    as_it_comes: ClassVar[bool] = False
+
+    @abstractmethod
+    def show(self, document: _D, as_text: Callable[[_D], None]) -> None:
+        """Print a document; ``as_text`` is how it is said to people."""
+
+    @contextmanager
+    def failing(self, ctx: click.Context) -> Iterator[None]:
+        """Mistakes that end the command are a document as well; the exit code says that they did."""
+        try:
+            yield
+        except DiagnosticError as error:
+            from fairdsl.report.findings import Failure
+
+            self.show(Failure(diagnostics=tuple(error.diagnostics)), _unprinted)
+            ctx.exit(code_of(error.diagnostics))
+
+
+class _Text(Printer):
+    """Words for people; mistakes go to standard error, where every command's go."""
+
+    as_it_comes = True
+
+    def show(self, document: _D, as_text: Callable[[_D], None]) -> None:
+        as_text(document)
+
+    @contextmanager
+    def failing(self, ctx: click.Context) -> Iterator[None]:
+        yield
+
+
+class _Json(Printer):
+    """One JSON document, whole."""
+
+    def show(self, document: _D, as_text: Callable[[_D], None]) -> None:
+        write_whole(document.to_json())
+
+
+#: Every format by its name; the option of a format has the same name.
+PRINTERS: dict[str, Printer] = {"text": _Text(), "json": _Json()}
+
+
+def _chosen(_: click.Context, __: click.Parameter, as_json: bool) -> Printer:
+    return PRINTERS["json" if as_json else "text"]
+
+
+def printer_option(command: _Command) -> _Command:
+    """``--json``; the format goes by the name ``printer``."""
+    words = "Write one JSON object to standard output."
+    return click.option("--json", "printer", is_flag=True, callback=_chosen, help=words)(command)
+
+
+def print_findings(findings: Sequence[Diagnostic], *, more: bool = True) -> None:
+    """Findings on standard error, with a blank line where ``more`` follows."""
+    if findings:
+        style = error_style()
+        text = render(findings, colour=style.colour, unicode=style.unicode, width=style.width)
+        click.echo(text, err=True, nl=more)
+
+
+def _unprinted(_: Written) -> None:
+    raise AssertionError("people read of mistakes on standard error")

@@ -1,0 +1,160 @@
+"""What a spec means, who would answer it, and what backends answer, as documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from fairdsl.codec import Document
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.binding import Binding
+from fairdsl.ir.rows_needed import NoRows, RowsNeeded
+from fairdsl.report.listed import Listed
+
+__all__ = [
+    "Capabilities",
+    "Capability",
+    "DemandRows",
+    "ExplainedModel",
+    "ExplainedPopulation",
+    "ExplainedProperty",
+    "Explanation",
+    "PlannedDemand",
+    "Plans",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemandRows:
+    """The rows that a demand needs for an error."""
+
+    #: The line as the spec writes it.
+    demand: str
+    #: The rows, or why no number can be named.
+    need: RowsNeeded | NoRows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedProperty:
+    """A property in words."""
+
+    #: Its name.
+    name: str
+    #: What it says, as an English sentence.
+    sentence: str
+    #: The same as a formula.
+    formula: str
+    #: Every clause in force, also the implicit ones.
+    clauses: tuple[str, ...]
+    #: The rows that its demands need, where it was asked.
+    rows: tuple[DemandRows, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedPopulation:
+    """A population in force, as it was made from its distributions or its data."""
+
+    #: Its name.
+    name: str
+    #: One line for each fact.
+    lines: tuple[str, ...]
+    #: The model whose thresholds divide its columns, where `bins by model` asks for that.
+    model: str | None = None
+    #: The files that say everything of it, by name: used in place of the data, they give the same distribution.
+    files: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedModel:
+    """How a model's file is connected with the spec."""
+
+    #: The model's name.
+    name: str
+    #: Its file; None of a model that the spec writes itself.
+    path: str | None = None
+    #: What is fed into each input, and what each outcome stands for.
+    binding: Binding | None = None
+    #: Why that is not known.
+    problem: str | None = None
+    #: The clause that holds it against recorded decisions, in words.
+    recorded: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation(Document):
+    """What a spec means."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.explanation/2"
+
+    #: Its properties.
+    properties: tuple[ExplainedProperty, ...]
+    #: Its models that have a file.
+    models: tuple[ExplainedModel, ...] = ()
+    #: The populations in force, where they were asked for.
+    populations: tuple[ExplainedPopulation, ...] = ()
+    #: Findings about the spec and its files.
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedDemand:
+    """Who would answer a demand."""
+
+    #: The property that it is of.
+    property: str
+    #: The line as the spec writes it.
+    demand: str
+    #: Backends with their methods, in the order in which they are asked.
+    stages: tuple[str, ...]
+    #: Why others are not asked, or why it is refused.
+    reasons: tuple[str, ...]
+    #: When it is answered among the spec's demands, from 1; None where it is refused.
+    turn: int | None = None
+    #: The kind of work that its turn goes by.
+    cost: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plans(Document, Listed[PlannedDemand]):
+    """The plans of a spec's demands; it is the sequence of them."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.plans/1"
+
+    #: In the order of the spec.
+    demands: tuple[PlannedDemand, ...]
+
+    @property
+    def listed(self) -> tuple[PlannedDemand, ...]:
+        """What it lists."""
+        return self.demands
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """What a backend answers."""
+
+    #: Its name.
+    backend: str
+    #: The kinds of questions.
+    questions: tuple[str, ...]
+    #: What may be asked of them.
+    quantities: tuple[str, ...]
+    #: The kinds of models.
+    models: tuple[str, ...]
+    #: The formats of solver files that it writes.
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities(Document, Listed[Capability]):
+    """What each backend answers; it is the sequence of them."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.capabilities/1"
+
+    #: In the order in which they are asked.
+    backends: tuple[Capability, ...]
+
+    @property
+    def listed(self) -> tuple[Capability, ...]:
+        """What it lists."""
+        return self.backends
