@@ -24,10 +24,12 @@ from fairdsl.metrics.subject import Subject
 
 __all__ = ["FIRST", "LAST", "Prepared", "TooManyError", "prepared"]
 
-#: What counting may take for an offer, and for an answer, in products of two small masses: about a second, and twenty.
-FIRST, LAST = 1 << 25, 1 << 29
+#: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
+FIRST, LAST = 1 << 24, 1 << 29
 #: The same for weighted sums of columns, which are added up elsewhere as well.
 _OF_SUMS = 1 << 20
+#: What boxes may take in any case: they are counted without a search.
+_BOXED = 1 << 26
 #: Masses are large whole numbers, not float64, where they take at most so many products of small ones.
 _EXACT = 1 << 26
 
@@ -145,8 +147,8 @@ def _way_of(program: Program, asked: Asked, subject: Subject, distribution: Dist
         most = min(most, max(_OF_SUMS, boxed))
     course = course_within(program, distribution, subject.keys, asked.columns, most)
     if course is not None:
-        return _Way(program, course, course[1].work)
-    boxes = boxes_of(program, asked.columns) if boxed is not None and boxed <= limit else None
+        return _Way(program, course, course[1].products)
+    boxes = boxes_of(program, asked.columns) if boxed is not None and boxed <= max(limit, _BOXED) else None
     if boxes is None:
         raise TooManyError("the model has too many states, whatever the order in which columns become known")
     return _Way(program, boxes, boxes.count * width_of(distribution, subject.keys))

@@ -22,8 +22,8 @@ __all__ = ["Course", "Step", "course_of"]
 
 IntArray = NDArray[np.int64]
 
-#: What a transition, and a new node, takes in products of two masses.
-_TRANSITION, _NODE = 16, 128
+#: What a transition takes for every sum and diagram, and a node for every class, in products of two masses.
+_TRANSITION, _NODE = 8, 64
 #: Rows of new states that are made at once.
 _BATCH = 1 << 17
 _FITS = 1 << 62
@@ -48,8 +48,8 @@ class Course:
     #: Whether the event is certain in the last states, and whether it is possible; [states].
     sure: NDArray[np.bool_]
     maybe: NDArray[np.bool_]
-    #: What it takes, in products of two small masses.
-    work: float
+    #: How many products of masses it takes.
+    products: float
 
     @property
     def most(self) -> int:
@@ -67,6 +67,11 @@ class _States:
     def __len__(self) -> int:
         return len(self.sums)
 
+    @property
+    def width(self) -> int:
+        """How many sums and diagrams a state has."""
+        return self.sums.shape[1] + self.left.shape[1]
+
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> _States:
         """Some of them."""
         return _States(self.sums[rows], self.left[rows])
@@ -80,28 +85,30 @@ def course_of(program: Program, order: Sequence[int], cells: Sequence[int], limi
     walk = _Walk(program, order)
     states, _ = walk.settled(_States(np.zeros((1, len(program.sure)), np.int64), np.array([program.roots], np.int64)))
     steps: list[Step] = []
-    work = 0.0
+    work = products = 0.0
     for column, beside in zip(order, cells, strict=True):
         look()
         if not len(states):
-            return Course((), np.zeros(1, np.bool_), np.zeros(1, np.bool_), work)
+            return Course((), np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0)
         if not walk.reads(column, states):
             steps.append(Step(column, None, len(states)))
-            work += len(states) * beside
+            products += len(states) * beside
             continue
-        work += len(states) * walk.classes(column) * (_TRANSITION + beside)
-        made = len(program.diagrams.nodes)
-        found = None if work > limit else walk.step(column, states, limit / _TRANSITION)
+        each = walk.classes(column)
+        products += each * len(states) * beside
+        work += each * len(states) * _TRANSITION * states.width
+        if work + products < limit:
+            work += each * _NODE * walk.changing(column, states)
+        found = None if work + products > limit else walk.step(column, states, limit / (_TRANSITION * states.width))
         if found is None:
             return len(steps)
         states, follows = found
-        work += _NODE * (len(program.diagrams.nodes) - made)
         steps.append(Step(column, follows, len(states)))
-    if work > limit:
+    if work + products > limit:
         return len(steps)
     sure = np.asarray((states.sums >= program.sure).all(axis=1), dtype=np.bool_)
     maybe = np.asarray((states.sums >= program.maybe).all(axis=1), dtype=np.bool_)
-    return Course(tuple(steps), sure, maybe, work)
+    return Course(tuple(steps), sure, maybe, products)
 
 
 class _Walk:
@@ -136,6 +143,10 @@ class _Walk:
         if column in self._program.adds:
             return True
         return any(self._made.reads[node] >> column & 1 for node in np.unique(states.left).tolist())
+
+    def changing(self, column: int, states: _States) -> int:
+        """How many nodes read a column."""
+        return len(self._made.below(np.unique(states.left).tolist(), 1 << column))
 
     def step(self, column: int, states: _States, limit: float) -> tuple[_States, IntArray] | None:
         """The states after a column, and which follows on which; None where there are more than the limit."""
