@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute, Boolean, Integer, show_number
+from fairdsl.ir.population import Cell as Range
 from fairdsl.ir.population import Inside, Population
 from fairdsl.metrics.cohorts import Assignment
 from fairdsl.metrics.joint import cells_of, key_of
@@ -23,6 +24,7 @@ class Names:
         """Of all columns of the population."""
         self._population = population
         self._known: dict[tuple[int, Fraction], Cell] = {}
+        self._cells: dict[int, dict[Fraction, Range]] = {}
 
     def __call__(self, assignment: Assignment) -> Named:
         """The values of columns by the columns' names."""
@@ -30,8 +32,11 @@ class Names:
 
     def _cell(self, column: int, value: Fraction) -> Cell:
         if (column, value) not in self._known:
-            words = range_words(column, value, self._population)
-            self._known[column, value] = cell_of(self._population.columns[column], value) if words is None else words
+            if column not in self._cells:
+                self._cells[column] = {key_of(cell): cell for cell in reversed(cells_of(self._population, column))}
+            attribute, cell = self._population.columns[column], self._cells[column].get(value)
+            words = None if cell is None else _range_words(attribute, cell)
+            self._known[column, value] = cell_of(attribute, value) if words is None else words
         return self._known[column, value]
 
 
@@ -53,9 +58,13 @@ def condition(column: int, value: Fraction, population: Population) -> str:
 
 def range_words(column: int, value: Fraction, population: Population) -> str | None:
     """The range that stands for a group, ``25 .. 44`` or ``>= 0.5 and < 2``; None where it is a single value."""
-    attribute = population.columns[column]
     cell = next((cell for cell in cells_of(population, column) if key_of(cell) == value), None)
-    if cell is None or cell.inside is Inside.POINT or (cell.low is not None and cell.low == cell.high):
+    return None if cell is None else _range_words(population.columns[column], cell)
+
+
+def _range_words(attribute: Attribute, cell: Range) -> str | None:
+    """The range of a cell; None where it is a single value."""
+    if cell.inside is Inside.POINT or (cell.low is not None and cell.low == cell.high):
         return None
     high = cell.high
     whole = isinstance(attribute.type, Integer)

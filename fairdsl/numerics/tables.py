@@ -38,7 +38,7 @@ def whole_table(network: Network, factor: Factor) -> tuple[Table, int]:
     numbers = np.zeros(tuple(len(network.cells[column]) for column in columns), dtype=object)
     for cells, row in rows.items():
         for place, chance in enumerate(row):
-            numbers[(*cells, place)] = int(chance * scale)
+            numbers[(*cells, place)] = chance.numerator * (scale // chance.denominator)
     return Table(columns, numbers), scale
 
 
