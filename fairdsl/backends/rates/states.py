@@ -70,7 +70,7 @@ class _States:
     @property
     def width(self) -> int:
         """How many sums and diagrams a state has."""
-        return self.sums.shape[1] + self.left.shape[1]
+        return int(self.sums.shape[1] + self.left.shape[1])
 
     def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> _States:
         """Some of them."""
