@@ -13,11 +13,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ExactArray", "ObjectArray"]
+__all__ = ["ExactArray", "ObjectArray", "nearest_floats"]
 
 FloatArray = NDArray[np.float64]
 #: numpy's object arrays: elements are Python ``int`` or ``Fraction``.
 ObjectArray = NDArray[Any]
+
+
+def nearest_floats(numbers: Sequence[Fraction | int]) -> tuple[list[float], bool]:
+    """The float64 nearest to each number, and whether all of them are the numbers themselves; OverflowError."""
+    # What `float` and `==` of fractions come to, without their detours: a forest has hundreds of thousands of numbers.
+    floats = [number.numerator / number.denominator for number in numbers]
+    same = all(
+        value.as_integer_ratio() == (number.numerator, number.denominator)
+        for value, number in zip(floats, numbers, strict=True)
+    )
+    return floats, same
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +52,8 @@ class ExactArray:
     def from_fractions(cls, values: Any) -> ExactArray:
         """Take rationals (nested sequences or an object array of Fraction/int)."""
         exact = np.array(values, dtype=object)
-        floats = np.array([float(v) for v in exact.ravel()], dtype=np.float64).reshape(exact.shape)
-        representable = all(Fraction(f) == v for f, v in zip(floats.ravel().tolist(), exact.ravel(), strict=True))
+        nearest, representable = nearest_floats(exact.ravel().tolist())
+        floats = np.array(nearest, dtype=np.float64).reshape(exact.shape)
         floats.setflags(write=False)
         return cls(floats, None if representable else exact)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.ir.exact_array import ExactArray
+from fairdsl.ir.exact_array import ExactArray, nearest_floats
 
 __all__ = [
     "Array",
@@ -70,11 +70,11 @@ def from_rationals(values: Array) -> Array:
     Raises OverflowError when an element is beyond the range of float64.
     """
     flat = values.ravel().tolist()
-    floats = [float(v) for v in flat]
-    if all(v == f for v, f in zip(flat, floats, strict=True)):
+    floats, same = nearest_floats(flat)
+    if same:
         return np.array(floats, dtype=np.float64).reshape(values.shape)
     out = np.empty(values.shape, dtype=object)
-    out.reshape(-1)[:] = [Fraction(v) for v in flat]
+    out.reshape(-1)[:] = [number if type(number) is Fraction else Fraction(number) for number in flat]
     return out
 
 
@@ -102,7 +102,19 @@ def multiply(left: Array, right: Array) -> Array:
             product = np.asarray(left * right, dtype=np.float64)
         if _exact_product(left, right, product):
             return product
+    elif is_float(left) and len({factor.denominator for factor in right.ravel().tolist()}) == 1:
+        return _over_one_denominator(left, right)
     return from_rationals(np.asarray(to_fractions(left) * to_fractions(right), dtype=object))
+
+
+def _over_one_denominator(floats: Array, factors: Array) -> Array:
+    """The product with rationals that have one denominator, as averages are: products of scaled integers."""
+    (whole, under), (factor, over) = integers(floats), integers(factors)
+    product = np.asarray(whole * factor, dtype=object)
+    denominator = under * over
+    out = np.empty(product.shape, dtype=object)
+    out.reshape(-1)[:] = [Fraction(number, denominator) for number in product.ravel().tolist()]
+    return from_rationals(out)
 
 
 def _exact_product(left: Array, right: Array, product: Array) -> bool:

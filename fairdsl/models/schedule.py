@@ -83,7 +83,7 @@ def _used(value: Affine) -> dict[int, NDArray[np.int64]]:
         if isinstance(part, Pick):
             units = part.units[(part.units >= 0) & (part.scale != 0)]
         else:
-            units = np.flatnonzero((part.matrix != 0).any(axis=0))
+            units = np.flatnonzero(part.matrix.astype(np.bool_).any(axis=0))
         if units.size:
             found[number] = units
     return found

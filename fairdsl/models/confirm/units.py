@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.ir.exact_array import nearest_floats
 from fairdsl.ir.model import Curve
 from fairdsl.ir.opaque import Kernel
 from fairdsl.models.basis import Affine, Block, Dense, KernelTerms, Part
@@ -70,7 +71,7 @@ class Reader:
             return numbers
         known = self._floats.get(id(numbers))
         if known is None:  # the array is kept beside, so that no other one gets its id
-            found = np.array([float(value) for value in numbers.ravel().tolist()]).reshape(numbers.shape)
+            found = np.array(nearest_floats(numbers.ravel().tolist())[0]).reshape(numbers.shape)
             known = self._floats[id(numbers)] = (numbers, found)
         return known[1]
 
