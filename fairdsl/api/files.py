@@ -229,6 +229,8 @@ def recover(
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
     memory: int = 2 << 30,
+    recheck: bool = False,
+    seed: int | None = None,
     timeout: float | None = None,
 ) -> Report:
     """The report on solver files from the answers to them, or on interval jobs from their results.
@@ -240,6 +242,8 @@ def recover(
         models: files that replaced the spec's when the solver files were written, by model name.
         data: the same of distributions.
         memory: bytes that joining results of interval jobs may use.
+        recheck: compute all again that results claim, not only a sample of it.
+        seed: of that sample; None: one that nobody can know before.
         timeout: seconds that it may take; None: as long as it takes.
 
     Returns:
@@ -250,6 +254,7 @@ def recover(
     """
     from pathlib import Path
 
+    from fairdsl.backends.encoding import Believing
     from fairdsl.clock import Deadline, phase
     from fairdsl.solver_files.recover import recover_files
 
@@ -260,5 +265,5 @@ def recover(
             spec=None if spec is None else fspath(spec),
             models=by_name(models),
             data=by_name(data),
-            memory=memory,
+            believing=Believing(memory=memory, recheck=recheck, seed=seed),
         )

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -28,6 +29,7 @@ __all__ = [
     "Answer",
     "AnsweredDemand",
     "Asked",
+    "Believing",
     "ByParts",
     "Encoding",
     "Ended",
@@ -260,11 +262,29 @@ class ByParts(Protocol):
         """Whether there is no pair to compare at all, so that what holds says nothing."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Believing:
+    """How far files are believed that state their demands, and hold results of a long computation."""
+
+    #: Bytes that reading them may use.
+    memory: int
+    #: The digests of the files that the spec comes to; None where no spec is there to derive them from.
+    derived: frozenset[str] | None = None
+    #: Whether all that they claim is computed again.
+    recheck: bool = False
+    #: Of the sample that is computed again otherwise; None: nobody can know it before.
+    seed: int | None = None
+
+    def derives(self, file: Path) -> bool:
+        """Whether the spec comes to this file."""
+        return self.derived is not None and sha256(file.read_bytes()).hexdigest() in self.derived
+
+
 @runtime_checkable
 class Standalone(Protocol):
     """An encoding whose files state their demands, so that answers become a report without spec and manifest."""
 
-    def results(self, paths: Sequence[Path], memory: int) -> Sequence[AnsweredDemand]:
+    def results(self, paths: Sequence[Path], how: Believing) -> Sequence[AnsweredDemand]:
         """What the files and answers in these places come to, all of one spec.
 
         DiagnosticError where they do not fit together.

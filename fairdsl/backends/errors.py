@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["cannot_write", "not_of_its_kind", "nothing_to_recover", "nothing_to_resume", "result_exists", "unfitting"]
+__all__ = [
+    "cannot_write",
+    "not_of_its_kind",
+    "nothing_to_recover",
+    "nothing_to_resume",
+    "other_questions",
+    "result_exists",
+    "unfitting",
+]
 
 _ANOTHER_FOLDER = "name a folder that can be written, with `-o DIR`"
 
@@ -59,6 +67,17 @@ def not_of_its_kind(path: str, wanted: str, found: str, instead: str) -> Diagnos
         title=f"`{path}` is not {wanted}",
         notes=(found,),
         help=instead,
+    )
+
+
+def other_questions(path: str, what: str) -> Diagnostic:
+    """A folder that does not ask what its spec, models and data ask."""
+    return Diagnostic(
+        code="E0626",
+        title=f"`{path}` does not ask what the spec asks",
+        notes=(what,),
+        why="only answers are read from a folder: questions, and what settles them, are derived from the spec again",
+        help="write the files again with `fairdsl compile`, and solve them",
     )
 
 

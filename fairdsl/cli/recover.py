@@ -36,6 +36,7 @@ __all__ = ["command"]
     type=click.Path(exists=True, dir_okay=False),
     help="The spec that the solver files were written from, where it is not where it was.",
 )
+@click.option("--recheck", is_flag=True, help="Compute again all that results claim, not only a sample of it.")
 @model_option
 @data_option
 @memory_option
@@ -47,6 +48,7 @@ def command(
     paths: tuple[str, ...],
     answers: tuple[str, ...],
     spec: str | None,
+    recheck: bool,
     models: Mapping[str, str],
     data: Mapping[str, str],
     memory: int,
@@ -73,7 +75,14 @@ def command(
         spec, paths = paths[0], paths[1:]
     try:
         report = fairdsl.recover(
-            *paths, answers=answers, spec=spec, models=models, data=data, memory=memory, timeout=timeout
+            *paths,
+            answers=answers,
+            spec=spec,
+            models=models,
+            data=data,
+            memory=memory,
+            recheck=recheck,
+            timeout=timeout,
         )
     except DiagnosticError as error:
         if printer.as_it_comes:

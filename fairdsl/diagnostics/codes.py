@@ -172,6 +172,7 @@ _BACKENDS: dict[str, str] = {
     "E0624": "a VNN-LIB file that cannot be read",
     "E0625": "the time was up before anything was decided",
     "E0626": "a folder that does not ask what its spec asks",
+    "E0627": "a result that claims what does not come out",
     "E0630": "a file that is no report to compare",
     "E0631": "a report without verdicts",
     "E0632": "reports that have no demand in common",

@@ -31,17 +31,6 @@ def outdated(path: str, what: str, help_: str) -> Diagnostic:
     )
 
 
-def other_questions(path: str, what: str) -> Diagnostic:
-    """A folder that does not ask what its spec, models and data ask."""
-    return Diagnostic(
-        code="E0626",
-        title=f"`{path}` does not ask what the spec asks",
-        notes=(what,),
-        why="only answers are read from a folder: questions, and what settles them, are derived from the spec again",
-        help="write the files again with `fairdsl compile`, and solve them",
-    )
-
-
 def unreadable_manifest(path: str, what: str) -> Diagnostic:
     """A manifest that is damaged, or of another version."""
     return Diagnostic(

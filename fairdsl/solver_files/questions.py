@@ -109,6 +109,8 @@ class Derivation:
     """Everything that a spec asks in a format."""
 
     spec: CheckedSpec
+    #: Where the spec lies.
+    path: str
     #: The properties that are asked, where they are not all of the spec's.
     properties: tuple[str, ...]
     #: Findings about the spec's text.
@@ -184,6 +186,7 @@ def derived(
     kept = tuple(one.name for one in spec.properties)
     return Derivation(
         spec=spec,
+        path=path,
         properties=kept if len(kept) < every else (),
         warnings=tuple(warnings),
         elaborated=elaborated,

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving, Standalone, encoding_of
+from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving, Standalone, encoding_of
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Verdict
 from tests.builders import ASKED
@@ -42,7 +42,7 @@ class ThroughFiles:
                     return found
                 answers[name] = found
             if isinstance(self.encoding, Standalone):
-                (demand,) = self.encoding.results([Path(folder)], budget.memory)
+                (demand,) = self.encoding.results([Path(folder)], Believing(memory=budget.memory))
                 return demand.verdict
         return self.encoding.recover(problem, lowered, answers)
 

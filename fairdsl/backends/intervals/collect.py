@@ -6,26 +6,28 @@ results, by job --usable--> the best of each shard --join_results--> verdicts
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from secrets import randbits
 
-from fairdsl.backends.encoding import AnsweredDemand
-from fairdsl.backends.errors import nothing_to_recover
+from fairdsl.backends.encoding import AnsweredDemand, Believing
+from fairdsl.backends.errors import nothing_to_recover, other_questions
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.container import claims
 from fairdsl.backends.intervals.job import JOB, Job, read_job
-from fairdsl.backends.intervals.recover import Found, join_results, usable
-from fairdsl.backends.intervals.result import read_result
+from fairdsl.backends.intervals.recheck import ALL, Recheck
+from fairdsl.backends.intervals.recover import Found, Shards, join_results, read_found, usable
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.verdict import Word
+from fairdsl.verdict import Claim
 
 __all__ = ["collected"]
 
 
-def collected(paths: Sequence[Path], memory: int) -> tuple[AnsweredDemand, ...]:
+def collected(paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
     """The demands of the jobs in these files and folders, with what their results come to.
 
     A job lies beside its results unless it is given. Raises DiagnosticError where there is nothing to
-    recover, or where results do not belong together.
+    recover, where results do not belong together, or claim what does not come out.
     """
     jobs, found = _sorted(paths)
     given = [str(path) for path in paths]
@@ -33,15 +35,21 @@ def collected(paths: Sequence[Path], memory: int) -> tuple[AnsweredDemand, ...]:
         raise DiagnosticError(nothing_to_recover(given, "no results"))
     for one in found:
         if one.result.job not in jobs:
-            job = _beside(one)
-            if job is None:
+            beside = _beside(one)
+            if beside is None:
                 raise DiagnosticError(nothing_to_recover(given, f"the job of `{one.path}` is not there"))
-            jobs[one.result.job] = job
+            jobs[one.result.job] = beside
     opened = {sha256: read_job(path) for sha256, path in jobs.items()}
     _of_one_spec(opened, jobs)
-    return tuple(
-        _answered(job, [one for one in found if one.result.job == sha256], memory) for sha256, job in opened.items()
-    )
+    recheck = ALL if how.recheck else Recheck(seed=randbits(64) if how.seed is None else how.seed)
+    answered = []
+    for sha256, job in opened.items():
+        file = jobs[sha256]
+        if how.derived is not None and not how.derives(file):
+            raise DiagnosticError(other_questions(str(file), "its job is not among those that the spec comes to"))
+        results = [one for one in found if one.result.job == sha256]
+        answered.append(_answered(job, results, how.memory, recheck, file, how.derived is not None))
+    return tuple(answered)
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
@@ -61,7 +69,7 @@ def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
         elif file.suffix == ".job":
             read_job(file)  # says what is wrong with it
         else:
-            found.append(Found(file, read_result(file)))
+            found.append(read_found(file))
     return jobs, found
 
 
@@ -82,10 +90,16 @@ def _of_one_spec(jobs: Mapping[str, Job], paths: Mapping[str, Path]) -> None:
             raise DiagnosticError(errors.unfitting_part(str(paths[sha256]), reason))
 
 
-def _answered(job: Job, found: Sequence[Found], memory: int) -> AnsweredDemand:
+def _answered(job: Job, found: Sequence[Found], memory: int, how: Recheck, file: Path, known: bool) -> AnsweredDemand:
+    """The demand of a job. Whether it is the spec's is ``known``, or else the file's word."""
+    best = usable(job, found)
+    shards = Shards(job, next((one.result.shards for one in best.values()), 1), memory)
+    how = replace(how, files=max(1, len(best)))
+    parts = {shard: shards.opened(one, how) for shard, one in best.items()}
+    said = () if known else (Claim(said="the question", file=file.name, sha256=job.sha256, by="whoever wrote it"),)
     return AnsweredDemand(
         asked=job.asked,
         quantity=job.quantity,
-        verdict=join_results(job, usable(job, found), memory, Word.FILES).verdict,
+        verdict=join_results(job, shards, parts, said).verdict,
         seconds=sum(one.result.seconds for one in found),
     )

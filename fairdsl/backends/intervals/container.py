@@ -60,18 +60,19 @@ def digest(arrays: Arrays) -> str:
     return whole.hexdigest()
 
 
-def pack(kind: Kind, header: Mapping[str, Any], arrays: Arrays) -> bytes:
+def pack(kind: Kind, header: Mapping[str, Any], arrays: Arrays, *, compressed: bool = False) -> bytes:
     """The file as bytes; the same content gives the same bytes."""
     named = {"schema": kind.schema} | dict(header)
     named["sha256"] = _sha256(named, arrays)
+    how = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED) as archive:
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED, compresslevel=1) as archive:
         text = json.dumps(named, indent=2, ensure_ascii=False) + "\n"
         archive.writestr(zipfile.ZipInfo(_HEADER, _NO_TIME), text)
         for name in sorted(arrays):
             member = io.BytesIO()
             np.lib.format.write_array(member, np.asarray(arrays[name], order="C"), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _NO_TIME), member.getvalue())
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", _NO_TIME), member.getvalue(), how)
     return written.getvalue()
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, AnsweredDemand, Asked, Encoding, Lowered, Solving
+from fairdsl.backends.encoding import Answer, AnsweredDemand, Asked, Believing, Encoding, Lowered, Solving
 from fairdsl.backends.intervals.axes import Axis
 from fairdsl.backends.intervals.collect import collected
 from fairdsl.backends.intervals.job import SharedAttribute, pack_job
@@ -59,9 +59,9 @@ class IntervalJob(Encoding):
         """Refined as far as the budget goes, into ``NAME.result``."""
         return solve_job(path, how, observer)
 
-    def results(self, paths: Sequence[Path], memory: int) -> tuple[AnsweredDemand, ...]:
+    def results(self, paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
         """Results joined, by job."""
-        return collected(paths, memory)
+        return collected(paths, how)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict rests on where no result was joined."""

@@ -30,6 +30,17 @@ def damaged(path: str, what: str) -> Diagnostic:
     )
 
 
+def refuted(path: str, what: str) -> Diagnostic:
+    """A result that claims what does not follow, or is not a refinement of its job at all."""
+    return Diagnostic(
+        code="E0627",
+        title=f"what `{path}` claims does not come out",
+        notes=(what,),
+        why="one claim that is wrong is reason enough to believe none of the others",
+        help="solve the job again: `fairdsl solve NAME.job`",
+    )
+
+
 def unfitting_part(path: str, reason: str) -> Diagnostic:
     """A result that belongs to another job, shard, or way of sharing out."""
     why = "shares of different questions, or of parts that overlap, cannot be added up"

@@ -1,24 +1,34 @@
-"""From results back to one verdict: the seed is forked again, and every part replaced by what became of it."""
+"""From results back to one verdict: the seed is made and forked again, and every part replaced by what became of it.
+
+Of a result its splits are taken, for they claim nothing. Its claims are recomputed, or sampled and the shares lowered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from numpy.typing import NDArray
 
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.answer import Counted, shares_of, verdict_of
 from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.job import Job
 from fairdsl.backends.intervals.pace import advance_until
+from fairdsl.backends.intervals.recheck import Checked, Recheck
 from fairdsl.backends.intervals.refine import Bounds, Refinement
-from fairdsl.backends.intervals.result import Result
+from fairdsl.backends.intervals.result import Result, read_result
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Basis, Evidence, Holds, Reason, Shares, Unknown, Word
+from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Holds, Reason, Shares, Unknown, Word
 
-__all__ = ["Found", "Joined", "join_results", "seed_of", "usable"]
+__all__ = ["Found", "Joined", "Part", "Shards", "join_results", "read_found", "usable"]
+
+State = Mapping[str, NDArray[Any]]
 
 #: Nodes of the seed, for each shard; the same on every machine.
 _SEED_NODES = 512
@@ -30,14 +40,50 @@ class Found:
 
     path: Path
     result: Result
+    #: The digest of the file's bytes.
+    sha256: str
 
 
-def seed_of(job: Job, shards: int, memory: int) -> Refinement:
-    """The refinement that ``shards`` parts are forked from: its nodes depend on their number alone."""
-    seed = Refinement.start(job.task, memory=memory)
-    if shards > 1:
-        advance_until(seed, lambda: False, _SEED_NODES * shards)
-    return seed
+def read_found(path: Path) -> Found:
+    """A result and where it lies. DiagnosticError for a file that is not one, is newer, or is damaged."""
+    return Found(path, read_result(path), sha256(path.read_bytes()).hexdigest())
+
+
+class Shards:
+    """A job shared out: the seed, made again wherever it is needed, and what each part of it begins with."""
+
+    def __init__(self, job: Job, shards: int, memory: int) -> None:
+        self._job, self._memory = job, memory
+        self._whole = Refinement.start(job.task, memory=memory)
+        if shards > 1:
+            # So many nodes on every machine.
+            advance_until(self._whole, lambda: False, _SEED_NODES * shards)
+        #: The state of each part, from the first.
+        self.roots: list[State] = [self._whole.state()] if shards == 1 else list(self._whole.fork(shards))
+
+    def joined(self, states: Mapping[int, State]) -> Refinement:
+        """The whole refinement with the parts (from 1) that were refined in their places."""
+        parts = [states.get(number, root) for number, root in enumerate(self.roots, start=1)]
+        if len(parts) == 1:
+            return Refinement.resume(self._job.task, parts[0], memory=self._memory)
+        self._whole.join(parts)
+        return self._whole
+
+    def opened(self, found: Found, how: Recheck) -> Part:
+        """A result, held against the part that it began with and recomputed as far as ``how`` says.
+
+        DiagnosticError where it is a refinement of something else, or claims what does not come out.
+        """
+        result = found.result
+        roots = self.roots[result.shard - 1]
+        if digest(roots) != result.part:
+            reason = "its part of the seed is not the one that comes out here"
+            raise DiagnosticError(errors.unfitting_part(str(found.path), reason))
+        try:
+            refinement, checked = Refinement.opened(self._job.task, roots, result.leaves, how, memory=self._memory)
+        except ValueError as error:
+            raise DiagnosticError(errors.refuted(str(found.path), str(error))) from error
+        return Part(result=result, state=refinement.state(), checked=checked, file=found.path.name, sha256=found.sha256)
 
 
 def usable(job: Job, found: Sequence[Found]) -> dict[int, Found]:
@@ -59,9 +105,25 @@ def _unlike(result: Result, first: Result, job: Job) -> str | None:
         return "it is a result of another job"
     if result.shards != first.shards:
         return f"it is one of {result.shards} shards, `{{first}}` one of {first.shards}"
-    if digest(result.seed) != digest(first.seed):
-        return "its seed is not that of `{first}`: the machines that made them round differently"
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What became of a shard: its state, and where that is taken from a file, how far it was recomputed."""
+
+    result: Result
+    state: State
+    checked: Checked | None = None
+    file: str = ""
+    sha256: str = ""
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is believed of a file: nothing where all of it was recomputed."""
+        if self.checked is None or not self.checked.sampled.wrong:
+            return ()
+        return (Claim(said="leaves", file=self.file, sha256=self.sha256, sampled=self.checked.sampled),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,24 +134,25 @@ class Joined:
     verdict: Holds | Unknown | Shares
 
 
-def join_results(job: Job, found: Mapping[int, Found], memory: int, word: Word) -> Joined:
-    """Join results by shard, as :func:`usable` gives them; shards without one count as undecided.
+def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tuple[Claim, ...] = ()) -> Joined:
+    """Join what became of shards, by their numbers; those that are missing count as undecided.
 
-    ``word`` says whose results they are.
+    ``claims``: what is believed beside the parts.
     """
-    bounds = _refinement(job, found, memory).bounds()
-    results = {shard: one.result for shard, one in found.items()}
-    shards = max((result.shards for result in results.values()), default=1)
-    missing = [shard for shard in range(1, shards + 1) if shard not in results]
-    finished = not missing and all(result.finished for result in results.values())
-    nodes = sum(result.nodes for result in results.values())
-    of = f"{len(results)} of {shards} shards joined, " if shards > 1 else ""
+    whole = shards.joined({shard: part.state for shard, part in parts.items()})
+    bounds = _lowered(whole.bounds(), job, [part.checked for part in parts.values() if part.checked is not None])
+    count = len(shards.roots)
+    missing = [shard for shard in range(1, count + 1) if shard not in parts]
+    finished = not missing and all(part.result.finished for part in parts.values())
+    nodes = sum(part.result.nodes for part in parts.values())
+    of = f"{len(parts)} of {count} shards joined, " if count > 1 else ""
+    taken = (*claims, *(claim for part in parts.values() for claim in part.claims))
     evidence = Evidence(
         backend="intervals",
-        method=f"{of}{nodes:,} boxes evaluated",
-        notes=(*_notes(shards, missing), *_no_pair(job, bounds)),
+        method=f"{of}{nodes:,} boxes evaluated{_recomputed(parts)}",
+        notes=(*_notes(count, missing), *_no_pair(job, bounds), *_for_all(job, taken)),
         vacuous=job.task.total == job.vacuous,
-        basis=Basis(word=word),
+        basis=Basis(word=Word.FILES, arithmetic=Arithmetic.CLAIMED, claims=taken) if taken else Basis(word=Word.OWN),
     )
     counted = Counted(quantity=job.quantity, measure=job.measure, unit=job.unit, factor=job.factor, vacuous=job.vacuous)
     open_for = Reason.INCOMPLETE if finished else Reason.TIMEOUT
@@ -99,22 +162,29 @@ def join_results(job: Job, found: Mapping[int, Found], memory: int, word: Word) 
     )
 
 
-def _refinement(job: Job, found: Mapping[int, Found], memory: int) -> Refinement:
-    """The whole refinement with the parts that were refined in their places."""
-    if not found:
-        return Refinement.start(job.task, memory=memory)
-    one = next(iter(found.values())).result
-    if one.shards == 1:
-        return Refinement.resume(job.task, one.state, memory=memory)
-    whole = Refinement.resume(job.task, one.seed, memory=memory)
-    parts: list[Mapping[str, Any]] = list(whole.fork(one.shards))
-    for shard, part in found.items():
-        if digest(parts[shard - 1]) != part.result.part:
-            reason = "its part of the seed is not the one that comes out here"
-            raise DiagnosticError(errors.unfitting_part(str(part.path), reason))
-        parts[shard - 1] = part.result.state
-    whole.join(parts)
-    return whole
+def _lowered(bounds: Bounds, job: Job, checked: Sequence[Checked]) -> Bounds:
+    """The bounds, wider by what may be wrong in files of which only a sample was recomputed."""
+    decided = job.task.decided
+    violating = min(bounds.violating + decided * sum(each.violating for each in checked), Fraction(decided))
+    falsified = max(bounds.falsified - decided * sum(each.falsified for each in checked), Fraction(0))
+    deployed = bounds.violating_float32
+    if deployed is not None:
+        deployed = min(deployed + decided * sum(each.violating32 for each in checked), Fraction(decided))
+    return Bounds(violating=violating, falsified=falsified, violating_float32=deployed)
+
+
+def _recomputed(parts: Mapping[int, Part]) -> str:
+    """Of results that were read from files: how many of their claims were recomputed."""
+    checked = [part.checked.sampled for part in parts.values() if part.checked is not None]
+    if not checked or any(each.wrong for each in checked):
+        return ""
+    return f", all {sum(each.of for each in checked):,} leaves that decide recomputed"
+
+
+def _for_all(job: Job, taken: Sequence[Claim]) -> tuple[str, ...]:
+    if job.quantity is not Quantity.HOLDS or not any(claim.sampled for claim in taken):
+        return ()
+    return ("of a sample follows no proof: `fairdsl recover --recheck` recomputes everything",)
 
 
 def _no_pair(job: Job, bounds: Bounds) -> tuple[str, ...]:

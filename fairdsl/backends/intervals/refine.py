@@ -21,6 +21,8 @@ from fairdsl.backends.intervals.kernels.layout import ON, Net, Work
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
 from fairdsl.backends.intervals.kernels.slots import CHOOSE_AT, EVALUATED, FREE, HEAP, NODES, SLOTS, UNSEEN, Tree
 from fairdsl.backends.intervals.kernels.tree import expand, totals
+from fairdsl.backends.intervals.leaves import restored, stored
+from fairdsl.backends.intervals.recheck import Checked, Recheck, check
 from fairdsl.backends.intervals.task import AttributeKind, Task
 
 __all__ = ["Bounds", "OpenBox", "Refinement"]
@@ -110,6 +112,37 @@ class Refinement:
         order = np.argsort(-tree.mass[:count], kind="stable")  # a sorted array is a heap
         tree.heap[:count], tree.key[:count] = order, tree.mass[order]
         tree.counts[[NODES, SLOTS, HEAP]] = count
+
+    @classmethod
+    def opened(
+        cls, task: Task, roots: State, kept: State, how: Recheck, *, memory: int = 2 << 30
+    ) -> tuple[Refinement, Checked]:
+        """Go on from what :meth:`stored` returned to whoever began with ``roots``, and what a check of it came to.
+
+        ValueError where it is not a refinement of these roots, or claims what does not come out here.
+        """
+        state, boxes = restored(task, roots, kept)
+        checked = check(
+            state,
+            boxes,
+            roots["phase"][roots["slot"]],
+            how,
+            lambda some: cls.resume(task, some, memory=memory),
+            deployed=task.float32_error is not None,
+        )
+        return cls.resume(task, state, memory=memory), checked
+
+    def stored(self) -> dict[str, NDArray[Any]]:
+        """The tree of splits and what is claimed of it, for a file."""
+        return stored(self._tree, deployed=self.task.float32_error is not None)
+
+    def of_roots(self) -> dict[str, NDArray[np.float64]]:
+        """What is known of each root: at most violating, at least falsified, at most violating in float32."""
+        roots = self._tree.parent[: self._count] < 0
+        return {
+            name: self._values(getattr(self._tree, name), upper=name != "falsified")[roots]
+            for name in ("violating", "falsified", "violating32")
+        }
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything needed to go on, as named arrays (for ``numpy.savez``)."""
@@ -288,6 +321,8 @@ def _empty_tree(task: Task, size: int) -> Tree:
         violating=np.zeros(size),
         falsified=np.zeros(size),
         violating32=np.zeros(size),
+        axis=np.full(size, -1, dtype=np.int32),
+        at=np.full(size, -1, dtype=np.int32),
         slot=np.zeros(size, dtype=np.int64),
         low=np.zeros((size, attributes), dtype=np.int32),
         high=np.zeros((size, attributes), dtype=np.int32),

@@ -1,14 +1,15 @@
 """Results: how far a job, or a shard of it, got. A checkpoint is a result that something goes on from.
 
 A shard i of n refines part i of the fork of a *seed*: the first nodes of the refinement, a number that n alone
-decides. The result keeps the seed, and the digest of its part, so that the shards are joined only if they
-were parts of one tree: where two machines round differently their trees differ, and the parts might overlap.
+decides. Whoever reads a result makes the seed again. The result keeps the digest of its part, so that it is read only
+where the same part comes out: where two machines round differently their trees differ, and the parts might overlap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,9 @@ from fairdsl.diagnostics import DiagnosticError
 
 __all__ = ["RESULT", "Result", "read_result", "result_name", "write_result"]
 
-RESULT = Kind(words="interval result", schema="fairdsl.interval-result/1")
+#: A job is shared out into so many parts at most.
+MOST_SHARDS = 100_000
+RESULT = Kind(words="interval result", schema="fairdsl.interval-result/2")
 
 State = Mapping[str, NDArray[np.generic]]
 
@@ -31,18 +34,16 @@ State = Mapping[str, NDArray[np.generic]]
 class Result:
     """The state of part ``shard`` of ``shards`` (from 1) of the job with that sha256.
 
-    ``seed`` is the state that was forked (empty for a job that is not shared out) after ``seed_nodes``
-    nodes, ``part`` the digest of the part that this shard began with. ``undecided`` and ``falsified`` are
-    units of the part, for people; what counts is the state.
+    ``part`` is the digest of the state that this shard began with, ``leaves`` the tree of splits below it, with its
+    claims (:mod:`~.leaves`). ``undecided`` and ``falsified`` are units of the part, for people; what counts is the
+    tree.
     """
 
     job: str
     shard: int
     shards: int
-    seed_nodes: int
-    seed: State
     part: str
-    state: State
+    leaves: State
     nodes: int
     seconds: float
     finished: bool
@@ -62,16 +63,13 @@ def write_result(path: Path, result: Result, version: str) -> None:
         "fairdsl": version,
         "job": result.job,
         "shard": [result.shard, result.shards],
-        "seed_nodes": result.seed_nodes,
         "part": result.part,
         "nodes": result.nodes,
         "seconds": round(result.seconds, 3),
         "finished": result.finished,
         "units": {"undecided": result.undecided, "falsified": result.falsified},
     }
-    arrays = {f"seed/{name}": array for name, array in result.seed.items()}
-    arrays |= {f"state/{name}": array for name, array in result.state.items()}
-    write_whole(path, pack(RESULT, header, arrays))
+    write_whole(path, pack(RESULT, header, result.leaves, compressed=True))
 
 
 def read_result(path: Path) -> Result:
@@ -79,24 +77,34 @@ def read_result(path: Path) -> Result:
     content = unpack(RESULT, path)
     header: Mapping[str, Any] = content.header
     try:
-        shard, shards = header["shard"]
+        shard, shards = map(_count, header["shard"])
+        if not 1 <= shard <= shards <= MOST_SHARDS:
+            raise ValueError(header["shard"])
         return Result(
             job=header["job"],
             shard=shard,
             shards=shards,
-            seed_nodes=header["seed_nodes"],
-            seed=_below("seed/", content.arrays),
-            part=header["part"],
-            state=_below("state/", content.arrays),
-            nodes=header["nodes"],
-            seconds=header["seconds"],
-            finished=header["finished"],
-            undecided=header["units"]["undecided"],
-            falsified=header["units"]["falsified"],
+            part=str(header["part"]),
+            leaves=content.arrays,
+            nodes=_count(header["nodes"]),
+            seconds=_amount(header["seconds"]),
+            finished=bool(header["finished"]),
+            undecided=_amount(header["units"]["undecided"]),
+            falsified=_amount(header["units"]["falsified"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise DiagnosticError(errors.damaged(str(path), "a part of it is missing")) from error
 
 
-def _below(prefix: str, arrays: State) -> dict[str, NDArray[np.generic]]:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+def _count(said: object) -> int:
+    """A whole number that counts something; ValueError for another."""
+    if type(said) is not int or not 0 <= said < 2**60:
+        raise ValueError(said)
+    return said
+
+
+def _amount(said: object) -> float:
+    """A number that measures something; ValueError for another."""
+    if not isinstance(said, int | float) or not 0 <= said < inf:
+        raise ValueError(said)
+    return float(said)

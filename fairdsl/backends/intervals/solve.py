@@ -1,6 +1,6 @@
 """Interval jobs, refined as far as the budget goes.
 
-    job file --seed_of--> seed --fork--> this shard's part --refine_within--> result file
+    job file --Shards--> seed --fork--> this shard's part --refine_within--> result file
 
 The result file is always whole: each checkpoint replaces it in one step, so a run that is killed at any
 moment goes on from the last one.
@@ -9,9 +9,10 @@ moment goes on from the last one.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from secrets import randbits
 from typing import Any
 
 from fairdsl.backends.answer_files import check_earlier
@@ -24,14 +25,16 @@ from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.drive import refine_within
 from fairdsl.backends.intervals.job import Job, read_job
 from fairdsl.backends.intervals.options import IntervalsOptions
-from fairdsl.backends.intervals.recover import Found, join_results, seed_of
+from fairdsl.backends.intervals.recheck import Recheck
+from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results, read_found
 from fairdsl.backends.intervals.refine import Refinement
-from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
+from fairdsl.backends.intervals.result import Result, result_name, write_result
 from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.numbers import Towards, above, below, ratio, shown
 from fairdsl.resources import version
-from fairdsl.verdict import Holds, Reason, Shares, Unknown, Word
+from fairdsl.verdict import Claim, Holds, Reason, Shares, Unknown
+from fairdsl.verdict.claims import in_words
 
 __all__ = ["SolvedJob", "solve_job"]
 
@@ -60,6 +63,8 @@ class SolvedJob(Solved):
     #: The shares, also where the demand asks whether everybody is treated alike.
     standing: Shares
     verdict: Holds | Unknown | Shares
+    #: What is believed of an earlier result; the shares are lowered by what may be wrong of it.
+    taken: tuple[Claim, ...] = ()
 
     @property
     def ended(self) -> Ended:
@@ -81,6 +86,7 @@ class SolvedJob(Solved):
             ("falsified", shown(standing.falsified, percent=True, towards=Towards.DOWN)),
             ("undecided", shown(standing.undecided, percent=True, towards=Towards.UP)),
             *((("note", elsewhere),) if self.shards > 1 else ()),
+            *((("note", in_words(self.taken)),) if self.taken else ()),
             ("refined", f"{self.nodes:,} boxes in {self.seconds:.1f} s; {_ENDINGS[self.ending]}"),
             ("result", str(self.answer)),
         )
@@ -118,13 +124,15 @@ def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
     budget = budget.extended(compile_kernels(observer))
     observer.progress(job.asked.property, None, job.asked.demand)
     began = time.monotonic()
+    shards = Shards(job, how.shards, budget.memory)
     if how.resume:
-        start = _earlier(job, target, how.shard, how.shards)
+        part = shards.opened(_earlier(job, target, how.shard, how.shards), Recheck(seed=randbits(64)))
+        refinement = Refinement.resume(job.task, part.state, memory=budget.memory)
     else:
-        start = _first(job, how.shard, how.shards, budget.memory)
-        write_result(target, start, version())
-    refinement = Refinement.resume(job.task, start.state, memory=budget.memory)
-    latest = start
+        part = _first(job, shards, how.shard, budget.memory)
+        refinement = Refinement.resume(job.task, part.state, memory=budget.memory)
+        write_result(target, part.result, version())
+    start = latest = part.result
 
     def save(refined: Refinement) -> None:
         nonlocal latest
@@ -134,7 +142,7 @@ def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
     ending = Ending.FINISHED
     if not start.finished:
         ending = refine_within(refinement, budget, observer, Checkpoints(save, how.checkpoint))
-    joined = join_results(job, {how.shard: Found(target, latest)}, budget.memory, Word.OWN)
+    joined = join_results(job, shards, {how.shard: replace(part, result=latest, state=refinement.state())})
     return SolvedJob(
         file=path,
         answer=target,
@@ -146,44 +154,38 @@ def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
         seconds=latest.seconds,
         standing=joined.shares,
         verdict=joined.verdict,
+        taken=part.claims,
     )
 
 
-def _first(job: Job, shard: int, shards: int, memory: int) -> Result:
-    """The beginning of a shard: the seed, and the part of it."""
-    seed = seed_of(job, shards, memory)
-    state: Mapping[str, Any] = seed.state()
-    kept: Mapping[str, Any] = {}
-    if shards > 1:
-        kept = state
-        state = seed.fork(shards)[shard - 1]
-    part = Refinement.resume(job.task, state, memory=memory)
+def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:
+    """The beginning of a shard."""
+    state = shards.roots[shard - 1]
     begun = Result(
         job=job.sha256,
         shard=shard,
-        shards=shards,
-        seed_nodes=seed.nodes,
-        seed=kept,
+        shards=len(shards.roots),
         part=digest(state),
-        state=state,
+        leaves={},
         nodes=0,
         seconds=0.0,
         finished=False,
         undecided=0.0,
         falsified=0.0,
     )
-    return _at(begun, part, 0.0)
+    return Part(result=_at(begun, Refinement.resume(job.task, state, memory=memory), 0.0), state=state)
 
 
-def _earlier(job: Job, path: Path, shard: int, shards: int) -> Result:
+def _earlier(job: Job, path: Path, shard: int, shards: int) -> Found:
     """The result to go on from; DiagnosticError where it is not one of this shard."""
-    result = read_result(path)
+    found = read_found(path)
+    result = found.result
     if result.job != job.sha256:
         raise DiagnosticError(errors.unfitting_part(str(path), "it is a result of another job"))
     if (result.shard, result.shards) != (shard, shards):
         reason = f"it is of shard {result.shard}/{result.shards}, and {shard}/{shards} is to be resumed"
         raise DiagnosticError(errors.unfitting_part(str(path), reason))
-    return result
+    return found
 
 
 def _at(start: Result, refinement: Refinement, seconds: float) -> Result:
@@ -191,7 +193,7 @@ def _at(start: Result, refinement: Refinement, seconds: float) -> Result:
     bounds = refinement.bounds()
     return replace(
         start,
-        state=refinement.state(),
+        leaves=refinement.stored(),
         nodes=refinement.nodes,
         seconds=start.seconds + seconds,
         finished=refinement.finished,

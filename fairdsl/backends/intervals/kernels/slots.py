@@ -25,6 +25,7 @@ __all__ = [
     "copy_slot",
     "cut_slot",
     "load_slot",
+    "note_split",
     "take_slot",
     "units_of",
 ]
@@ -37,7 +38,8 @@ class Tree(NamedTuple):
     into before it is split (0: none), and after how many analyses that is to be chosen anew.
 
     ``violating``, ``falsified``, ``violating32`` and ``mass`` are shares of all decided units. ``slot`` is -1
-    for nodes that need no box any more. ``cut``: into how many regions a box was already cut.
+    for nodes that need no box any more. ``cut``: into how many regions a box was already cut. ``axis`` and ``at``: by
+    what a node was split, a split code, and the last position of its first half (-1 of a path, which is halved).
     """
 
     counts: Integers
@@ -46,6 +48,8 @@ class Tree(NamedTuple):
     violating: Floats
     falsified: Floats
     violating32: Floats
+    axis: NDArray[np.int32]
+    at: NDArray[np.int32]
     slot: Integers
     low: NDArray[np.int32]
     high: NDArray[np.int32]
@@ -122,6 +126,15 @@ def copy_slot(tree: Tree, source: int, target: int) -> None:
     tree.comparison[target] = tree.comparison[source]
     tree.mass[target] = tree.mass[source]
     tree.cut[target] = tree.cut[source]
+
+
+@exact
+def note_split(net: Net, tree: Tree, node: int, slot: int, code: int) -> None:
+    """Write down by what a node is split: the way to every box leads over these."""
+    tree.axis[node] = code
+    tree.at[node] = -1
+    if code < len(net.shape.kinds):
+        tree.at[node] = tree.low[slot, code] + (tree.high[slot, code] - tree.low[slot, code]) // 2
 
 
 @exact

@@ -23,6 +23,7 @@ from fairdsl.backends.intervals.kernels.slots import (
     copy_slot,
     cut_slot,
     load_slot,
+    note_split,
     take_slot,
     units_of,
 )
@@ -165,6 +166,8 @@ def expand(net: Net, work: Work, tree: Tree, budget: int, small: int, cells: int
             _cut_open(net, work, tree, node, slot, tree.counts[REGIONS], cells, most)
             continue
         code = tree.split[slot]
+        if not unseen:
+            note_split(net, tree, node, slot, code)
         # A root that has not been looked at is settled itself, any other node by its two halves.
         for side in range(1 if unseen else 2):
             child = node
