@@ -181,7 +181,9 @@ class GroupChange:
 class Favoured:
     """The groups that may be the most, or the least, favoured, in words."""
 
+    #: Before.
     before: str
+    #: After.
     after: str
 
 
@@ -189,7 +191,9 @@ class Favoured:
 class Confidences:
     """The confidences of the estimates that a value was and is; None of what is proved."""
 
+    #: Of the value before.
     before: Fraction | None = None
+    #: Of the value after.
     after: Fraction | None = None
 
 
@@ -210,19 +214,33 @@ class DemandChange:
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("course", "movement", "apart", "within_tolerance")
 
+    #: The line as the spec writes it.
     text: str
+    #: What it asks for.
     metric: str
+    #: What it came to; None where it was not asked.
     before: Judgement | None = None
+    #: What it comes to; None where it is not asked any more.
     after: Judgement | None = None
+    #: Its number; None of lines without a number of their own.
     value: Change | None = None
+    #: The intervals that cover sampling error, where the spec asked for them.
     sampling: Change | None = None
+    #: Whether the value is the span of several numbers, which are compared one by one.
     spread: bool = False
+    #: The rates of groups.
     groups: tuple[GroupChange, ...] = ()
+    #: The numbers for the values of ``given``.
     parts: tuple[GroupChange, ...] = ()
+    #: The groups that may be the `most` and the `least` favoured, where they changed.
     favoured: Mapping[str, Favoured] = field(default_factory=dict)
+    #: Whether its numbers are written in percent.
     percent: bool = False
+    #: What its numbers are at best; None of numbers that are neither better nor worse.
     ideal: Fraction | None = None
+    #: The confidences of the estimates that the value was and is.
     confidences: Confidences = _PROVED
+    #: How much further from the ideal its numbers may be.
     tolerance: Fraction | None = None
 
     @property
@@ -278,11 +296,17 @@ class PropertyChange:
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("course",)
 
+    #: Its name.
     name: str
+    #: What it came to; None where it was not asked.
     before: Judgement | None = None
+    #: What it comes to; None where it is not asked any more.
     after: Judgement | None = None
+    #: Clauses that were in force before only.
     left: tuple[str, ...] = ()
+    #: Clauses that are in force after only.
     joined: tuple[str, ...] = ()
+    #: Its lines.
     demands: tuple[DemandChange, ...]
 
     @property
@@ -300,8 +324,11 @@ class FileChange:
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("same",)
 
+    #: What the spec calls it.
     name: str
+    #: The file that it was; None where the report does not name it.
     before: HashedFile | None = None
+    #: The file that it is.
     after: HashedFile | None = None
 
     @property
@@ -318,8 +345,11 @@ class FileChange:
 class Side:
     """One of the two reports: what it is called, the version of fairdsl that wrote it, and its seed."""
 
+    #: What the report is called.
     report: str
+    #: The version of fairdsl that wrote it.
     fairdsl: str
+    #: Its seed.
     seed: int
 
 
@@ -330,12 +360,19 @@ class Comparison(Document):
     SCHEMA: ClassVar[str] = "fairdsl.comparison/2"
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("within_tolerance", "exit_code")
 
+    #: The one report.
     before: Side
+    #: The other one.
     after: Side
+    #: The spec.
     spec: FileChange
+    #: The models.
     models: tuple[FileChange, ...]
+    #: The files of distributions.
     data: tuple[FileChange, ...]
+    #: What became of each property.
     properties: tuple[PropertyChange, ...]
+    #: How much further from their ideals numbers may be; None: only verdicts decide.
     tolerance: Fraction | None = None
 
     @property

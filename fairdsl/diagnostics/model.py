@@ -30,7 +30,9 @@ class Severity(Enum):
 class Label:
     """A place and a few words about it."""
 
+    #: The place.
     span: Annotated[Span, INLINE]
+    #: What is said of it.
     text: str = ""
 
 
@@ -38,7 +40,9 @@ class Label:
 class Edit:
     """A replacement that mends the place."""
 
+    #: The place.
     span: Annotated[Span, INLINE]
+    #: What to write there.
     replacement: str
 
 
@@ -53,14 +57,23 @@ class Diagnostic:
     #: What documents have besides the fields.
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("severity",)
 
+    #: The code, which has a page of its own.
     code: str
+    #: What is wrong, in a line.
     title: str
+    #: The place of it.
     primary: Label | None = None
+    #: Other places that matter.
     secondary: tuple[Label, ...] = ()
+    #: What else there is to say.
     notes: tuple[str, ...] = ()
+    #: Why it matters to an audit.
     why: str | None = None
+    #: What to write.
     help: str | None = None
+    #: The replacement that mends it.
     fix: Edit | None = None
+    #: Further notes, too many for people who did not ask for them.
     details: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

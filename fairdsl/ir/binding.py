@@ -44,7 +44,9 @@ class BoundInput:
 class BoundOutcome:
     """What of the file's output makes the decision this outcome: ``label 1 of `label```."""
 
+    #: The outcome.
     outcome: str
+    #: What of the output makes the decision this outcome.
     when: str
 
 
@@ -52,8 +54,11 @@ class BoundOutcome:
 class Binding:
     """The whole connection of one file, inputs in the order in which the file reads them."""
 
+    #: Why inputs are filled as they are.
     by: BoundBy
+    #: In the order in which the file reads them.
     inputs: tuple[BoundInput, ...]
+    #: Every outcome.
     outcomes: tuple[BoundOutcome, ...]
 
     @property

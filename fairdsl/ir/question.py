@@ -196,8 +196,11 @@ class Precision:
 class Threshold:
     """``value RELATION limit``, as required by the spec."""
 
+    #: How the value compares with the limit.
     relation: Relation
+    #: The limit.
     limit: Fraction
+    #: The limit as the spec writes it.
     text: str
 
 

@@ -50,6 +50,7 @@ class SpecFile:
 
     #: Its path from the folder.
     path: str
+    #: Its digest.
     sha256: str | None
 
 
@@ -57,9 +58,11 @@ class SpecFile:
 class ModelFile:
     """A model that the files are about."""
 
+    #: What the spec calls it.
     name: str
     #: Its path from the folder; null, as the digest is, of a model written in the spec.
     path: str | None
+    #: Its digest.
     sha256: str | None
 
 
@@ -97,6 +100,7 @@ class Cut:
 class Question:
     """One demand."""
 
+    #: The property that it is of.
     property: str
     #: Which demand of its property it is, from 1.
     number: int
@@ -108,6 +112,7 @@ class Question:
     verdict: Mapping[str, str]
     #: What is in force.
     clauses: tuple[str, ...]
+    #: The property as a formula.
     formula: str
     #: How it is cut, where it is.
     partitions: Cut | None = None

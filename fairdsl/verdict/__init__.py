@@ -4,24 +4,19 @@ from fairdsl.verdict.basis import Arithmetic, Basis, Source, Word
 from fairdsl.verdict.claims import Claim, Sampled
 from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
+from fairdsl.verdict.evidence import Coverage, Ended, Evidence, Fidelity, Reason, Tally
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.named import Cell, Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.rates import Part, Rate
 from fairdsl.verdict.undecided import worst
 from fairdsl.verdict.verdict import (
     Among,
-    Coverage,
-    Ended,
     Estimated,
-    Evidence,
-    Fidelity,
     Holds,
-    Reason,
     Refused,
     Region,
     Replay,
     Shares,
-    Tally,
     Unknown,
     Value,
     Verdict,

@@ -48,7 +48,9 @@ class Word(Enum):
 class Source:
     """A table whose rows a number is taken over, or a distribution was estimated from."""
 
+    #: The file.
     path: str
+    #: Its digest.
     sha256: str
     #: How many rows it has that count.
     rows: int
@@ -58,9 +60,11 @@ class Source:
 class Basis:
     """What a verdict rests on. Engines say ``arithmetic``, ``margin``, ``word``, ``claims``; :meth:`about` the rest."""
 
+    #: Which arithmetic the answer is about.
     arithmetic: Arithmetic = Arithmetic.EXACT
     #: By how much the scores may move at least without changing what was proved; None: not known, or nothing proved.
     margin: Lower | None = None
+    #: Whose word it is.
     word: Word = Word.OWN
     #: What is believed because files say it.
     claims: tuple[Claim, ...] = ()

@@ -28,9 +28,13 @@ class ByDecider:
     """What a number is by one decider: in [low, high], if it is ``defined``. It is an interval where decisions stay
     open."""
 
+    #: Who decides.
     by: Decider
+    #: Never above the number.
     low: Lower
+    #: Never below it.
     high: Upper
+    #: Whether there is such a number.
     defined: bool = True
 
 
@@ -43,7 +47,11 @@ class DifferingRow:
     arithmetic, the file decides it in two ways, by how it is run, or there is nobody of this kind who decides.
     """
 
+    #: Which row of the table, from 1.
     row: int
+    #: The individual in it.
     values: Individual
+    #: What exact arithmetic makes of it; None: it stays open, or there is none.
     exact: str | None
+    #: What the deployed file makes of it; None: it answers in two ways, or there is none.
     deployed: str | None

@@ -21,10 +21,15 @@ class Estimate:
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("value",)
 
+    #: Units that were drawn.
     sampled: int
+    #: Those of them that are treated unfairly.
     unfair: int
+    #: The lower end of the interval.
     low: Lower
+    #: The upper end.
     high: Upper
+    #: The probability, at least, that the interval contains the share.
     confidence: Fraction
 
     def __post_init__(self) -> None:

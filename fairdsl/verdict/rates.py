@@ -24,14 +24,23 @@ class Rate:
     sampling error, where it was asked for. ``by_decider`` are the rate by everybody who decides the rows of a table.
     """
 
+    #: The values of the columns that define the group.
     group: Named
+    #: Never above the rate.
     low: Lower
+    #: Never below it.
     high: Upper
+    #: Bounds of the probability of what the rate is of: group and further conditions together.
     mass: Ends
+    #: The values of further conditions that the metric is taken for one by one.
     given: Named = field(default_factory=Named)
+    #: How many rows of data it rests on; None: on none.
     rows: int | None = None
+    #: The frequency in those rows; two bounds where the model leaves decisions open.
     empirical: Ends | None = None
+    #: The interval that also covers sampling error, where it was asked for.
     sampling: Ends | None = None
+    #: The rate by everybody who decides the rows of a table.
     by_decider: tuple[ByDecider, ...] = ()
 
     def __post_init__(self) -> None:
@@ -47,8 +56,13 @@ class Part:
     as a quotient of what may be zeros, the bounds say nothing.
     """
 
+    #: Which of the numbers it is: values of the columns of ``given``, or of a group.
     at: Named
+    #: Never above the number.
     low: Lower
+    #: Never below it.
     high: Upper
+    #: The interval that also covers sampling error, where it was asked for.
     sampling: Ends | None = None
+    #: Whether it certainly is a number, and not a quotient of zeros.
     defined: bool = True

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fairdsl.verdict.verdict import Reason, Unknown
+from fairdsl.verdict.evidence import Reason
+from fairdsl.verdict.verdict import Unknown
 
 __all__ = ["worst"]
 

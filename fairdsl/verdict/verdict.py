@@ -7,33 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
-from typing import Annotated, ClassVar, NoReturn
+from typing import ClassVar, NoReturn
 
-from fairdsl.codec import KEYED, Ends, Lower, Upper
+from fairdsl.codec import Ends, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Domain
-from fairdsl.verdict.basis import Basis
 from fairdsl.verdict.deciders import ByDecider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
+from fairdsl.verdict.evidence import Evidence, Reason
 from fairdsl.verdict.named import Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.rates import Part, Rate
 
 __all__ = [
     "Among",
-    "Coverage",
-    "Ended",
     "Estimated",
-    "Evidence",
-    "Fidelity",
     "Holds",
-    "Reason",
     "Refused",
     "Region",
     "Replay",
     "Shares",
-    "Tally",
     "Unknown",
     "Value",
     "Verdict",
@@ -42,32 +35,6 @@ __all__ = [
     "Witness",
     "is_vacuous",
 ]
-
-
-_EXACT = Basis()
-
-
-class Fidelity(Enum):
-    """What a chain of passes did to the question (or an engine to its answer)."""
-
-    EXACT = "exact"  # the very question
-    WIDENS = "widens"  # more behaviours than the question has: `holds` is safe, `violated` needs a replay
-    NARROWS = "narrows"  # fewer behaviours: `violated` is safe, `holds` is not
-
-
-class Reason(Enum):
-    """Why a verdict is unknown."""
-
-    TIMEOUT = "timeout"
-    INTERRUPTED = "interrupted"  # by the user; what was found until then stands
-    MEMORY_OUT = "memory_out"
-    INCOMPLETE = "incomplete"  # the engine finished without deciding, as search does
-    NUMERIC_GAP = "numeric_gap"  # exact arithmetic and the deployed float32 disagree
-    REPLAY_FAILED = "replay_failed"
-    MALFORMED = "malformed"  # a solver's output was not understood
-    ENGINE_CRASHED = "engine_crashed"
-    CONTRADICTION = "contradiction"  # two engines came to verdicts that cannot both be true
-    UNDEFINED = "undefined"  # the number is, or may be, a quotient of zeros
 
 
 class _NoTruthValue:
@@ -80,106 +47,28 @@ class _NoTruthValue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """How many partitions, and which share of all units lies in them."""
-
-    count: int = 0
-    volume: Fraction = Fraction(0)
-
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(count=self.count + other.count, volume=self.volume + other.volume)
-
-
-_NONE = Tally()
-
-
-class Ended(Enum):
-    """Why some partitions were not asked."""
-
-    VIOLATION = "violation"  # one was found, and that was enough
-    TIMEOUT = "timeout"
-    INTERRUPTED = "interrupted"
-    FIRST = "first"  # only so many were to be asked
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
-    """What became of the partitions of a question. Number and volume say different things: partitions are unequal.
-
-    There are ``total`` partitions (None: they are made on the way), cut by attributes of more than ``size``
-    values (None: as needed); ``ended`` says why not all of them were asked, ``reasons`` why some are unknown.
-    ``pruned_only`` is part of ``unknown``: what holds of a network with units removed, and so of no part of
-    the model; ``networks`` pruned ones were written into ``network_folder``, where ``networks_kept`` of earlier runs
-    stay. ``by`` counts the decided ones by
-    what decided them. ``compression`` is the mean share of units that bounds decide, so that no solver has to
-    consider them. Volumes are of the product of value sets, before ``where`` and further conditions.
-    """
-
-    size: int | None
-    total: int | None
-    holds: Tally
-    violated: Tally
-    unknown: Tally
-    pruned_only: Tally = _NONE
-    by: Annotated[tuple[tuple[str, int], ...], KEYED] = ()
-    compression: Fraction | None = None
-    ledger: str | None = None
-    ended: Ended | None = None
-    reasons: Annotated[tuple[tuple[Reason, int], ...], KEYED] = ()
-    networks: int = 0
-    network_folder: str | None = None
-    networks_kept: int = 0
-
-    @property
-    def decided(self) -> Tally:
-        """Those with an answer."""
-        return self.holds + self.violated
-
-    @property
-    def asked(self) -> Tally:
-        """Those that had their turn."""
-        return self.decided + self.unknown
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """Who answered and what the answer rests on, in a sentence. Without a ``backend`` nobody was asked yet.
-
-    ``vacuous`` says that the engine found no admissible pair at all: whatever holds, holds of nobody.
-    ``coverage`` is there where the question was asked partition by partition. ``basis`` says what it is about and whose
-    word it is.
-    """
-
-    backend: str
-    method: str
-    fidelity: Fidelity = Fidelity.EXACT
-    notes: tuple[str, ...] = ()
-    vacuous: bool = False
-    coverage: Coverage | None = None
-    basis: Basis = _EXACT
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """A pair evaluated on the original model.
-
-    ``exact`` says whether the pair violates the demand in exact arithmetic; ``float32`` whether it does
-    in the deployed file's own arithmetic (None where the model is written in the spec and no file is
-    deployed). Scores are within ``score_error`` of the exact ones; it is 0 for models whose scores are
-    rational. Decisions are outcomes by name, ``undecided`` where they stay open. ``asked``: the model is a black box,
-    and in place of exact arithmetic stands what it answers about each of the two alone.
-    """
+    """A pair evaluated on the original model."""
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = ("agrees",)
 
+    #: Whether the pair violates the demand in exact arithmetic.
     exact: bool
+    #: Whether it does in the deployed file's own arithmetic; None where no file is deployed.
     float32: bool | None
+    #: The scores of the one.
     scores_a: tuple[Fraction, ...]
+    #: The scores of the other.
     scores_b: tuple[Fraction, ...]
+    #: The outcome of the one, `undecided` where it stays open.
     decision_a: str
+    #: The outcome of the other.
     decision_b: str
+    #: What the deployed file decides about the two.
     float32_decisions: tuple[str, str] | None = None
+    #: How far the scores may be from the exact ones; 0 where they are rational.
     score_error: Upper = Fraction(0)
+    #: Whether the model is a black box, whose answers about each of the two alone stand in place of exact arithmetic.
     asked: bool = False
 
     @property
@@ -192,8 +81,11 @@ class Replay:
 class Witness:
     """Two individuals, checked against domain, target and similarity, with their replay."""
 
+    #: One of them.
     a: Individual
+    #: The other.
     b: Individual
+    #: What the model makes of them.
     replay: Replay
 
     @property
@@ -206,6 +98,7 @@ class Witness:
 class Holds(_NoTruthValue):
     """No admissible pair violates the demand (or: the value meets the threshold)."""
 
+    #: What it rests on.
     evidence: Evidence
 
 
@@ -213,7 +106,9 @@ class Holds(_NoTruthValue):
 class Violated(_NoTruthValue):
     """Witnesses whose replays succeeded, at least one for pairs; none where a number was judged."""
 
+    #: The pairs.
     witnesses: tuple[Witness, ...]
+    #: What it rests on.
     evidence: Evidence
 
 
@@ -221,12 +116,19 @@ class Violated(_NoTruthValue):
 class Unknown(_NoTruthValue):
     """Not decided, and why; ``witnesses`` are the pairs on which the arithmetics disagree, ``differing`` such rows."""
 
+    #: Why.
     reason: Reason
+    #: The same in a sentence.
     detail: str
+    #: Who was asked.
     evidence: Evidence
+    #: The pairs on which the arithmetics disagree.
     witnesses: tuple[Witness, ...] = ()
+    #: What is known of a number: it is at least this.
     low: Lower | None = None
+    #: And at most this.
     high: Upper | None = None
+    #: The rows on which the arithmetics disagree.
     differing: tuple[DifferingRow, ...] = ()
 
 
@@ -258,43 +160,54 @@ class Among:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Region:
-    """A sub-domain in which units are unfair or undecided, by what it restricts; without that the whole domain.
+    """A sub-domain in which units are unfair or undecided: a guide for readers.
 
-    ``share`` of all units lie in it; ``falsified`` and ``undecided`` are fractions of all units too. It is a
-    guide for readers: regions may overlap, and what is proved stands in the shares.
+    Regions may overlap, and what is proved stands in the shares.
     """
 
+    #: The values of the attributes that it restricts.
     restricted: Mapping[str, Restriction]
+    #: Its share of all units.
     share: Fraction
+    #: The share of all units that lie in it and are unfair.
     falsified: Fraction
+    #: The share of all units that lie in it and are open.
     undecided: Fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(_NoTruthValue):
-    """Fractions of the target's measure that sum to exactly 1.
+    """Fractions of the target's measure that sum to exactly 1: ``certified <= fair share <= 1 - falsified``."""
 
-    ``certified <= fair share <= 1 - falsified``. ``vacuous`` (part of certified) has no admissible pair.
-    ``measure`` says what is counted and ``unit`` what one unit is; ``reason`` why some are undecided.
-    ``float32_certified`` is what is certified for the deployed float32 file as well (None: not known),
-    ``regions`` say where it fails, the heaviest first. Of rows of a table, ``by_decider`` is the fair share by
-    everybody who decides them, and ``differing`` are the rows on which they differ.
-    """
-
+    #: Certainly fair.
     certified: Lower
+    #: Certainly unfair.
     falsified: Lower
+    #: The rest.
     undecided: Upper
+    #: The part of ``certified`` that has no admissible pair.
     vacuous: Lower
+    #: What is counted.
     measure: str
+    #: What one unit is.
     unit: str
+    #: What it rests on.
     evidence: Evidence
+    #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
+    #: How many units there are; None: they are not counted.
     total: int | None = None
+    #: Why some are undecided.
     reason: Reason | None = None
+    #: What is certified for the deployed float32 file as well; None: not known.
     float32_certified: Lower | None = None
+    #: What a random sample says.
     estimate: Estimate | None = None
+    #: Where it fails, the heaviest first.
     regions: tuple[Region, ...] = ()
+    #: Of rows of a table, the fair share by everybody who decides them.
     by_decider: tuple[ByDecider, ...] = ()
+    #: The rows on which they differ.
     differing: tuple[DifferingRow, ...] = ()
 
     def __post_init__(self) -> None:
@@ -308,51 +221,59 @@ class Shares(_NoTruthValue):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimated(_NoTruthValue):
-    """A share that is estimated because the spec asks for an estimate: nothing of it is proved.
+    """A share that is estimated because the spec asks for an estimate: nothing of it is proved."""
 
-    ``within`` is the distance that was asked for (None: what the threshold needs), ``reason`` why it was not
-    reached. ``measure`` and ``unit`` are those of :class:`Shares`. ``witnesses`` are replayed like all others.
-    """
-
+    #: The estimate.
     estimate: Estimate
+    #: What is counted.
     measure: str
+    #: What one unit is.
     unit: str
+    #: What it rests on.
     evidence: Evidence
+    #: The distance that was asked for; None: what the threshold needs.
     within: Fraction | None = None
+    #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
+    #: Why the distance was not reached.
     reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value(_NoTruthValue):
-    """A number known to lie in [low, high]; exact when the two are equal.
+    """A number known to lie in [low, high]; exact when the two are equal."""
 
-    For metrics of groups, ``rates`` are those that it was computed from, ``most`` and ``least`` the groups
-    that may be the most and the least favoured (by their places in ``rates``; several where intervals overlap),
-    ``excluded`` groups that were left out as asked. ``sampling`` also covers sampling error, with the
-    probability ``confidence`` that was asked for; then it is what is judged. Where ``parts`` are given, each of
-    them is judged, and the value is the worst one's. Where some part is, or may be, no number the value is not
-    ``defined``, and its bounds mean nothing; ``reason`` is UNDEFINED then unless more work may tell. ``warnings``
-    are findings about the groups. Of rows of a table, ``by_decider`` is the number by everybody who decides them,
-    which [low, high] contains, and ``differing`` are the rows on which they differ; ``alternatives`` are the values
-    that each of them has, and a threshold is met or missed where it is by all.
-    """
-
+    #: Never above the number.
     low: Lower
+    #: Never below it.
     high: Upper
+    #: What it rests on.
     evidence: Evidence
+    #: The rates of groups that it was computed from.
     rates: tuple[Rate, ...] = ()
+    #: The groups that may be the most favoured, by their places in ``rates``.
     most: tuple[int, ...] = ()
+    #: The groups that may be the least favoured.
     least: tuple[int, ...] = ()
+    #: Groups that were left out as asked.
     excluded: tuple[Named, ...] = ()
+    #: The interval that also covers sampling error, and is judged where it was asked for.
     sampling: Ends | None = None
+    #: With which probability it does.
     confidence: Fraction | None = None
+    #: Numbers of which each is judged; the value is the worst one.
     parts: tuple[Part, ...] = ()
+    #: Whether it certainly is a number; else its bounds mean nothing.
     defined: bool = True
+    #: Why it is known between bounds only.
     reason: Reason | None = None
+    #: Findings about the groups.
     warnings: tuple[Diagnostic, ...] = ()
+    #: Of rows of a table, the number by everybody who decides them, which the bounds contain.
     by_decider: tuple[ByDecider, ...] = ()
+    #: The rows on which they differ.
     differing: tuple[DifferingRow, ...] = ()
+    #: The values that each of them has; a threshold is met where it is by all.
     alternatives: tuple[Value, ...] = ()
 
     def __post_init__(self) -> None:
@@ -375,6 +296,7 @@ class Value(_NoTruthValue):
 class Refused(_NoTruthValue):
     """No backend answers this question; the diagnostics say why, one note a backend."""
 
+    #: Why, one note a backend.
     diagnostics: tuple[Diagnostic, ...] = field(default=())
 
 

@@ -128,3 +128,14 @@ def page() -> str:
 
 def test_the_page_is_what_the_classes_say(as_expected: Callable[[Path, str], None]) -> None:
     as_expected(PAGE, page())
+
+
+def test_every_field_of_a_document_is_described() -> None:
+    bare = sorted(
+        f"{title(part)}.{field}"
+        for part in everything()
+        if is_dataclass(part)
+        for field, _ in members(part)
+        if field not in comments_of(part)
+    )
+    assert bare == []
