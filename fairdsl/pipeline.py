@@ -63,6 +63,7 @@ def verify(
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
     listener = listener or Deaf()
+    elaborated: Elaboration | None = None
     planned: _Planned | None = None
     try:
         with phase("reading models and data", budget.deadline):
@@ -72,11 +73,14 @@ def verify(
             planned = _planned(elaborated, backend, by_partitions=partition.size is not None)
     except KeyboardInterrupt:
         if planned is None:
-            return not_read(spec, warnings, path=path, seed=budget.seed, ended=who_stopped())
+            read = elaborated is not None
+            return not_read(spec, warnings, path=path, seed=budget.seed, read=read, ended=who_stopped())
     except DiagnosticError as error:
         if not is_out_of_time(error.diagnostics):
             raise
-        return not_read(spec, [*warnings, *error.diagnostics], path=path, seed=budget.seed)
+        findings = [*warnings, *error.diagnostics]
+        return not_read(spec, findings, path=path, seed=budget.seed, read=elaborated is not None)
+    assert elaborated is not None, "it was interrupted otherwise"
     assert planned is not None, "it was interrupted otherwise"
     warnings = (*warnings, *unread(budget.options, [plan for _, plan in planned if isinstance(plan, Plan)]))
     gathering = Gathering(spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed)

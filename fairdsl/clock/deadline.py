@@ -85,6 +85,11 @@ class Deadline:
         began = _BEGAN.get()
         return cls((time.monotonic() if began is None else began) + seconds)
 
+    @classmethod
+    def within(cls, seconds: float) -> Deadline:
+        """So many seconds from now, whenever the command began."""
+        return cls(time.monotonic() + seconds)
+
     @property
     def remaining(self) -> float:
         """Seconds left, never negative."""

@@ -8,11 +8,11 @@ say anything the demand is refused, with the reason of the backend that comes ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
-from fairdsl.clock import doing
+from fairdsl.clock import GRACE, Deadline, OutOfTimeError, deadline_in_force, doing, look, until
 from fairdsl.elaborate import Elaborated
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Rows
@@ -26,6 +26,11 @@ from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
 __all__ = ["Plan", "Stage", "Unproved", "in_turn", "negotiate", "plan_of"]
+
+#: An offer may take one part in so many of the time that is left.
+_OFFER_PART = 4
+#: What is said of one that took longer.
+_LATE = Refusal(why="it did not find out in time whether it can answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,7 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
     if backend is not None:
         forced = tuple(stage for stage in stages if stage.procedure.name == backend)
         if not forced:
+            _none_late([offers[backend]], problem)
             why = dict(passed_over)[backend]
             return Refused(diagnostics=(errors.backend_refuses(backend, why, problem.span),))
         silent = [
@@ -140,6 +146,7 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
         return Plan(forced, (*passed_over, *silent), others)
     deciding = [stage for stage in stages if stage.offer.decides]
     if not deciding:
+        _none_late(offers.values(), problem)
         refusals = {name: offer for name, (_, offer) in offers.items() if isinstance(offer, Refusal)}
         nearest = _nearest(refusals, problem)
         if stages:  # a violation is one, and the rest stays unknown
@@ -161,8 +168,25 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
 
 
 def _offer(procedure: Procedure, problem: Problem) -> Offer | Refusal:
+    """What the backend says; one that needs long to find out does not keep the others from answering."""
+    refusal = refusal_of_opaque(procedure.name, problem.model)
+    if refusal is not None:
+        return refusal
+    offer: Offer | Refusal = _LATE
     with doing(f"`{procedure.name}` looked at `{problem.name}`"):
-        return refusal_of_opaque(procedure.name, problem.model) or procedure.offer(problem)
+        by = Deadline.within(deadline_in_force().remaining / _OFFER_PART)
+        with until(by, grace=GRACE / _OFFER_PART):
+            offer = procedure.offer(problem)
+        look()
+    return offer
+
+
+def _none_late(offers: Iterable[tuple[Procedure, Offer | Refusal]], problem: Problem) -> None:
+    """Where nobody else decides, whoever did not find out in time might: so nothing is known, and nothing refused."""
+    late = next((procedure.name for procedure, offer in offers if offer is _LATE), None)
+    if late is not None:
+        with doing(f"`{late}` looked at `{problem.name}`"):
+            raise OutOfTimeError
 
 
 def _nearest(refusals: Mapping[str, Refusal], problem: Problem) -> Unproved:

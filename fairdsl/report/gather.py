@@ -106,13 +106,19 @@ class Gathering:
 
 
 def not_read(
-    spec: CheckedSpec, warnings: Sequence[Diagnostic], *, path: str, seed: int, ended: Stopped | None = None
+    spec: CheckedSpec,
+    warnings: Sequence[Diagnostic],
+    *,
+    path: str,
+    seed: int,
+    read: bool = False,
+    ended: Stopped | None = None,
 ) -> Report:
-    """The report on a spec whose models and data were not all read when the run ended: every demand is unknown.
+    """The report on a run that ended before its first demand had its turn: every demand is unknown.
 
-    Either somebody ``ended`` it, or the time was up, and ``warnings`` say so.
+    Either somebody ``ended`` it, or the time was up, and ``warnings`` say so; ``read``: models and data were read.
     """
-    detail = "models and data were not all read yet"
+    detail = "nobody was found yet who can answer it" if read else "models and data were not all read yet"
     reason = Reason.TIMEOUT if ended is None else Reason.INTERRUPTED
     return Report(
         fairdsl=version(),
