@@ -2,11 +2,11 @@
 
     python benchmarks/deadlines.py SPEC... [--networks FOLDER] [--timeout 5] [--commands check search ...] [--csv FILE]
 
-SPEC is a `.fair` file or a folder of them, at any depth, or a solver file, which is solved. Each command runs as a program of its own on each spec, start
-and imports included. With ``--networks`` the base questions of ``specs/fairify`` are asked of each network in the
-folder, too. Kernels must have been compiled before (run any `check` of a share once). On a machine that others use the wall clock
-says little, so a command is late where its wall time and its CPU time are both above ``--most`` seconds. Ends with 1 if
-a command was late, or ended with a bug of ours.
+SPEC is a `.fair` file or a folder of them, at any depth, or a solver file, which is solved. Each command runs as a
+program of its own on each spec, start and imports included. With ``--networks`` the base questions of ``specs/fairify``
+are asked of each network in the folder, too. Kernels must have been compiled before (run any `check` of a share once).
+On a machine that others use the wall clock says little, so a command is late where its wall time and its CPU time are
+both above ``--most`` seconds. Ends with 1 if a command was late, or ended with a bug of ours.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from pathlib import Path
 #: Files that `compile` writes, by format, and whether `solve` reads them.
 SOLVED = {"smtlib": "*.smt2", "interval-job": "*.json", "subset-sum": "*.json", "sdimacs": "*.sdimacs"}
 FORMATS = ("smtlib", "interval-job", "subset-sum", "sdimacs", "mcc", "dimacs", "vnnlib")
+COMMANDS = ("check", "smt", "partition", "adaptive", "search", "explain", "lint", "compare", "prune")
+COMMANDS += ("compile", "solve", "recover")
 #: Seconds after which a command is killed: how late it would have ended does not matter any more.
 PATIENCE = 60.0
 
@@ -163,11 +165,7 @@ def main() -> int:
     parser.add_argument("--networks", type=Path, metavar="FOLDER")
     parser.add_argument("--timeout", type=float, default=5.0)
     parser.add_argument("--most", type=float, default=6.0, help="seconds that no command may pass")
-    parser.add_argument(
-        "--commands",
-        nargs="+",
-        default="check smt partition adaptive search explain lint compare prune compile solve recover".split(),
-    )
+    parser.add_argument("--commands", nargs="+", default=COMMANDS)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these specs and networks alone")
     parser.add_argument("--csv", metavar="FILE")
     arguments = parser.parse_args()

@@ -147,8 +147,7 @@ def solve(
     seed: int = 0,
     jobs: int | None = None,
     memory: int = 2 << 30,
-    scheduler: str | None = None,
-    ssat_solver: str | None = None,
+    options: Given | None = None,
     observer: Observer | None = None,
 ) -> SolvedFile:
     """Answer a solver file that :func:`compile` wrote, or one like it, with a solver of fairdsl's.
@@ -166,8 +165,8 @@ def solve(
         seed: of the solver.
         jobs: processes to use; all cores by default.
         memory: bytes that all processes may use together.
-        scheduler: address of a Dask cluster to run on.
-        ssat_solver: name or path of another solver of stochastic satisfiability than the embedded one.
+        options: what is set for the backend whose file it is, as ``{"ssat": {"solver": "pysdd"}}`` or
+            ``{"intervals": {"scheduler": "tcp://host:8786"}}``; all options are listed in docs/options.md.
         observer: hears of progress.
 
     Returns:
@@ -177,12 +176,11 @@ def solve(
     Raises:
         SpecError: a file of no format, or a damaged one; an earlier answer that is missing or in the way.
     """
-    import os
     from pathlib import Path
 
     from fairdsl.backends.contract import Budget, Silent
     from fairdsl.backends.encoding import Solving
-    from fairdsl.backends.intervals.options import IntervalsOptions
+    from fairdsl.plan.registry import sections
     from fairdsl.solver_files.solve import foreign_option, solve_file
 
     if timeout <= 0 or checkpoint <= 0 or not 1 <= shard <= shards or seed < 0:
@@ -198,26 +196,19 @@ def solve(
         "seed": seed != 0,
         "jobs": jobs is not None,
         "memory": memory != 2 << 30,
-        "scheduler": scheduler is not None,
-        "ssat_solver": ssat_solver is not None,
     }
+    set_ = options_of(Run(timeout=timeout, seed=seed, jobs=jobs, memory=memory), options, sections())
+    given |= {path: True for section in set_.sections for path in section.given}
     foreign = foreign_option(place, [name for name, said in given.items() if said])
     if foreign is not None:
         raise ValueError(foreign)
     how = Solving(
-        budget=Budget.of_command(
-            timeout,
-            IntervalsOptions(scheduler=scheduler),
-            jobs=jobs or os.cpu_count() or 1,
-            seed=seed,
-            memory=memory,
-        ),
+        budget=Budget.under(set_),
         output=None if output is None else Path(fspath(output)),
         resume=resume,
         shard=shard,
         shards=shards,
         checkpoint=checkpoint,
-        ssat_solver=ssat_solver,
     )
     return solve_file(place, how, observer or Silent())
 

@@ -126,8 +126,6 @@ class Solving:
     shards: int = 1
     #: Seconds between two versions of the answer's file.
     checkpoint: float = 5.0
-    #: The name or path of another solver than the embedded one.
-    ssat_solver: str | None = None
 
 
 class Ended(Enum):

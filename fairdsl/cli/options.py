@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 
 import click
 
-from fairdsl.backends.intervals.options import IntervalsOptions
-from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.options import Declared, Kind, Run, Section, declared
 from fairdsl.options.kinds import Seconds as _Seconds
 from fairdsl.options.kinds import Share, Switch
@@ -24,13 +22,11 @@ __all__ = [
     "model_option",
     "part",
     "run_option",
-    "scheduler_option",
     "set_option",
     "share",
     "share_of_all",
     "shares",
     "spec_argument",
-    "ssat_solver_option",
     "timeout_option",
 ]
 
@@ -71,12 +67,11 @@ def run_option(name: str, default: Any = None, help: str | None = None) -> Calla
     return _flag(option, option.flag, name, default, help)
 
 
-def engine_option(section: type[Section], name: str, flag: str | None = None) -> Callable[[_Command], _Command]:
+def engine_option(section: type[Section], name: str) -> Callable[[_Command], _Command]:
     """The flag of an engine's option; its value goes by the name ``section_name``."""
     option = _option(section, name)
-    flag = flag or option.flag
-    assert flag is not None, "it is declared with a flag, or gets one here"
-    return _flag(option, flag, f"{section.section}_{name}")
+    assert option.flag is not None, "it is declared with a flag"
+    return _flag(option, option.flag, f"{section.section}_{name}")
 
 
 def _option(section: type[Section], name: str) -> Declared:
@@ -171,5 +166,3 @@ data_option = click.option(
 )
 
 jobs_option, memory_option = run_option("jobs"), run_option("memory")
-scheduler_option = _flag(_option(IntervalsOptions, "scheduler"), "--scheduler", "scheduler")
-ssat_solver_option = engine_option(SsatOptions, "solver", "--ssat-solver")

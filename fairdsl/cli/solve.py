@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +11,19 @@ import click
 from click.core import ParameterSource
 
 import fairdsl
+from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.guard import exit_code
 from fairdsl.cli.options import (
     Seconds,
     jobs_option,
     memory_option,
     run_option,
-    scheduler_option,
-    ssat_solver_option,
+    set_option,
 )
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
+from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
     from fairdsl.backends.encoding import Solved
@@ -45,6 +47,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 
 @click.command(
     "solve",
+    cls=WithSettings,
     epilog="Exit codes: 0 there is an answer; 2 the file is not a solver file, or an earlier answer is missing or in "
     "the way; 3 the value is known in part; 130 interrupted, 143 terminated, and the result so far is written. A run "
     "that is killed goes on with --resume. Of a file that states its demand (NAME.json) those of `fairdsl check`.",
@@ -62,8 +65,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @run_option("timeout", help="Time limit in seconds.")
 @jobs_option
 @memory_option
-@scheduler_option
-@ssat_solver_option
+@set_option
 @click.option(
     "--checkpoint",
     type=Seconds(),
@@ -82,7 +84,14 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @printer_option
 @click.pass_context
 def command(
-    ctx: click.Context, /, path: str, shard: tuple[int, int], printer: Printer, output: str | None, **options: Any
+    ctx: click.Context,
+    /,
+    path: str,
+    shard: tuple[int, int],
+    printer: Printer,
+    output: str | None,
+    settings: tuple[str, ...],
+    **run: Any,
 ) -> None:
     """Answer a solver file with a solver of fairdsl's.
 
@@ -100,25 +109,29 @@ def command(
     counting instance (NAME.cnf) with its count; -o writes what --json prints.
     """
     with printer.failing(ctx), watching() as observer:
-        _refuse_options(ctx, path)
+        options = split_settings(settings)
+        _refuse_options(ctx, path, options)
         number, shards = shard
-        solved = fairdsl.solve(path, shard=number, shards=shards, output=output or None, observer=observer, **options)
+        solved = fairdsl.solve(
+            path, shard=number, shards=shards, output=output or None, options=options, observer=observer, **run
+        )
     printer.show(solved, _print_solved)
     ctx.exit(exit_code(solved.exit_code.value))
 
 
-def _refuse_options(ctx: click.Context, path: str) -> None:
+def _refuse_options(ctx: click.Context, path: str, options: Mapping[str, Mapping[str, str]]) -> None:
     """Options that say nothing about such a file are a mistake."""
     from fairdsl.solver_files.solve import foreign_option
 
     given = [name for name in ctx.params if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
-    foreign = foreign_option(Path(path), set(given) - _EVERY)
+    set_ = {f"{section}.{name}" for section, values in options.items() for name in values}
+    foreign = foreign_option(Path(path), (set(given) - _EVERY) | set_)
     if foreign is not None:
-        raise click.UsageError(f"--{foreign}")
+        raise click.UsageError(foreign if foreign.partition(" ")[0] in set_ else f"--{foreign}")
 
 
 #: Options that mean something whatever the file is.
-_EVERY = {"path", "timeout", "printer"}
+_EVERY = {"path", "timeout", "printer", "settings"}
 
 
 def _print_solved(solved: SolvedFile) -> None:

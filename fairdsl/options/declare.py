@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import errors
@@ -94,8 +95,17 @@ class Section:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The paths of the options that are set to something else than their default."""
-        return tuple(each.path for each in declared(type(self)) if getattr(self, each.name) != each.default)
+        """The paths of the options that are set: by name, or to something else than their default."""
+        named: frozenset[str] = getattr(self, "_named", frozenset())
+        own = declared(type(self))
+        return tuple(each.path for each in own if each.name in named or getattr(self, each.name) != each.default)
+
+    @classmethod
+    def naming(cls, values: Mapping[str, Any]) -> Self:
+        """The section with these values, which counts each of them as set, also to its default."""
+        section = cls(**values)
+        object.__setattr__(section, "_named", frozenset(values))
+        return section
 
     def inconsistent(self) -> tuple[Diagnostic, ...]:
         """What is wrong with values that are right each by itself."""

@@ -62,7 +62,7 @@ def _section(name: str, values: Mapping[str, Any] | Section, known: Mapping[str,
     unknown = [errors.no_such_option(name, each, every) for each in values if each not in names]
     if unknown:
         raise DiagnosticError(*unknown)
-    return kind(**values)
+    return kind.naming(values)
 
 
 def split_settings(texts: Iterable[str]) -> dict[str, dict[str, str]]:

@@ -45,8 +45,7 @@ def test_defaults(asked: dict[str, Any]) -> None:
         "timeout": 60.0,
         "jobs": None,
         "memory": 2 << 30,
-        "scheduler": None,
-        "ssat_solver": None,
+        "options": {},
         "checkpoint": 5.0,
         "output": None,
     }
@@ -55,7 +54,7 @@ def test_defaults(asked: dict[str, Any]) -> None:
 def test_options_reach_the_api(asked: dict[str, Any]) -> None:
     run(
         "solve", "a.job", "--shard", "2/8", "--resume", "--timeout", 5, "--jobs", 2, "--memory", "500MB",
-        "--scheduler", "tcp://host:8786", "--checkpoint", 1, "-o", "x.result",
+        "--set", "intervals.scheduler=tcp://host:8786", "--checkpoint", 1, "-o", "x.result",
     )  # fmt: skip
     del asked["observer"]
     assert asked == {
@@ -66,8 +65,7 @@ def test_options_reach_the_api(asked: dict[str, Any]) -> None:
         "timeout": 5.0,
         "jobs": 2,
         "memory": 500_000_000,
-        "scheduler": "tcp://host:8786",
-        "ssat_solver": None,
+        "options": {"intervals": {"scheduler": "tcp://host:8786"}},
         "checkpoint": 1.0,
         "output": "x.result",
     }

@@ -175,8 +175,8 @@ def test_options_that_say_nothing_about_a_format_are_mistakes(form: str, damaged
     given = {
         "shard": {"shard": 1, "shards": 2},
         "checkpoint": {"checkpoint": 1.0},
-        "scheduler": {"scheduler": "tcp://host:1"},
-        "ssat_solver": {"ssat_solver": "pysdd"},
+        "intervals.scheduler": {"options": {"intervals": {"scheduler": "tcp://host:1"}}},
+        "ssat.solver": {"options": {"ssat": {"solver": "pysdd"}}},
         "jobs": {"jobs": 1},
         "memory": {"memory": 1 << 30},
         "seed": {"seed": 1},

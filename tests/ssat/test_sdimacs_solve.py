@@ -97,8 +97,8 @@ def test_mistakes_exit_as_mistakes(file: Path) -> None:
 def test_options_of_other_files_are_refused(file: Path) -> None:
     assert run("solve", file, "--resume").exit_code == 2
     Path("a.job").write_bytes(b"")
-    refused = " ".join(run("solve", "a.job", "--ssat-solver", "pysdd").stderr.split())
-    assert "--ssat-solver is about files of sdimacs" in refused
+    refused = " ".join(run("solve", "a.job", "--set", "ssat.solver=pysdd").stderr.split())
+    assert "ssat.solver is about files of sdimacs" in refused
     assert "`a.job` is a file of interval-job" in refused
 
 
@@ -110,4 +110,4 @@ def test_the_api(file: Path) -> None:
     with pytest.raises(ValueError, match="timeout"):
         fairdsl.solve(file, timeout=0)
     with pytest.raises(fairdsl.SpecError, match=r"E0651|E0650"):
-        fairdsl.solve(file, ssat_solver="nobody-wrote-this")
+        fairdsl.solve(file, options={"ssat": {"solver": "nobody-wrote-this"}})

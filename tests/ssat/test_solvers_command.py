@@ -1,4 +1,4 @@
-"""``--ssat-solver`` on the command line, with programs that stand in for the solvers."""
+"""``ssat.solver`` on the command line, with programs that stand in for the solvers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def run(*arguments: str) -> Result:
 @pytest.mark.parametrize("solver", ["ssatABC", "SharpSSAT"])
 def test_a_file_is_answered_by_it(here: Path, solver: str) -> None:
     program = install(here, solver)
-    done = run("solve", "rule.sdimacs", "--ssat-solver", f"./{program.name}", "--json")
+    done = run("solve", "rule.sdimacs", "--set", f"ssat.solver=./{program.name}", "--json")
     assert done.exit_code == 0, done.output
     written = json.loads(done.stdout)
     assert written["value"]["low"] < 0.6 < written["value"]["high"] < 0.6 * (1 + 1e-5)
@@ -63,14 +63,14 @@ def test_a_file_is_answered_by_it(here: Path, solver: str) -> None:
 @pytest.mark.parametrize("behaviour", ["silent", "abort", "bounds"])
 def test_no_answer_is_unknown(here: Path, behaviour: str) -> None:
     install(here, "ssatABC", behaviour)
-    done = run("solve", "rule.sdimacs", "--ssat-solver", "./abc")
+    done = run("solve", "rule.sdimacs", "--set", "ssat.solver=./abc")
     assert done.exit_code == 3, done.output
     assert "from 0" in done.stdout
 
 
 def test_other_files_have_no_use_for_it(here: Path) -> None:
     Path("x.smt2").write_text("(check-sat)\n", encoding="utf-8")
-    done = run("solve", "x.smt2", "--ssat-solver", "pysdd")
+    done = run("solve", "x.smt2", "--set", "ssat.solver=pysdd")
     assert done.exit_code == 2
     assert "files of sdimacs" in done.stderr
 

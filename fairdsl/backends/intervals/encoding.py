@@ -26,7 +26,7 @@ class IntervalJob(Encoding):
     """Jobs for ``fairdsl solve``; their results become a verdict by ``fairdsl recover``."""
 
     name = "interval-job"
-    options = frozenset({"checkpoint", "jobs", "memory", "output", "resume", "scheduler", "shard"})
+    options = frozenset({"checkpoint", "intervals.scheduler", "jobs", "memory", "output", "resume", "shard"})
     meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
         {
             "solved by": "fairdsl solve FILE, or in shards: fairdsl solve FILE --shard 1/2 and --shard 2/2",

@@ -48,11 +48,11 @@ def unfitting_part(path: str, reason: str) -> Diagnostic:
 
 
 def no_cluster(address: str, reason: str) -> Diagnostic:
-    """``--scheduler`` that leads nowhere."""
+    """``intervals.scheduler`` that leads nowhere."""
     return Diagnostic(
         code="E0614",
         title=f"no Dask cluster can be used at `{address}`",
         notes=(reason,),
         why="a run on this machine alone would pass for one on the cluster",
-        help="start `dask scheduler` and workers that have `fairdsl[cluster]`, or leave out `--scheduler`",
+        help="start `dask scheduler` and workers that have `fairdsl[cluster]`, or leave out `intervals.scheduler`",
     )

@@ -53,7 +53,7 @@ class _Files(Encoding):
             "unknown": "a file without an answer leaves its number between 0 and 1",
         }
     )
-    options = frozenset({"memory", "output", "ssat_solver"})
+    options = frozenset({"memory", "output", "ssat.solver"})
     reads = frozenset({"ssat.pb_encoding"})
     _write: Callable[..., Written]
     _parse: Read

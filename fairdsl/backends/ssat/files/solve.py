@@ -16,6 +16,7 @@ from fairdsl.backends.encoding import Ended, Solved, Solving
 from fairdsl.backends.ssat.engine import Engine, Statistics
 from fairdsl.backends.ssat.errors import not_sdimacs
 from fairdsl.backends.ssat.instance import Instance
+from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.ssat.sdimacs import decimal_of, digits_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.numbers import above, below, nearest, ratio
@@ -152,7 +153,7 @@ def solve_value(path: Path, how: Solving, observer: Observer, read: Read) -> Sol
         what = f"byte {error.start + 1} is not UTF-8"
         raise DiagnosticError(not_sdimacs(str(path), what, None, "save it as plain text")) from error
     instance, factor = read(text, str(path))
-    solved = _solved(path, instance, how.ssat_solver, how.budget, observer)
+    solved = _solved(path, instance, how.budget.options[SsatOptions].solver, how.budget, observer)
     return replace(solved, low=solved.low * factor, high=solved.high * factor, notes=tuple(_notes(instance)))
 
 

@@ -75,7 +75,7 @@ class Printed:
 class Adapter(Protocol):
     """One solver: which instances it gets right, how it is called, and what its output means."""
 
-    #: As ``--ssat-solver`` names it.
+    #: As ``ssat.solver`` names it.
     name: str
     #: File names of its program, the first of them preferred; none for a library.
     programs: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Which solver ``--ssat-solver`` means, and where its program is."""
+"""Which solver ``ssat.solver`` means, and where its program is."""
 
 from __future__ import annotations
 
