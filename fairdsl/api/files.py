@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from fairdsl.api.paths import AnyPath, by_name
 from fairdsl.options import Given, Run, options_of
-from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -114,22 +113,17 @@ def prune(
         SpecError: the spec, the model's file or the data have mistakes, the file cannot be cut exactly, or the time was
             up.
     """
-    from fractions import Fraction
-
     from fairdsl.clock import Deadline, phase
+    from fairdsl.options.commands import Prune
     from fairdsl.pruning.run import prune_spec
 
-    if not 0 <= tolerance <= 1 or points < 1 or seed < 0:
-        raise ValueError("`tolerance` is a share from 0 to 1, `points` a positive number, `seed` a number from 0")
+    settings = Prune.naming({"tolerance": tolerance, "points": points, "seed": seed})
     with phase("pruning", Deadline.after(timeout)):
         return prune_spec(
             fspath(spec),
             model=model,
             models=by_name(models),
-            # A float is meant as it is written: 0.01 is one in a hundred.
-            tolerance=tolerance if isinstance(tolerance, Fraction) else read_number(str(tolerance)),
-            points=points,
-            seed=seed,
+            settings=settings,
             data=None if data is None else fspath(data),
             output=fspath(output),
         )

@@ -7,7 +7,6 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath
-from fairdsl.source.numbers import read_number
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -61,19 +60,24 @@ def repair(
         Every model that was tried, the comparison of the first with the best one, and the report on the new file.
 
     Raises:
-        SpecError: the spec, the table, the estimator or the folder have mistakes.
+        SpecError: the spec, the table, the estimator, the folder or what is set have mistakes.
     """
-    from fractions import Fraction
-
     from fairdsl.backends.contract import Silent
+    from fairdsl.options.commands import Repair
     from fairdsl.repairing import Settings, repair_spec
 
-    # Floats are meant as they are written: 0.005 is one in two hundred.
-    loss, near, sure, part = (read_number(str(number)) for number in (max_accuracy_loss, within, confidence, add))
-    if not (0 <= loss <= 1 and 0 < near < Fraction(1, 2) and 0 < sure < 1 and 0 < part <= 1):
-        raise ValueError("shares lie between 0 and 1, and `within` below 1/2")
-    if rounds < 1 or timeout <= 0 or seed < 0:
-        raise ValueError("`rounds` and `timeout` are positive, `seed` is a number from 0")
+    own = Repair.naming(
+        {
+            "recipe": recipe,
+            "rounds": rounds,
+            "max_accuracy_loss": max_accuracy_loss,
+            "within": within,
+            "confidence": confidence,
+            "add": add,
+            "seed": seed,
+            "timeout": timeout,
+        }
+    )
     return repair_spec(
         fspath(spec),
         property=property,
@@ -81,14 +85,14 @@ def repair(
         estimator=estimator,
         output=fspath(output),
         settings=Settings(
-            recipe=recipe,
-            rounds=rounds,
-            loss=loss,
-            within=near,
-            confidence=sure,
-            share=part,
-            seed=seed,
-            timeout=timeout,
+            recipe=own.recipe,
+            rounds=own.rounds,
+            loss=own.max_accuracy_loss,
+            within=own.within,
+            confidence=own.confidence,
+            share=own.add,
+            seed=own.seed,
+            timeout=own.timeout,
         ),
         observer=observer or Silent(),
     )

@@ -9,12 +9,15 @@ import click
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import nearest
 from fairdsl.options import Declared, Run, Section, declared
+from fairdsl.options.commands import COMMANDS
 from fairdsl.options.kinds import Switch
 from fairdsl.report.pages import OptionLine, OptionsPage
 
 __all__ = ["WithSettings", "options_about", "options_page", "print_options"]
 
 _ALL = "--all"
+#: Sections whose options are written as flags, and in no other way.
+_BY_FLAG = {Run.section, *(section.section for section in COMMANDS)}
 
 
 class WithSettings(click.Command):
@@ -61,8 +64,8 @@ def _write_section(formatter: click.HelpFormatter, section: type[Section], optio
 
 def _written(option: Declared) -> str:
     """As it is written on the command line."""
-    if option.section == "run":
-        return str(option.flag) if isinstance(option.kind, Switch) else f"{option.flag} {option.kind.metavar}"
+    if option.flag is not None and option.section in _BY_FLAG:
+        return option.flag if isinstance(option.kind, Switch) else f"{option.flag} {option.kind.metavar}"
     return f"{option.path}={option.kind.metavar}"
 
 
@@ -71,7 +74,7 @@ def options_about(topic: str) -> dict[type[Section], list[Declared]]:
     from fairdsl.plan.registry import sections
 
     found: dict[type[Section], list[Declared]] = {}
-    every: list[type[Section]] = [Run, *sections().values()]
+    every: list[type[Section]] = [Run, *sections().values(), *COMMANDS]
     for section in every:
         for each in declared(section):
             if topic in ("options", each.section, each.path, each.flag):

@@ -15,6 +15,7 @@ from fairdsl.options.kinds import Share, Switch
 
 __all__ = [
     "Seconds",
+    "command_options",
     "data_option",
     "engine_option",
     "jobs_option",
@@ -72,6 +73,18 @@ def engine_option(section: type[Section], name: str) -> Callable[[_Command], _Co
     option = _option(section, name)
     assert option.flag is not None, "it is declared with a flag"
     return _flag(option, option.flag, f"{section.section}_{name}")
+
+
+def command_options(section: type[Section]) -> Callable[[_Command], _Command]:
+    """The flags of all options of a command's own section; their values go by the names of its fields."""
+
+    def with_flags(command: _Command) -> _Command:
+        for option in reversed(declared(section)):
+            assert option.flag is not None, "a command's own options have flags"
+            command = _flag(option, option.flag, option.name)(command)
+        return command
+
+    return with_flags
 
 
 def _option(section: type[Section], name: str) -> Declared:

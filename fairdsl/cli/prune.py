@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.options import model_option, part, run_option, spec_argument, timeout_option
+from fairdsl.cli.options import command_options, model_option, spec_argument, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.terminal import output_style
+from fairdsl.options.commands import Prune
 
 if TYPE_CHECKING:
     from fairdsl.pruning.run import LayerCount, Pruned
@@ -28,23 +29,7 @@ __all__ = ["command"]
 )
 @spec_argument
 @click.option("--model-name", "model", metavar="NAME", help="The model to prune, where the spec has several.")
-@click.option(
-    "--tolerance",
-    callback=part,
-    default="1%",
-    show_default=True,
-    metavar="SHARE",
-    help="A unit goes if it is active for at most this share of the individuals drawn.",
-)
-@click.option(
-    "--points",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    metavar="N",
-    help="Individuals to draw, uniform over the domain.",
-)
-@run_option("seed")
+@command_options(Prune)
 @click.option(
     "--data",
     type=click.Path(dir_okay=False),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import fairdsl
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import part, run_option, share, shares, spec_argument
+from fairdsl.cli.options import command_options, spec_argument
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
 from fairdsl.clock import unbroken
-from fairdsl.options.kinds import Share
+from fairdsl.options.commands import Repair
 
 if TYPE_CHECKING:
     from fairdsl.repairing import Repaired
@@ -23,10 +22,6 @@ __all__ = ["command"]
 
 #: The exit code of a verdict that is not known (``report.model.ExitCode``).
 _NOT_IMPROVED = 3
-
-
-#: How close an estimate of a share may be asked to come.
-_near = shares(Share(above=True, below=True, most=Fraction(1, 2)))
 
 
 @click.command(
@@ -59,51 +54,7 @@ _near = shares(Share(above=True, below=True, most=Fraction(1, 2)))
     help="The folder to write, which is new or empty.",
 )
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
-@click.option(
-    "--recipe", default="portfolio", show_default=True, metavar="NAME", help="Which rows to add; see docs/repair.md."
-)
-@click.option(
-    "--rounds",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="How often to try each recipe.",
-)
-@click.option(
-    "--max-accuracy-loss",
-    callback=part,
-    default="0.5%",
-    show_default=True,
-    metavar="SHARE",
-    help="What may be lost of the first model's accuracy.",
-)
-@click.option(
-    "--within",
-    callback=_near,
-    default="0.1%",
-    show_default=True,
-    metavar="SHARE",
-    help="How close an estimate of the rate has to come, where it is not exact.",
-)
-@click.option(
-    "--confidence",
-    callback=share,
-    default="95%",
-    show_default=True,
-    metavar="SHARE",
-    help="Of all estimates of the rate together.",
-)
-@click.option(
-    "--add",
-    callback=share,
-    default="10%",
-    show_default=True,
-    metavar="SHARE",
-    help="How many rows a recipe that searches adds in the first round, of those that are trained on.",
-)
-@run_option("seed")
-@run_option("timeout", default=600.0, help="Time limit in seconds for all rounds.")
+@command_options(Repair)
 @printer_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:

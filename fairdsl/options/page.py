@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fairdsl.options.commands import COMMANDS
 from fairdsl.options.declare import Section, declared
 from fairdsl.options.run import Run
 
@@ -12,12 +13,14 @@ __all__ = ["page"]
 _INTRODUCTION = """\
 # Options
 
-What can be set for `fairdsl check`, and of backends for `fairdsl compile`, too. This page is generated from the
-declarations (`fairdsl/options/run.py`, and the file `options.py` in the folder of each backend); `fairdsl explain
-options` prints the same, and `fairdsl explain smt.trust_milp` explains one of them.
+What can be set for `fairdsl check`, of backends for `fairdsl compile` and `fairdsl solve`, too, and for `fairdsl
+repair` and `fairdsl prune`. This page is generated from the declarations (`run.py` and `commands.py` in
+`fairdsl/options`, and the file `options.py` in the folder of each backend); `fairdsl explain options` prints the same,
+and `fairdsl explain smt.trust_milp` explains one of them.
 
 On the command line an option with a flag is written as the flag, every other one as `--set SECTION.NAME=VALUE`, as
-often as needed. In Python the options of a run are keywords, and those of backends go by section:
+often as needed. In Python the options of a run, of `repair` and of `prune` are keywords, and those of backends go by
+section:
 
 ```python
 import fairdsl
@@ -38,7 +41,7 @@ What does not exist or does not fit is an error in both ([E0660](errors/E0660.md
 def page(sections: Iterable[type[Section]]) -> str:
     """The whole page, with the sections in this order behind that of every run."""
     parts = [_INTRODUCTION]
-    every: list[type[Section]] = [Run, *sections]
+    every: list[type[Section]] = [Run, *sections, *COMMANDS]
     for section in every:
         heading = (section.__doc__ or "").split("\n")[0].rstrip(".")
         parts.append(f"\n## `{section.section}`\n\n{heading}.\n\n{_table(section)}")

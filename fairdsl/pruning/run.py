@@ -16,6 +16,7 @@ from fairdsl.ir.declaration import FileSource
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.model import Model
 from fairdsl.numerics.narrow import narrow
+from fairdsl.options.commands import Prune
 from fairdsl.pruning import errors
 from fairdsl.pruning.accuracy import Accuracy, Disagreement, accuracy, disagreement
 from fairdsl.pruning.onnx_file import Written, write_onnx
@@ -94,9 +95,7 @@ def prune_spec(
     *,
     model: str | None,
     models: Mapping[str, str],
-    tolerance: Fraction,
-    points: int,
-    seed: int,
+    settings: Prune,
     data: str | None,
     output: str,
 ) -> Pruned:
@@ -104,6 +103,7 @@ def prune_spec(
 
     Raises DiagnosticError for mistakes in the spec, its files and the data.
     """
+    tolerance, points, seed = settings.tolerance, settings.points, settings.seed
     spec, _ = front_end(path)
     name = _chosen(spec, model)
     loaded, about_models = load_models(spec, models, only=frozenset({name}))

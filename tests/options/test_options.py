@@ -18,6 +18,7 @@ from fairdsl.backends.smt.options import Order, Partition, SmtOptions
 from fairdsl.backends.ssat.options import Groups, PbEncoding, SsatOptions
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.options import Options, Run, Section, declared, option, options_of, split_settings
+from fairdsl.options.commands import COMMANDS
 from fairdsl.options.kinds import Kind, OneOf, Seconds, Share, Size, SizeOr, Switch, Text, Whole
 from fairdsl.plan.registry import BACKENDS, engine_of, sections
 
@@ -148,7 +149,7 @@ def test_every_section_is_found_by_its_name_and_belongs_to_a_backend() -> None:
 
 
 def test_every_option_explains_itself() -> None:
-    for section in (Run, *sections().values()):
+    for section in (Run, *sections().values(), *COMMANDS):
         assert section.__doc__
         section()  # its defaults fit each other
         for each in declared(section):
@@ -177,6 +178,13 @@ def test_every_option_is_read_by_its_engine() -> None:
         assert not [each.path for each in declared(section) if each.name not in read]
     read = {name for file in package.rglob("*.py") if file.parent.name != "options" for name in _attributes(file)}
     assert not [each.name for each in declared(Run) if each.name not in read | _attributes(package / "options/run.py")]
+
+
+def test_functions_have_the_defaults_of_their_commands() -> None:
+    for section in COMMANDS:
+        taken = inspect.signature(getattr(fairdsl, section.section)).parameters
+        for each in declared(section):
+            assert each.read(taken[each.name].default) == each.default, each.path
 
 
 def _attributes(file: Path) -> set[str]:

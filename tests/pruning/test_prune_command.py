@@ -223,7 +223,7 @@ def test_wrong_data_leave_no_file(folder: Path) -> None:
 def test_tolerances_that_are_no_shares(share: str) -> None:
     result = run("prune", "spec.fair", "--tolerance", share, "-o", "small.onnx")
     assert result.exit_code == 2
-    assert "is not a share" in result.stderr
+    assert "takes a share from 0 to 100%" in result.stderr
 
 
 def test_a_network_without_hidden_units_is_refused(folder: Path) -> None:
