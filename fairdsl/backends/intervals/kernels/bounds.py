@@ -7,7 +7,7 @@ units fixed by a split contribute exact half-spaces. The first layer with open u
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -29,7 +29,7 @@ from fairdsl.backends.intervals.kernels.vectors import add_multiple
 __all__ = ["compose", "relax", "row_bound"]
 
 
-@inlined
+@part
 def _first_layer(layers: Layers, paths: Paths, forms: Forms, comparison: int, count: int) -> None:
     shared = layers.widths[0]
     first_move = paths.move_start[comparison]
@@ -46,7 +46,7 @@ def _first_layer(layers: Layers, paths: Paths, forms: Forms, comparison: int, co
         forms.reach[0, p] = reach
 
 
-@inlined
+@part
 def _fix_by_range(
     layers: Layers,
     units: Units,
@@ -93,7 +93,7 @@ def _fix_by_range(
     return in_force
 
 
-@inlined
+@part
 def _tighten(layers: Layers, units: Units, unit: int, low: float, high: float) -> bool:
     """Take over a unit's bounds; whether it stays open, between two lines."""
     units.below[unit] = low
@@ -111,7 +111,7 @@ def _tighten(layers: Layers, units: Units, unit: int, low: float, high: float) -
     return True
 
 
-@inlined
+@part
 def _fix_within(
     layers: Layers,
     units: Units,
@@ -150,7 +150,7 @@ def _fix_within(
     return still_open
 
 
-@inlined
+@part
 def _next_forms(layers: Layers, units: Units, forms: Forms, layer: int, side: int, count: int) -> None:
     """The exact forms of the layer above one whose units are all fixed."""
     other = 1 - side
@@ -177,7 +177,7 @@ def _next_forms(layers: Layers, units: Units, forms: Forms, layer: int, side: in
         forms.reach[other, r] = reach
 
 
-@exact
+@part
 def compose(
     layers: Layers,
     paths: Paths,
@@ -211,7 +211,7 @@ def compose(
     return layer, side, in_force
 
 
-@inlined
+@part
 def _substitute(
     layers: Layers, units: Units, back: Floats, top: int, frontier: int, lower: bool, offset: float, record: bool
 ) -> float:
@@ -252,7 +252,7 @@ def _substitute(
     return offset
 
 
-@inlined
+@part
 def row_bound(
     layers: Layers,
     units: Units,
@@ -288,7 +288,7 @@ def row_bound(
     return offset
 
 
-@exact
+@part
 def relax(
     layers: Layers,
     units: Units,

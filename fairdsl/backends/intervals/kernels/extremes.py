@@ -7,7 +7,7 @@ come from any search; here each half-space gets one exact line search, newest fi
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import Box, Floats, Halves
 
 __all__ = ["INFEASIBLE", "greatest", "least", "least_within"]
@@ -17,7 +17,7 @@ INFEASIBLE = 1e300
 _BISECTIONS = 14
 
 
-@exact
+@part
 def least(box: Box, form: Floats, start: int, stop: int) -> float:
     """The least value of the part ``start:stop`` of ``form @ x``; groups must not be cut."""
     value = 0.0
@@ -36,7 +36,7 @@ def least(box: Box, form: Floats, start: int, stop: int) -> float:
     return value + best
 
 
-@exact
+@part
 def greatest(box: Box, form: Floats, start: int, stop: int) -> float:
     """The greatest value of the part ``start:stop`` of ``form @ x``; groups must not be cut."""
     value = 0.0
@@ -55,7 +55,7 @@ def greatest(box: Box, form: Floats, start: int, stop: int) -> float:
     return value + best
 
 
-@exact
+@part
 def _slope_at(box: Box, form: Floats, half: Floats, beta: float, count: int) -> float:
     """``half @ x`` at a minimiser x of ``(form - beta half) @ x``."""
     value = 0.0
@@ -78,7 +78,7 @@ def _slope_at(box: Box, form: Floats, half: Floats, beta: float, count: int) -> 
     return value + chosen
 
 
-@exact
+@part
 def _by_breakpoints(box: Box, form: Floats, half: Floats, offset: float, count: int) -> float:
     """The multiplier where the concave dual is greatest; 0: none is needed, negative: it grows for ever."""
     deficit = -offset
@@ -102,7 +102,7 @@ def _by_breakpoints(box: Box, form: Floats, half: Floats, offset: float, count: 
     return last
 
 
-@exact
+@part
 def _by_bisection(box: Box, form: Floats, half: Floats, offset: float, count: int) -> float:
     """The same where breakpoints are those of lower envelopes (tables, simplices): close is good enough."""
     if _slope_at(box, form, half, 0.0, count) + offset >= 0.0:
@@ -130,7 +130,7 @@ def _by_bisection(box: Box, form: Floats, half: Floats, offset: float, count: in
     return high
 
 
-@exact
+@part
 def least_within(
     box: Box, halves: Halves, in_force: int, form: Floats, offset: float, count: int, error: float, plain: bool
 ) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE
 from fairdsl.backends.intervals.kernels.law import width_of
 from fairdsl.backends.intervals.kernels.layout import (
@@ -29,7 +29,7 @@ __all__ = ["choose_fibres", "slopes_of_row"]
 _LEAST_LENGTH = 1e-200
 
 
-@exact
+@part
 def slopes_of_row(
     layers: Layers,
     units: Units,
@@ -84,7 +84,7 @@ def slopes_of_row(
     return reach if reach > 0.0 else _entered(layers, units, forms, row, r, frontier, side)
 
 
-@exact
+@part
 def _entered(layers: Layers, units: Units, forms: Forms, row: Row, r: int, frontier: int, side: int) -> float:
     """1 where some path enters row r by the network's structure, with no sum that could cancel; otherwise 0."""
     here, above = row.next_low, row.next_high
@@ -103,7 +103,7 @@ def _entered(layers: Layers, units: Units, forms: Forms, row: Row, r: int, front
     return float(here[r])
 
 
-@inlined
+@part
 def _through(layers: Layers, units: Units, unit: int, low: float, high: float) -> tuple[float, float]:
     """A slope's interval behind a unit."""
     phase = units.phase[unit]
@@ -115,7 +115,7 @@ def _through(layers: Layers, units: Units, unit: int, low: float, high: float) -
     return low, high
 
 
-@inlined
+@part
 def _to_ends(layers: Layers, row: Row, count: int, first_move: int) -> None:
     """From middle and radius to ends, with the slopes' rounding error."""
     shared = layers.widths[0]
@@ -127,7 +127,7 @@ def _to_ends(layers: Layers, row: Row, count: int, first_move: int) -> None:
         row.slope_high[i] = middle + radius
 
 
-@inlined
+@part
 def _path_variation(box: Box, row: Row, shared: int, count: int) -> float:
     """How much a row can vary along the path: the diameter of each simplex under the slopes' intervals."""
     total = 0.0
@@ -148,7 +148,7 @@ def _path_variation(box: Box, row: Row, shared: int, count: int) -> float:
     return total + highest - lowest
 
 
-@exact
+@part
 def choose_fibres(shape: Shape, law: Law, box: Box, row: Row, shared: int, count: int) -> tuple[int, int, float, float]:
     """(the number with the widest span, the one with the smallest share of zeros a fibre, zeros of both)."""
     path = _path_variation(box, row, shared, count)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import greatest, least
 from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box, Floats, Law, Shape
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
@@ -26,7 +26,7 @@ _LEAST_STEP = 1e-290
 _LEAST_MASS, _SURE_MASS, _LEAST_SHARE = 1e-200, 1e-180, 1e-270
 
 
-@exact
+@part
 def measure_spans(shape: Shape, law: Law, box: Box, mean: Floats) -> None:
     """Least and greatest contribution of every attribute to ``mean @ x``."""
     for attribute in range(len(shape.kinds)):
@@ -36,7 +36,7 @@ def measure_spans(shape: Shape, law: Law, box: Box, mean: Floats) -> None:
         law.span_high[attribute] = greatest(box, mean, start, stop)
 
 
-@exact
+@part
 def width_of(shape: Shape, box: Box, attribute: int) -> float:
     """How many values a contiguous number has in the box (for reals: what length)."""
     start = shape.first[attribute]
@@ -44,7 +44,7 @@ def width_of(shape: Shape, box: Box, attribute: int) -> float:
     return width + 1.0 if shape.kinds[attribute] == LATTICE else width
 
 
-@exact
+@part
 def _order(law: Law, left_out: int) -> tuple[int, float]:
     """The attributes that vary in the sum, narrowest first, and the sum of their ranges."""
     count = 0
@@ -66,7 +66,7 @@ def _order(law: Law, left_out: int) -> tuple[int, float]:
     return count, total
 
 
-@exact
+@part
 def _place_table(box: Box, law: Law, mean: Floats, start: int, stop: int, low: float, step: float) -> tuple[int, float]:
     """A table's own law on the grid; entries and the error of placing."""
     count = 0
@@ -84,7 +84,7 @@ def _place_table(box: Box, law: Law, mean: Floats, start: int, stop: int, low: f
     return count, error
 
 
-@exact
+@part
 def _place_number(law: Law, slope: float, values: float, span: float, step: float, real: bool) -> tuple[int, float]:
     """A contiguous number's own law on the grid; entries and the error of placing."""
     last_cell = math.floor(span / step + 0.5)
@@ -114,7 +114,7 @@ def _place_number(law: Law, slope: float, values: float, span: float, step: floa
     return entries, 0.5 * step
 
 
-@exact
+@part
 def law_without(
     shape: Shape, law: Law, box: Box, mean: Floats, left_out: int, cells: int
 ) -> tuple[int, int, float, float, float]:
@@ -167,7 +167,7 @@ def law_without(
     return side, top, step, spread, lowest
 
 
-@exact
+@part
 def _values_up_to(position: float, width: float, real: bool) -> float:
     """How many of a contiguous number's values are at most ``position`` (for reals: what length)."""
     if real:
@@ -177,7 +177,7 @@ def _values_up_to(position: float, width: float, real: bool) -> float:
     return 0.0 if position < 0.0 else math.floor(position) + 1.0
 
 
-@exact
+@part
 def _values_below(position: float, width: float, real: bool) -> float:
     """How many values are less than ``position``."""
     if real:
@@ -187,7 +187,7 @@ def _values_below(position: float, width: float, real: bool) -> float:
     return 0.0 if position <= 0.0 else float(math.ceil(position))
 
 
-@exact
+@part
 def _cells_between(first: float, last: float, top: int) -> tuple[int, int]:
     """The cells from ``first`` to ``last`` as a range; both may be far beyond any integer."""
     if first > top or last < 0.0:
@@ -197,7 +197,7 @@ def _cells_between(first: float, last: float, top: int) -> tuple[int, int]:
     return start, stop + 1
 
 
-@exact
+@part
 def mass_touching(
     masses: Floats,
     top: int,
@@ -230,7 +230,7 @@ def mass_touching(
     return min(1.0, mass / width * (1.0 + 1e-9))
 
 
-@exact
+@part
 def mass_inside(
     masses: Floats, top: int, step: float, slope: float, width: float, real: bool, low: float, high: float
 ) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.intervals.kernels.records import by_reference
 from fairdsl.backends.intervals.task import AttributeKind
 
 __all__ = [
@@ -19,9 +20,11 @@ __all__ = [
     "REAL",
     "TABLE",
     "Box",
+    "FloatRows",
     "Floats",
     "Forms",
     "Halves",
+    "IntegerRows",
     "Integers",
     "Law",
     "Layers",
@@ -37,6 +40,9 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+#: The same with two dimensions.
+FloatRows = Annotated[Floats, 2]
+IntegerRows = Annotated[Integers, 2]
 
 LATTICE, TABLE, REAL = int(AttributeKind.LATTICE), int(AttributeKind.TABLE), int(AttributeKind.REAL)
 
@@ -60,8 +66,8 @@ class Layers(NamedTuple):
     unit: Integers
     slope: Floats
     curve: Integers
-    rivals: Integers
-    margin: Floats
+    rivals: IntegerRows
+    margin: FloatRows
     error: Floats
     steep: Floats
     error32: Floats
@@ -73,11 +79,11 @@ class Paths(NamedTuple):
     ``corners``: whether all vertices of a path are compared assignments.
     """
 
-    origin: Floats
-    moves: Floats
+    origin: FloatRows
+    moves: FloatRows
     move_start: Integers
     simplex: Integers
-    groups: Floats
+    groups: FloatRows
     group_start: Integers
     corners: NDArray[np.bool_]
 
@@ -138,15 +144,15 @@ class Units(NamedTuple):
 class Forms(NamedTuple):
     """Exact affine forms of two layers at a time; ``reach``: 1 where paths can enter, otherwise 0."""
 
-    form: Floats  # [2, widest, coordinates]
-    offset: Floats  # [2, widest]
-    reach: Floats  # [2, widest]
+    form: Annotated[Floats, 3]  # [2, widest, coordinates]
+    offset: FloatRows  # [2, widest]
+    reach: FloatRows  # [2, widest]
 
 
 class Halves(NamedTuple):
     """The half-spaces in force: ``form[j] @ x + offset[j] >= 0``."""
 
-    form: Floats
+    form: FloatRows
     offset: Floats
 
 
@@ -154,9 +160,9 @@ class Scratch(NamedTuple):
     """Vectors that kernels overwrite: named after what they hold; ``trial`` is a form on trial."""
 
     trial: Floats
-    back: Floats  # [layers + 1, widest] coefficients on their way down
-    influence: Floats  # [2, widest]
-    hidden: Floats  # [2, widest]
+    back: FloatRows  # [layers + 1, widest] coefficients on their way down
+    influence: FloatRows  # [2, widest]
+    hidden: FloatRows  # [2, widest]
     beaten: NDArray[np.int8]
     position: NDArray[np.int32]
 
@@ -176,7 +182,7 @@ class Row(NamedTuple):
 class Law(NamedTuple):
     """The law of a weighted sum while it is built; ``span_low/high``: each attribute's contribution."""
 
-    mass: Floats  # [2, cells]
+    mass: FloatRows  # [2, cells]
     shift: Integers
     weight: Floats
     order: Integers
@@ -191,7 +197,7 @@ class Regions(NamedTuple):
     (``total``: or by its parts' together); ``split`` is the unit to cut by next (-1: none).
     """
 
-    phase: NDArray[np.int8]
+    phase: Annotated[NDArray[np.int8], 2]
     parent: Integers
     share: Floats
     share32: Floats
@@ -211,3 +217,6 @@ class Work(NamedTuple):
     law: Law
     regions: Regions
     result: Floats
+
+
+by_reference(Layers, Paths, Shape, Net, Box, Units, Forms, Halves, Scratch, Row, Law, Regions, Work)

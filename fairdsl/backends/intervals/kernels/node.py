@@ -11,7 +11,7 @@ the score is monotone in a number with slope at least s, two zeros of one fibre 
 from __future__ import annotations
 
 from fairdsl.backends.intervals.kernels.bounds import compose, relax, row_bound
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
 from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans, width_of
@@ -23,7 +23,7 @@ __all__ = ["FALSIFIED", "FRONTIER", "IN_FORCE", "VIOLATING", "VIOLATING32", "ana
 VIOLATING, FALSIFIED, VIOLATING32, FRONTIER, IN_FORCE = 0, 1, 2, 3, 4
 
 
-@exact
+@part
 def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
     """Fill ``work.result`` for the node in ``work.box`` and ``work.units``."""
     first_move = net.paths.move_start[comparison]
@@ -64,7 +64,7 @@ def analyse(net: Net, work: Work, comparison: int, cells: int) -> None:
         _shares(net, work, frontier, side, count, in_force, first_move, corners, cells)
 
 
-@inlined
+@part
 def _shares(
     net: Net,
     work: Work,
@@ -107,7 +107,7 @@ def _shares(
     work.result[VIOLATING32] = min(1.0, max(violating, violating32))
 
 
-@exact
+@part
 def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in_force: int) -> tuple[float, float]:
     """Least and greatest value of a row on the region, outward; low > high: the region is empty.
 
@@ -134,7 +134,7 @@ def _ends(net: Net, work: Work, r: int, frontier: int, side: int, count: int, in
     return low - error + layers.margin[r, 0], high + error + layers.margin[r, 1]
 
 
-@inlined
+@part
 def _row_shares(
     net: Net, work: Work, r: int, frontier: int, side: int, count: int, in_force: int, first_move: int, cells: int
 ) -> tuple[float, float, float]:
@@ -165,7 +165,7 @@ def _row_shares(
     return _read_strips(net, work, below, above, error32, decided, count, cells)
 
 
-@inlined
+@part
 def _read_strips(
     net: Net,
     work: Work,

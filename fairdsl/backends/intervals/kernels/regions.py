@@ -9,7 +9,7 @@ whole box).
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import OFF_BY_SPLIT, ON_BY_SPLIT, OPEN, Layers, Net, Regions, Units, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, FRONTIER, IN_FORCE, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.vectors import copy_into
@@ -19,7 +19,7 @@ __all__ = ["cut_into_regions"]
 _MOST_HALVES = 24
 
 
-@inlined
+@part
 def _next_cut(layers: Layers, units: Units, frontier: int) -> int:
     """The frontier's open unit whose relaxation costs most; -1: none, the row is exact on the region."""
     if frontier == 0 or frontier == len(layers.widths) - 1:
@@ -34,7 +34,7 @@ def _next_cut(layers: Layers, units: Units, frontier: int) -> int:
     return chosen
 
 
-@inlined
+@part
 def _note(net: Net, work: Work, region: int) -> None:
     """Take over what :func:`analyse` found about a region."""
     regions = work.regions
@@ -46,7 +46,7 @@ def _note(net: Net, work: Work, region: int) -> None:
         regions.split[region] = _next_cut(net.layers, work.units, int(work.result[FRONTIER]))
 
 
-@inlined
+@part
 def _heaviest(regions: Regions, count: int) -> int:
     chosen = -1
     for region in range(count):
@@ -55,7 +55,7 @@ def _heaviest(regions: Regions, count: int) -> int:
     return chosen
 
 
-@inlined
+@part
 def _total(regions: Regions, share, count: int) -> float:  # type: ignore[no-untyped-def]
     """The whole box's share: each region's own or its parts' together, the less."""
     for region in range(count):
@@ -70,7 +70,7 @@ def _total(regions: Regions, share, count: int) -> float:  # type: ignore[no-unt
     return float(min(share[0], regions.total[0]) if count > 1 else share[0])
 
 
-@exact
+@part
 def cut_into_regions(net: Net, work: Work, comparison: int, limit: int, cells: int) -> int:
     """Sharpen the shares of the box that was just analysed; returns how many analyses that took.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import REAL, TABLE, Floats, Integers, Net, Work
+from fairdsl.backends.intervals.kernels.records import by_reference
 from fairdsl.backends.intervals.kernels.vectors import copy_into
 
 __all__ = [
@@ -51,11 +52,11 @@ class Tree(NamedTuple):
     axis: NDArray[np.int32]
     at: NDArray[np.int32]
     slot: Integers
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    path_low: NDArray[np.float32]
-    path_high: NDArray[np.float32]
-    phase: NDArray[np.int8]
+    low: Annotated[NDArray[np.int32], 2]
+    high: Annotated[NDArray[np.int32], 2]
+    path_low: Annotated[NDArray[np.float32], 2]
+    path_high: Annotated[NDArray[np.float32], 2]
+    phase: Annotated[NDArray[np.int8], 2]
     comparison: NDArray[np.int32]
     split: NDArray[np.int32]
     cut: NDArray[np.int32]
@@ -65,13 +66,15 @@ class Tree(NamedTuple):
     key: Floats
 
 
+by_reference(Tree)
+
 NODES, SLOTS, FREE, HEAP, EVALUATED, REGIONS, CHOOSE_AT = range(7)
 COUNTS = 7
 #: Split code of a root that has not been looked at.
 UNSEEN = -2
 
 
-@exact
+@part
 def take_slot(tree: Tree) -> int:
     """A slot that nobody holds; there must be room for one."""
     if tree.counts[FREE] > 0:
@@ -81,7 +84,7 @@ def take_slot(tree: Tree) -> int:
     return int(tree.counts[SLOTS] - 1)
 
 
-@exact
+@part
 def load_slot(net: Net, work: Work, tree: Tree, slot: int) -> None:
     """Bring a slot's box, path and phases into the scratch space."""
     box, shape = work.box, net.shape
@@ -101,7 +104,7 @@ def load_slot(net: Net, work: Work, tree: Tree, slot: int) -> None:
     copy_into(work.units.phase, tree.phase[slot])
 
 
-@inlined
+@part
 def _load_path(net: Net, work: Work, tree: Tree, slot: int) -> None:
     box, paths = work.box, net.paths
     first = paths.move_start[tree.comparison[slot]]
@@ -115,7 +118,7 @@ def _load_path(net: Net, work: Work, tree: Tree, slot: int) -> None:
         box.group[i] = 2 * paths.simplex[move] + 1 if before or behind else -1
 
 
-@exact
+@part
 def copy_slot(tree: Tree, source: int, target: int) -> None:
     """Make one slot like another."""
     copy_into(tree.low[target], tree.low[source])
@@ -128,7 +131,7 @@ def copy_slot(tree: Tree, source: int, target: int) -> None:
     tree.cut[target] = tree.cut[source]
 
 
-@exact
+@part
 def note_split(net: Net, tree: Tree, node: int, slot: int, code: int) -> None:
     """Write down by what a node is split: the way to every box leads over these."""
     tree.axis[node] = code
@@ -137,7 +140,7 @@ def note_split(net: Net, tree: Tree, node: int, slot: int, code: int) -> None:
         tree.at[node] = tree.low[slot, code] + (tree.high[slot, code] - tree.low[slot, code]) // 2
 
 
-@exact
+@part
 def cut_slot(net: Net, tree: Tree, slot: int, code: int, upper: bool) -> None:
     """Restrict a slot to one side of a split."""
     attributes = len(net.shape.kinds)
@@ -161,7 +164,7 @@ def cut_slot(net: Net, tree: Tree, slot: int, code: int, upper: bool) -> None:
             tree.mass[slot] *= (middle - low + 1) / size
 
 
-@exact
+@part
 def units_of(net: Net, tree: Tree, slot: int, limit: int) -> int:
     """How many units a box has, as far as ``limit``; reals have no end of them."""
     count = 1

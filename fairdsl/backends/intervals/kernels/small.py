@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import TABLE, Floats, Layers, Net, Paths, Shape, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32
 from fairdsl.backends.intervals.kernels.units import activate
@@ -13,7 +13,7 @@ __all__ = ["count_box"]
 _SURE, _NEVER, _DOUBT = 1, 0, 2
 
 
-@exact
+@part
 def count_box(net: Net, work: Work, low, high, comparison: int) -> None:  # type: ignore[no-untyped-def]
     """Shares of a box of lattice and table positions by evaluation, into ``work.result``.
 
@@ -46,7 +46,7 @@ def count_box(net: Net, work: Work, low, high, comparison: int) -> None:  # type
     work.result[VIOLATING32] = max(maybe, maybe32) / units
 
 
-@inlined
+@part
 def _unit(net: Net, work: Work, position, comparison: int) -> tuple[int, int]:  # type: ignore[no-untyped-def]
     """Whether one unit is treated unfairly: for exact arithmetic and for the deployed float32 file."""
     decided = -1
@@ -68,7 +68,7 @@ def _unit(net: Net, work: Work, position, comparison: int) -> tuple[int, int]:  
     return (_DOUBT if doubt else _NEVER), (_DOUBT if doubt or doubt32 else _NEVER)
 
 
-@inlined
+@part
 def _evaluate(layers: Layers, paths: Paths, shape: Shape, hidden: Floats, position, group: int) -> None:  # type: ignore[no-untyped-def]
     """All rows of one individual into ``hidden[0]``."""
     last = len(layers.widths) - 1
@@ -94,7 +94,7 @@ def _evaluate(layers: Layers, paths: Paths, shape: Shape, hidden: Floats, positi
             hidden[0, p] = hidden[1, p]
 
 
-@inlined
+@part
 def _winner(net: Net, work: Work, in_float32: bool) -> tuple[int, bool]:
     """The outcome of the rows in ``hidden[0]``, and whether it is in doubt; for one row 1 where it is granted."""
     layers = net.layers

@@ -5,7 +5,7 @@ That is influence x gap x range. Where partners are relaxed, the segments of the
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import (
     LATTICE,
     OFF,
@@ -27,7 +27,7 @@ __all__ = ["NOTHING", "choose_split"]
 NOTHING = -1
 
 
-@inlined
+@part
 def _influences(layers: Layers, units: Units, value: Floats) -> None:
     """Gap caused by each coordinate, per unit of the coordinate, into ``value[0]``.
 
@@ -48,7 +48,7 @@ def _influences(layers: Layers, units: Units, value: Floats) -> None:
         _pass_down(layers, units, value, layer, False)
 
 
-@exact
+@part
 def _pass_down(layers: Layers, units: Units, value: Floats, layer: int, record: bool) -> None:
     """One layer down; ``record`` stores gaps, otherwise they are added on the way."""
     below = layers.widths[layer - 1]
@@ -81,7 +81,7 @@ def _pass_down(layers: Layers, units: Units, value: Floats, layer: int, record: 
         value[0, q] = value[1, q]
 
 
-@exact
+@part
 def choose_split(net: Net, work: Work, comparison: int) -> int:
     """The code of the attribute (or, where partners are relaxed, the move) to cut the analysed box by."""
     shape, box, mean = net.shape, work.box, work.row.mean
@@ -117,7 +117,7 @@ def choose_split(net: Net, work: Work, comparison: int) -> int:
     return chosen
 
 
-@inlined
+@part
 def _relaxed_move(net: Net, work: Work, mean: Floats, comparison: int, best: float, chosen: int) -> int:
     """A segment of the path, where splitting one is worth more than ``best``."""
     first = net.paths.move_start[comparison]

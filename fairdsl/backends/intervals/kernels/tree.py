@@ -7,7 +7,7 @@ both are kept. Only open nodes and those with surely unfair units keep their box
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact, inlined
+from fairdsl.backends.intervals.kernels.compiled import exact, part
 from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.regions import cut_into_regions
@@ -37,7 +37,7 @@ __all__ = ["expand", "totals"]
 _LEAST = 1e-300
 
 
-@inlined
+@part
 def _push(tree: Tree, node: int, key: float) -> None:
     place = tree.counts[HEAP]
     tree.counts[HEAP] += 1
@@ -52,7 +52,7 @@ def _push(tree: Tree, node: int, key: float) -> None:
     tree.heap[place] = node
 
 
-@inlined
+@part
 def _pop(tree: Tree) -> int:
     top = tree.heap[0]
     tree.counts[HEAP] -= 1
@@ -76,7 +76,7 @@ def _pop(tree: Tree) -> int:
     return int(top)
 
 
-@inlined
+@part
 def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, cells: int, most: float) -> None:
     """Evaluate a node; keep its box and queue it where something is left to decide.
 
@@ -98,7 +98,7 @@ def _settle(net: Net, work: Work, tree: Tree, node: int, slot: int, small: int, 
     _queue(work, tree, node, slot, most)
 
 
-@inlined
+@part
 def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None:
     """Settle a small box by evaluation; what its bounds already decided stays decided."""
     violating = work.result[VIOLATING]
@@ -110,13 +110,13 @@ def _count(net: Net, work: Work, tree: Tree, slot: int, comparison: int) -> None
     work.result[VIOLATING32] = max(work.result[VIOLATING], min(violating32, work.result[VIOLATING32]))
 
 
-@inlined
+@part
 def _part(mass: float, share: float) -> float:
     """At most this share of a mass: never nothing of something, even where the product underflows."""
     return max(mass * share, _LEAST) if share > 0.0 else 0.0
 
 
-@inlined
+@part
 def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
     """Take over the shares in ``work.result``; queue the node, or give its slot back where all is decided."""
     mass = tree.mass[slot]
@@ -133,7 +133,7 @@ def _queue(work: Work, tree: Tree, node: int, slot: int, most: float) -> None:
         tree.counts[FREE] += 1
 
 
-@inlined
+@part
 def _cut_open(net: Net, work: Work, tree: Tree, node: int, slot: int, limit: int, cells: int, most: float) -> None:
     """Cut an open node's box into regions and queue it again with what is left."""
     comparison = tree.comparison[slot]

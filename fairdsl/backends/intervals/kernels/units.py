@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import part
 
 __all__ = ["activate", "derivative_range", "line_above", "line_below"]
 
@@ -17,7 +17,7 @@ _SIGMOID = 1
 _MARGIN = 1e-12
 
 
-@exact
+@part
 def activate(z: float, slope: float, curve: int) -> float:
     """The unit's value."""
     if curve == 0:
@@ -27,13 +27,13 @@ def activate(z: float, slope: float, curve: int) -> float:
     return math.tanh(z)
 
 
-@exact
+@part
 def _derivative(z: float, curve: int) -> float:
     value = activate(z, 0.0, curve)
     return value * (1.0 - value) if curve == _SIGMOID else 1.0 - value * value
 
 
-@exact
+@part
 def derivative_range(low: float, high: float, slope: float, curve: int) -> tuple[float, float]:
     """The least and greatest derivative of an open unit on [low, high]."""
     if curve == 0:
@@ -43,7 +43,7 @@ def derivative_range(low: float, high: float, slope: float, curve: int) -> tuple
     return max(0.0, ends - _MARGIN), _derivative(nearest, curve) + _MARGIN
 
 
-@exact
+@part
 def line_below(low: float, high: float, slope: float, curve: int) -> tuple[float, float]:
     """Slope and intercept of a line below an open unit on [low, high]."""
     if curve == 0:
@@ -56,7 +56,7 @@ def line_below(low: float, high: float, slope: float, curve: int) -> tuple[float
     return k, activate(low, 0.0, curve) - k * low - _MARGIN * (1.0 + abs(low))
 
 
-@exact
+@part
 def line_above(low: float, high: float, slope: float, curve: int) -> tuple[float, float]:
     """Slope and intercept of a line above an open unit on [low, high]."""
     if curve == 0:
@@ -70,7 +70,7 @@ def line_above(low: float, high: float, slope: float, curve: int) -> tuple[float
     return k, activate(high, 0.0, curve) - k * high + _MARGIN * (1.0 + abs(high))
 
 
-@exact
+@part
 def _chord(low: float, high: float, curve: int, side: float) -> tuple[float, float]:
     """The line through both ends (level where they nearly meet), moved outward."""
     at_low = activate(low, 0.0, curve)
@@ -84,7 +84,7 @@ def _chord(low: float, high: float, curve: int, side: float) -> tuple[float, flo
     return k, at_low - k * low + side * _MARGIN * (1.0 + abs(low))
 
 
-@exact
+@part
 def _tangent(low: float, high: float, curve: int, side: float) -> tuple[float, float]:
     """The tangent in the middle, moved outward."""
     middle = 0.5 * (low + high)

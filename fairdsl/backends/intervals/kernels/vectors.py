@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import Floats
 
 __all__ = ["add_interval", "add_magnitudes", "add_multiple", "copy_into"]
 
 
-@exact
+@part
 def add_multiple(target: Floats, source: Floats, factor: float, count: int) -> None:
     """``target += factor * source``."""
     for i in range(count):
         target[i] += factor * source[i]
 
 
-@exact
+@part
 def add_interval(middles: Floats, radii: Floats, weights: Floats, middle: float, radius: float, count: int) -> None:
     """Add ``weights`` times the interval of this middle and radius."""
     for i in range(count):
@@ -23,14 +23,14 @@ def add_interval(middles: Floats, radii: Floats, weights: Floats, middle: float,
         radii[i] += radius * abs(weights[i])
 
 
-@exact
+@part
 def add_magnitudes(target: Floats, source: Floats, factor: float, count: int) -> None:
     """``target += factor * abs(source)``."""
     for i in range(count):
         target[i] += factor * abs(source[i])
 
 
-@exact
+@part
 def copy_into(target, source) -> None:  # type: ignore[no-untyped-def]
     """Copy a vector into another of at least its length (a slice assignment would allocate)."""
     for i in range(len(source)):
