@@ -196,9 +196,9 @@ def test_compiling_is_announced_before_it_begins_and_tells_of_each_kernel(
     monkeypatch.setattr(compiled, "kernels_compiled", lambda: next(counts))
     heard = Announced()
     warmup.compile_kernels(heard)
-    assert heard.said == ["compiling the kernels, once on this machine (about a minute)"]
+    assert heard.said == ["compiling the kernels, once on this machine (about half a minute)"]
     assert heard.fractions == [
-        (None, "about a minute"),
+        (None, "about half a minute"),
         (0.25, "1 of 4 kernels"),
         (0.5, "2 of 4 kernels"),
         (1.0, "4 of 4 kernels"),

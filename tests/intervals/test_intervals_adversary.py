@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.backends.intervals import Intervals
-from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans
 from fairdsl.backends.intervals.kernels.layout import LATTICE, TABLE, Box, Law, Shape
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.ir.exact_array import ExactArray
@@ -24,6 +23,7 @@ from fairdsl.verdict import Holds, Shares
 from tests.agreement.engines import ask, disagreement
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, problem, real, score
 from tests.drawing import examples
+from tests.intervals.called_parts import law_without, mass_inside, mass_touching, measure_spans
 from tests.oracle import truth
 from tests.strategies import problems
 

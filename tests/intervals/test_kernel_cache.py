@@ -127,5 +127,5 @@ def test_compiling_in_memory_is_said_with_its_reason(base: Path, monkeypatch: py
     warmup.compile_kernels(heard)
     assert compiled == [1]
     (said,) = heard.said
-    assert said.startswith("compiling the kernels, which cannot be kept (about a minute): `")
+    assert said.startswith("compiling the kernels, which cannot be kept (about half a minute): `")
     assert f"`{base}`" in said

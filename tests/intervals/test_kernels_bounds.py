@@ -9,9 +9,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.intervals.kernels.bounds import compose, relax, row_bound
-from fairdsl.backends.intervals.kernels.fibres import choose_fibres, slopes_of_row
-from fairdsl.backends.intervals.kernels.law import measure_spans
 from fairdsl.backends.intervals.kernels.layout import (
     LATTICE,
     OFF,
@@ -23,12 +20,21 @@ from fairdsl.backends.intervals.kernels.layout import (
     Net,
     Work,
 )
-from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32, analyse
+from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
-from fairdsl.backends.intervals.kernels.slots import load_slot
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.task import Task
 from tests.drawing import examples
+from tests.intervals.called_parts import (
+    analyse,
+    choose_fibres,
+    compose,
+    load_slot,
+    measure_spans,
+    relax,
+    row_bound,
+    slopes_of_row,
+)
 from tests.intervals.kernel_tasks import (
     on_path,
     path_points,

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
-from fairdsl.backends.intervals.kernels.law import law_without, mass_inside, mass_touching, measure_spans
+from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE
 from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box, Halves, Law, Shape
 from tests.drawing import examples
+from tests.intervals.called_parts import (
+    greatest,
+    law_without,
+    least,
+    least_within,
+    mass_inside,
+    mass_touching,
+    measure_spans,
+)
 
 some = settings(deadline=None, max_examples=examples(1.7))
 seeds = st.integers(0, 2**32 - 1)

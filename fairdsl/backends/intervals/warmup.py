@@ -44,9 +44,9 @@ def compile_kernels(observer: Observer) -> float:
         return 0.0
     began = time.monotonic()
     stage = _STAGE if complete is not None else _EACH_TIME
-    observer.progress(stage, None, "about a minute")
+    observer.progress(stage, None, "about half a minute")
     if isinstance(observer, Announcing):
-        observer.announce(f"{stage} (about a minute)" + ("" if complete is not None else f": {why_no_cache()}"))
+        observer.announce(f"{stage} (about half a minute)" + ("" if complete is not None else f": {why_no_cache()}"))
     with untimed(), _alone(None if complete is None else complete.with_suffix(".lock")):
         if complete is None or not complete.exists():
             with listening(lambda done, of: observer.progress(stage, done / max(1, of), f"{done} of {of} kernels")):

@@ -65,7 +65,7 @@ class KernelCache(FunctionCache):
         """Of a function for which ``numba.config.CACHE_DIR`` is :func:`cache_folder` at the moment."""
         super().__init__(function)  # type: ignore[no-untyped-call]
         # The folder stands for the sources; by numba's own stamp, a time, an index would begin anew beside old files.
-        self._cache_file = IndexDataCacheFile(  # type: ignore[no-untyped-call]
+        self._cache_file = IndexDataCacheFile(
             cache_path=self._cache_path, filename_base=self._impl.filename_base, source_stamp=_kernels()
         )
 

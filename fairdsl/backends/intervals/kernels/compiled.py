@@ -11,19 +11,20 @@ import numba
 from numba.core import event
 
 from fairdsl.backends.intervals.kernels.cache import KernelCache, cache_folder
+from fairdsl.backends.intervals.kernels.parts import PartCompiler, without_constants
 
-__all__ = ["exact", "inlined", "kernels_compiled", "listening"]
+__all__ = ["exact", "kernels_compiled", "listening", "part"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 #: None: machine code is kept in memory alone.
 _FOLDER = cache_folder()
-#: Every kernel that is compiled for itself, in the order in which their modules are imported.
+#: Every kernel and every part of one, in the order in which their modules are imported.
 _KERNELS: list[Any] = []
 
 
 def kernels_compiled() -> tuple[int, int]:
-    """How many kernels have their machine code, compiled now or before, of how many that are imported."""
+    """How many kernels and parts are compiled, now or (kernels alone) before, of how many that are imported."""
     return sum(bool(kernel.signatures) for kernel in _KERNELS), len(_KERNELS)
 
 
@@ -46,19 +47,8 @@ def listening(tell: Callable[[int, int], None]) -> Iterator[None]:
 
 
 def exact(function: _F) -> _F:
-    """Compile with IEEE semantics: no reordered sums, no assumptions about infinities."""
-    return _compile(function, "never")
-
-
-def inlined(function: _F) -> _F:
-    """The same, as a part of every caller: for small functions on records of arrays."""
-    return _compile(function, "always")
-
-
-def _compile(function: _F, inline: str) -> _F:
-    # All arrays belong to the caller for the whole call, so none needs a reference count: counting them
-    # (atomically, for every array of a record at every call) took more than half of the time.
-    compiled = cast(Any, numba.njit)(error_model="numpy", inline=inline, _nrt=False)(function)
+    """A kernel: called from Python, compiled with IEEE semantics (no reordered sums, infinities as they are)."""
+    compiled = _compile(function)
     if _FOLDER is not None:
         config = cast(Any, numba.config)
         others = config.CACHE_DIR  # numba reads it when a cache is made
@@ -69,6 +59,19 @@ def _compile(function: _F, inline: str) -> _F:
                 compiled._cache = cache
         finally:
             config.CACHE_DIR = others
-    if inline == "never":
-        _KERNELS.append(compiled)
     return cast(_F, compiled)
+
+
+def part(function: _F) -> _F:
+    """A part of kernels: with the same semantics, and compiled with each kernel that calls it."""
+    compiled = _compile(function, no_cpython_wrapper=True, pipeline_class=PartCompiler)
+    without_constants(compiled)
+    return cast(_F, compiled)
+
+
+def _compile(function: _F, **options: Any) -> Any:
+    # All arrays belong to the caller for the whole call, so none needs a reference count: counting them
+    # (atomically, for every array of a record at every call) took more than half of the time.
+    compiled = cast(Any, numba.njit)(error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    _KERNELS.append(compiled)
+    return compiled

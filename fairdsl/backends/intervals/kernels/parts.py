@@ -3,7 +3,8 @@
 numba makes a library of every function: optimised, made into machine code, and then linked into each caller's
 library, which is optimised again as a whole, and so on up to the kernel; most of the time went there, and the code
 that was run is the last one. So a part's library stays as it was lowered. What is run is the same, since the
-kernel's optimisation sees everything that it calls.
+kernel's optimisation sees everything that it calls. And numba lowers a function anew for each constant that it is
+called with; a part is lowered once, and the optimisation knows the constant where it matters.
 """
 
 from __future__ import annotations
@@ -12,14 +13,34 @@ import ctypes
 import sys
 from typing import Any
 
+from numba import types
 from numba._dynfunc import Environment, make_function
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 
-__all__ = ["PartCompiler"]
+__all__ = ["PartCompiler", "without_constants"]
+
+_DEFAULTS = Flags().values()
+_HASH = hash(Flags())
 
 
-class _Unfinished(JITCodeLibrary):  # type: ignore[misc]
+class _QuickFlags(Flags):
+    """numba's flags, which it compares at every operator that it looks up: a fifth of the time, as they are."""
+
+    __slots__ = ()
+
+    def values(self) -> dict[str, Any]:
+        """What is set, and the defaults of all others."""
+        return {**_DEFAULTS, **self._values}
+
+    def __eq__(self, other: object) -> bool:
+        return bool(super().__eq__(other))  # type: ignore[no-untyped-call]
+
+    def __hash__(self) -> int:
+        return _HASH  # that of all flags: it is made of the names of the options
+
+
+class _Unfinished(JITCodeLibrary):
     """A part's code, to be linked into a kernel's library and nothing else."""
 
     def _optimize_functions(self, _module: Any) -> None:
@@ -29,22 +50,23 @@ class _Unfinished(JITCodeLibrary):  # type: ignore[misc]
         """Left to the kernel."""
 
     def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
         self._finalized = True
 
 
-class PartCompiler(CompilerBase):  # type: ignore[misc]
+class PartCompiler(CompilerBase):
     """Compiles as usual, into a library that is left unfinished."""
 
     def define_pipelines(self) -> list[Any]:
         """The usual one; the library is what differs."""
-        self.state.flags.no_compile = True
-        self.state.library = _Unfinished(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library = _Unfinished(self.state.targetctx.codegen(), self.state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
     def compile_extra(self, function: Any) -> Any:
         """As numba does it, but for what it would call from Python: a part has no such thing."""
-        compiled = super().compile_extra(function)
+        self.state.flags = _QuickFlags(self.state.flags)  # type: ignore[no-untyped-call]
+        self.state.flags.no_compile = True
+        compiled = super().compile_extra(function)  # type: ignore[no-untyped-call]
         stand_in = _not_for_python(function)
         self.state.targetctx.insert_user_function(stand_in, compiled.fndesc, [compiled.library])
         return compiled._replace(entry_point=stand_in)
@@ -54,3 +76,14 @@ def _not_for_python(function: Any) -> Any:
     """Something by which numba tells a part from others, and which raises TypeError where Python calls it."""
     refuse = ctypes.cast(ctypes.pythonapi.PyObject_Call, ctypes.c_void_p).value  # a call of what cannot be called
     return make_function(sys.modules[function.__module__], function.__name__, "", refuse, Environment({}), ())
+
+
+def without_constants(part: Any) -> None:
+    """Let a part be compiled for the types of what it is called with, not for the constants among it."""
+    fold = part._compiler.fold_argument_types
+
+    def fold_types(arguments: Any, named: Any) -> Any:
+        signature, folded = fold(arguments, named)
+        return signature, tuple(types.unliteral(kind) for kind in folded)
+
+    part._compiler.fold_argument_types = fold_types

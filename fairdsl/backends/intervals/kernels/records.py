@@ -19,7 +19,15 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, models, register_model, typeof_impl, unbox
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
@@ -123,7 +131,7 @@ class _Pointer(models.OpaqueModel):
     """A record is the address of its table."""
 
 
-@unbox(RecordType)
+@unbox(RecordType)  # type: ignore[untyped-decorator]
 def _unbox(_kind: RecordType, record: Any, c: Any) -> NativeValue:
     """Make the table; it is let go of when the kernel returns."""
     maker = c.pyapi.unserialize(c.pyapi.serialize_object(_table_of))
@@ -140,12 +148,12 @@ def _unbox(_kind: RecordType, record: Any, c: Any) -> NativeValue:
 class _Attributes(AttributeTemplate):
     key = RecordType
 
-    def generic_resolve(self, record: RecordType, name: str) -> types.Type | None:
+    def generic_resolve(self, record: RecordType, name: str) -> types.Type | None:  # type: ignore[override]
         field = record.fields.get(name)
         return None if field is None else field.type
 
 
-@lower_getattr_generic(RecordType)
+@lower_getattr_generic(RecordType)  # type: ignore[untyped-decorator]
 def _attribute(context: Any, builder: Any, record: RecordType, pointer: Any, name: str) -> Any:
     field = record.fields[name]
     word = ir.IntType(64)

@@ -1,0 +1,102 @@
+"""Parts of kernels as kernels of their own, to be called by tests; named and called as the parts are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fairdsl.backends.intervals.kernels import (
+    bounds,
+    extremes,
+    fibres,
+    node,
+    slots,
+)
+from fairdsl.backends.intervals.kernels import law as law_of_sums
+from fairdsl.backends.intervals.kernels.compiled import exact
+
+__all__ = [
+    "analyse",
+    "choose_fibres",
+    "compose",
+    "greatest",
+    "law_without",
+    "least",
+    "least_within",
+    "load_slot",
+    "mass_inside",
+    "mass_touching",
+    "measure_spans",
+    "relax",
+    "row_bound",
+    "slopes_of_row",
+]
+
+
+@exact
+def compose(layers, paths, units, forms, box, halves, trial, comparison, count, plain) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.compose(layers, paths, units, forms, box, halves, trial, comparison, count, plain)
+
+
+@exact
+def row_bound(layers, units, forms, back, target, layer, r, frontier, side, lower, record, count) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.row_bound(layers, units, forms, back, target, layer, r, frontier, side, lower, record, count)
+
+
+@exact
+def relax(layers, units, forms, box, halves, back, trial, frontier, side, count, in_force, plain) -> Any:  # type: ignore[no-untyped-def]
+    return bounds.relax(layers, units, forms, box, halves, back, trial, frontier, side, count, in_force, plain)
+
+
+@exact
+def least(box, form, start, stop) -> Any:  # type: ignore[no-untyped-def]
+    return extremes.least(box, form, start, stop)
+
+
+@exact
+def greatest(box, form, start, stop) -> Any:  # type: ignore[no-untyped-def]
+    return extremes.greatest(box, form, start, stop)
+
+
+@exact
+def least_within(box, halves, in_force, form, offset, count, error, plain) -> Any:  # type: ignore[no-untyped-def]
+    return extremes.least_within(box, halves, in_force, form, offset, count, error, plain)
+
+
+@exact
+def slopes_of_row(layers, units, forms, row, r, frontier, side, count, first_move) -> Any:  # type: ignore[no-untyped-def]
+    return fibres.slopes_of_row(layers, units, forms, row, r, frontier, side, count, first_move)
+
+
+@exact
+def choose_fibres(shape, law, box, row, shared, count) -> Any:  # type: ignore[no-untyped-def]
+    return fibres.choose_fibres(shape, law, box, row, shared, count)
+
+
+@exact
+def measure_spans(shape, law, box, mean) -> Any:  # type: ignore[no-untyped-def]
+    return law_of_sums.measure_spans(shape, law, box, mean)
+
+
+@exact
+def law_without(shape, law, box, mean, left_out, cells) -> Any:  # type: ignore[no-untyped-def]
+    return law_of_sums.law_without(shape, law, box, mean, left_out, cells)
+
+
+@exact
+def mass_touching(masses, top, step, slope, width, real, low, high, per_fibre) -> Any:  # type: ignore[no-untyped-def]
+    return law_of_sums.mass_touching(masses, top, step, slope, width, real, low, high, per_fibre)
+
+
+@exact
+def mass_inside(masses, top, step, slope, width, real, low, high) -> Any:  # type: ignore[no-untyped-def]
+    return law_of_sums.mass_inside(masses, top, step, slope, width, real, low, high)
+
+
+@exact
+def analyse(net, work, comparison, cells) -> Any:  # type: ignore[no-untyped-def]
+    return node.analyse(net, work, comparison, cells)
+
+
+@exact
+def load_slot(net, work, tree, slot) -> Any:  # type: ignore[no-untyped-def]
+    return slots.load_slot(net, work, tree, slot)
