@@ -22,6 +22,7 @@ OWNERS = {
     "distributed": ("backends/intervals",),
     "highspy": ("backends/smt",),
     "lark": ("syntax",),
+    "llvmlite": ("backends/intervals/kernels",),
     "numba": ("backends/intervals/kernels",),
     "onnx": ("models", "pruning"),
     "onnxruntime": ("models",),
