@@ -94,7 +94,7 @@ def _by_manifest(folder: Path) -> bool:
     except (OSError, ValueError, RecursionError):
         content = None
     form = content.get("format") if isinstance(content, dict) else None
-    if form in FORMATS:
+    if isinstance(form, str) and form in FORMATS:
         return not isinstance(encoding_of(form), Standalone)
     files = (path for path in folder.iterdir() if path.name != MANIFEST)
     return (folder / MANIFEST).is_file() and not any(_states_its_demand(path) for path in files)
@@ -130,9 +130,6 @@ def _recover_answers(
 ) -> Report:
     """The report on the solver files in a folder, from the answers to them; what they ask is derived again."""
     manifest = read_manifest(folder / MANIFEST)
-    if manifest.format not in FORMATS:
-        what = f"it is about files of the format `{manifest.format}`, which this fairdsl does not write"
-        raise DiagnosticError(errors.unreadable_manifest(str(folder / MANIFEST), what))
     path = _spec_path(folder, manifest) if spec is None else spec
     derivation = _derived_again(folder, manifest, path, models, data)
     asking = [name for name, about in manifest.files.items() if about.get("role") != "network"]
@@ -155,6 +152,9 @@ def _derived_again(
 ) -> Derivation:
     """What the spec asks, and asked when the files were written; DiagnosticError where the folder is about another."""
     where = str(folder / MANIFEST)
+    if manifest.format not in FORMATS:
+        what = f"it is about files of the format `{manifest.format}`, which this fairdsl does not write"
+        raise DiagnosticError(errors.unreadable_manifest(where, what))
     try:
         set_ = options_of(
             Run(), split_settings(f"{one}={value}" for one, value in manifest.options.items()), sections()

@@ -81,7 +81,7 @@ def read_result(path: Path) -> Result:
         if not 1 <= shard <= shards <= MOST_SHARDS:
             raise ValueError(header["shard"])
         return Result(
-            job=header["job"],
+            job=str(header["job"]),
             shard=shard,
             shards=shards,
             part=str(header["part"]),
