@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-from contextlib import suppress
 from math import isfinite
 from pathlib import Path
 
 from fairdsl.backends.errors import cannot_write, nothing_to_resume, result_exists
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.source.writing import write_file
 
 __all__ = ["check_earlier", "signed", "signer", "write_whole"]
 
@@ -53,26 +52,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
     DiagnosticError (E0605) where the system does not let us.
     """
-    partial = path.with_name(f".{path.name}.partial")
     try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-        _flush_folder(path.parent)
-    except BaseException as error:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise DiagnosticError(cannot_write(str(path.parent), error.strerror or str(error))) from error
-        raise
-
-
-def _flush_folder(folder: Path) -> None:
-    """A rename is on the disk once its folder is."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        write_file(path, content)
+    except OSError as error:
+        raise DiagnosticError(cannot_write(str(path.parent), error)) from error

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic
+from fairdsl.source.writing import disk_failed
 
 __all__ = [
     "cannot_write",
+    "disk_full",
     "not_of_its_kind",
     "nothing_to_recover",
     "nothing_to_resume",
@@ -19,9 +21,19 @@ __all__ = [
 _ANOTHER_FOLDER = "name a folder that can be written, with `-o DIR`"
 
 
-def cannot_write(path: str, reason: str, instead: str = _ANOTHER_FOLDER) -> Diagnostic:
-    """A file or folder cannot be made or written to."""
-    return Diagnostic(code="E0605", title=f"cannot write into `{path}`", notes=(reason.lower(),), help=instead)
+def cannot_write(path: str, reason: str | OSError, instead: str = _ANOTHER_FOLDER) -> Diagnostic:
+    """A file or folder cannot be made or written to: for the place that was named, or because the disk fails."""
+    said = (reason.strerror or str(reason)) if isinstance(reason, OSError) else reason
+    if isinstance(reason, OSError) and disk_failed(reason):
+        return disk_full(path, said, instead)
+    return Diagnostic(code="E0605", title=f"cannot write into `{path}`", notes=(said.lower(),), help=instead)
+
+
+def disk_full(path: str, reason: str, instead: str) -> Diagnostic:
+    """There is no room for a file, or the disk fails."""
+    title = f"the disk fails where `{path}` is written"
+    why = "half a file would be taken for the whole; what was there before still is"
+    return Diagnostic(code="E0629", title=title, notes=(reason.lower(),), why=why, help=f"make room, or {instead}")
 
 
 def nothing_to_resume(path: str, option: str = "-o RESULT", resume: str = "--resume") -> Diagnostic:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairdsl.source.reading import opened
+
 __all__ = ["FORMATS", "Format", "format_of", "formats_of"]
 
 #: How much of a file is read to tell formats with one extension apart.
@@ -40,7 +42,7 @@ def format_of(path: Path) -> str | None:
     """The format that a file's name, and where needed its beginning, say that it has; None where they say none."""
     named = [name for name, form in FORMATS.items() if path.suffix == f".{form.extension}"]
     if len(named) != 1:
-        with path.open("rb") as file:
+        with opened(path) as file:
             beginning = file.read(_BEGINNING).decode("utf-8", errors="replace")
         marked = [name for name in named or FORMATS if _has_line(beginning, FORMATS[name].line)]
         named = marked or [name for name in named if FORMATS[name].line is None]

@@ -7,7 +7,9 @@ from importlib import import_module
 import click
 
 from fairdsl.cli.guard import Guarded
+from fairdsl.cli.streams import prepare
 from fairdsl.clock import command_began, listening, process_began
+from fairdsl.source.reading import LARGEST, reading
 
 __all__ = ["cli", "main"]
 
@@ -60,7 +62,21 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="A first run: fairdsl check examples/credit/credit.fair",
+    epilog="Exit codes of every command: 2 mistakes; 70 a bug in fairdsl; 74 a full disk, or output that cannot be "
+    "written; 75 no memory; 130 interrupted; 141 nobody reads the output; 143 terminated. A first run: "
+    "fairdsl check examples/credit/credit.fair",
+)
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False),
+    metavar="DIR",
+    help="The folder that paths in specs and models must not leave.  [default: the spec's repository, or folder]",
+)
+@click.option(
+    "--largest-file",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help=f"Read no file of more bytes.  [default: {LARGEST}]",
 )
 @click.option(
     "--version",
@@ -70,15 +86,18 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     callback=_print_version,
     help="Print the version and stop.",
 )
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context, root: str | None, largest_file: int | None) -> None:
     """Verify that models decide fairly.
 
     A spec says who is compared with whom and what must hold; fairdsl proves it, or shows two individuals
     for whom it does not.
     """
+    ctx.with_resource(reading(root=root, largest=largest_file))
 
 
 def main() -> None:
     """The entry point of the command ``fairdsl``."""
     with command_began(process_began()), listening():
+        prepare()
         cli(prog_name="fairdsl")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +27,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import split_settings
 from fairdsl.report.model import Report, SpecFile
 from fairdsl.report.stopped import Stopped, who_stopped
+from fairdsl.source.reading import content_of
 
 if TYPE_CHECKING:
     from fairdsl.report.explained import Plans
@@ -107,7 +107,7 @@ def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, 
     """The report on a spec with errors, or one that was not read when the run ended: its findings and nothing else."""
     return Report(
         fairdsl=fairdsl.__version__,
-        spec=SpecFile(path=spec, sha256=sha256(Path(spec).read_bytes()).hexdigest()),
+        spec=SpecFile(path=spec, sha256=sha256(content_of(spec)).hexdigest()),
         seed=seed,
         diagnostics=tuple(diagnostics),
         ended=ended,

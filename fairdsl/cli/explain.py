@@ -20,7 +20,8 @@ from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import CODES, DiagnosticError, nearest
 from fairdsl.diagnostics.style import Paint, wrap
 from fairdsl.report.pages import CodePage, ComparedWith, MetricPage
-from fairdsl.resources import error_page
+from fairdsl.resources import error_page, text_of
+from fairdsl.source.writing import write_file
 
 if TYPE_CHECKING:
     from fairdsl.report.explained import ExplainedModel, ExplainedPopulation, Explanation
@@ -154,10 +155,10 @@ def _save(populations: Sequence[ExplainedPopulation], folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in files:
-            path.write_text(content, encoding="utf-8")
+            write_file(path, content, replace=False)
             click.echo(f"saved {path}", err=True)
     except OSError as problem:
-        raise DiagnosticError(cannot_write(str(folder), problem.strerror or str(problem))) from problem
+        raise DiagnosticError(cannot_write(str(folder), problem)) from problem
 
 
 def _print_facts(lines: Sequence[str]) -> None:
@@ -187,7 +188,7 @@ def _code(code: str) -> CodePage:
         close = nearest(code, CODES)
         raise click.UsageError(f"no diagnostic has the code `{code}`" + (f"; did you mean `{close}`?" if close else ""))
     page = error_page(code)
-    text = page.read_text(encoding="utf-8") if page.is_file() else f"# {code}: {CODES[code]}\n"
+    text = text_of(page) if page.is_file() else f"# {code}: {CODES[code]}\n"
     return CodePage(code=code, meaning=CODES[code], page=text)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from difflib import unified_diff
 from pathlib import Path
 
@@ -16,6 +14,8 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.style import Paint
 from fairdsl.diagnostics.text import render
 from fairdsl.source import SourceFile
+from fairdsl.source.reading import content_of
+from fairdsl.source.writing import write_file
 
 __all__ = ["command"]
 
@@ -62,7 +62,7 @@ def command(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool)
 
 def _read(path: str) -> str:
     """The text with its own line ends."""
-    raw = sys.stdin.buffer.read() if path == _STANDARD_INPUT else Path(path).read_bytes()
+    raw = sys.stdin.buffer.read() if path == _STANDARD_INPUT else content_of(path)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -83,10 +83,7 @@ def _write(path: str, before: str, after: str) -> None:
         click.echo(after.encode("utf-8"), nl=False)
     elif after != before:
         target = Path(path).resolve()
-        with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False) as draft:
-            draft.write(after.encode("utf-8"))
-        os.chmod(draft.name, target.stat().st_mode)
-        os.replace(draft.name, target)
+        write_file(target, after)
         click.echo(f"changed {path}", err=True)
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import signal
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
 
+from fairdsl.cli.streams import DISK, NO_READER, give_up_output
 from fairdsl.cli.terminal import error_style
 from fairdsl.clock import OutOfTimeError, interrupting, is_out_of_time, received, unbroken
-from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.diagnostics import DISK_FAILED, Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
+from fairdsl.source.writing import disk_failed
 
 __all__ = ["OUR_BUG", "SPEC_ERROR", "UNKNOWN", "Guarded", "code_of", "exit_code", "interrupted", "write_whole"]
 
@@ -22,9 +23,11 @@ __all__ = ["OUR_BUG", "SPEC_ERROR", "UNKNOWN", "Guarded", "code_of", "exit_code"
 SPEC_ERROR = 2
 UNKNOWN = 3  # also a command that was not finished in time
 OUR_BUG = 70
+#: No memory was left (EX_TEMPFAIL); disks and pipes that fail are in :mod:`fairdsl.cli.streams`.
+NO_MEMORY = 75
 _INTERRUPT = 130
-#: Where nobody reads what is printed: what the shell has for a program that a closed pipe ends.
-_NO_READER = 141
+#: How libraries that raise errors of their own name a lack of memory.
+_LACKING = ("memoryerror", "out of memory", "bad_alloc", "allocate memory", "start new thread", "failed to map segment")
 
 _ARGUMENTS = "fairdsl.arguments"
 _WRITTEN = "fairdsl.written"
@@ -55,6 +58,13 @@ class Guarded(click.Group):
         ctx.meta[_ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Also print help and versions to a reader who is gone, or a disk that is full."""
+        try:
+            return super().make_context(*args, **extra)
+        except OSError as error:
+            sys.exit(_not_told(error))
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it raises ends here."""
         try:
@@ -62,8 +72,6 @@ class Guarded(click.Group):
                 return super().invoke(ctx)
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
-        except BrokenPipeError:
-            _nobody_reads(ctx)
         except DiagnosticError as error:
             style = error_style()
             text = render(error.diagnostics, colour=style.colour, unicode=style.unicode, width=style.width)
@@ -75,17 +83,56 @@ class Guarded(click.Group):
         except KeyboardInterrupt:
             _ended(ctx)
         except OSError as error:
-            if error.filename is None:
-                _our_bug(ctx, error)
-            click.echo(f"error: `{error.filename}`: {error.strerror}", err=True)
-            ctx.exit(SPEC_ERROR)
+            _system_error(ctx, error)
         except Exception as error:
+            if _lacks_memory(error):
+                _no_memory(ctx)
             _our_bug(ctx, error)
 
 
 def code_of(findings: Iterable[Diagnostic]) -> int:
     """The exit code of a command that ends with findings: nothing is known where only the time was up."""
-    return UNKNOWN if is_out_of_time(findings) else SPEC_ERROR
+    found = tuple(findings)
+    if any(finding.code == DISK_FAILED for finding in found):
+        return DISK
+    return UNKNOWN if is_out_of_time(found) else SPEC_ERROR
+
+
+def _system_error(ctx: click.Context, error: OSError) -> NoReturn:
+    """What the system would not do: a file, memory, or standard output, which has no name."""
+    if _lacks_memory(error):
+        _no_memory(ctx)
+    if error.filename is not None:
+        click.echo(f"error: `{error.filename}`: {error.strerror}", err=True)
+        ctx.exit(DISK if disk_failed(error) else SPEC_ERROR)
+    if isinstance(error, BrokenPipeError) or disk_failed(error):
+        ctx.exit(_not_told(error))
+    _our_bug(ctx, error)
+
+
+def _not_told(error: OSError) -> int:
+    """Standard output failed; the exit code, which says nothing about any verdict."""
+    give_up_output()
+    if isinstance(error, BrokenPipeError):
+        return NO_READER
+    click.echo(f"error: cannot write to standard output: {(error.strerror or str(error)).lower()}", err=True)
+    return DISK
+
+
+def _lacks_memory(error: BaseException) -> bool:
+    """Whether the error is a lack of memory, in Python's words or in those of a library."""
+    said = str(error).lower()
+    lacking = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return lacking or isinstance(error, MemoryError) or any(words in said for words in _LACKING)
+
+
+def _no_memory(ctx: click.Context) -> NoReturn:
+    click.echo(
+        "error: there was not enough memory; what was printed before stands, and nothing else was concluded\n"
+        "  give more of it, fewer `--jobs`, or a limit with `--memory` where the command has one",
+        err=True,
+    )
+    ctx.exit(NO_MEMORY)
 
 
 def _ended(ctx: click.Context) -> NoReturn:
@@ -98,13 +145,6 @@ def _ended(ctx: click.Context) -> NoReturn:
         write_whole(Failure(ended=ended).to_json())
     click.echo(ended.value, err=True)
     ctx.exit(interrupted())
-
-
-def _nobody_reads(ctx: click.Context) -> NoReturn:
-    """Whoever read standard output went away, which says nothing about any verdict."""
-    with suppress(OSError, ValueError):  # what is left in buffers goes nowhere, instead of failing again at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    ctx.exit(_NO_READER)
 
 
 def _our_bug(ctx: click.Context, error: Exception) -> NoReturn:

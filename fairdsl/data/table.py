@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +26,7 @@ from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
+from fairdsl.source.reading import content_of
 
 __all__ = ["Table", "TableInside", "open_records", "read_inside", "read_table"]
 
@@ -137,7 +137,7 @@ def read_table(path: str, domain: Domain, label: Attribute | None = None) -> Tab
 def open_records(path: str) -> Cells:
     """The cells of a file: of Parquet by its name's ending, of CSV else; raises DiagnosticError (E0530)."""
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
         if path.lower().endswith(".parquet"):
             return read_parquet(path, content, sha256(content).hexdigest())
         text = content.decode("utf-8-sig")

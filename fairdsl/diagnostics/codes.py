@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["CODES"]
+__all__ = ["CODES", "DISK_FAILED"]
+
+#: The disk failed, which is nobody's mistake in a spec: commands end with a code of their own.
+DISK_FAILED = "E0629"
 
 _SYNTAX: dict[str, str] = {
     "E0101": "a sign of another language",
@@ -173,6 +176,7 @@ _BACKENDS: dict[str, str] = {
     "E0625": "the time was up before anything was decided",
     "E0626": "a folder that does not ask what its spec asks",
     "E0627": "a result that claims what does not come out",
+    "E0629": "a disk that is full or fails",
     "E0630": "a file that is no report to compare",
     "E0631": "a report without verdicts",
     "E0632": "reports that have no demand in common",

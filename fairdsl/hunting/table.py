@@ -1,7 +1,4 @@
-"""Tables: columns in the spec's words, and two file formats.
-
-Files are written beside their place under another name and then put there in one step.
-"""
+"""Tables: columns in the spec's words, and two file formats."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +18,7 @@ from fairdsl.backends.errors import cannot_write
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import unwritable_table
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer
+from fairdsl.source.writing import draft
 
 __all__ = ["Coded", "Column", "Numbers", "check_output", "nine_digits", "write_table"]
 
@@ -147,16 +145,14 @@ def check_output(path: str) -> None:
 def write_table(columns: Sequence[Column], path: str) -> None:
     """Write the table as the file's name says; raises DiagnosticError where it cannot be written."""
     target = Path(path)
-    partial = target.with_name(f".{target.name}.partial")
     try:
-        if target.suffix.lower() == ".parquet":
-            _write_parquet(columns, partial)
-        else:
-            partial.write_bytes(_as_csv(columns).encode())
-        partial.replace(target)
+        with draft(target) as file:
+            if target.suffix.lower() == ".parquet":
+                _write_parquet(columns, path, file)
+            else:
+                file.write(_as_csv(columns).encode())
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise DiagnosticError(cannot_write(str(target.parent), error.strerror or str(error), _INSTEAD)) from error
+        raise DiagnosticError(cannot_write(str(target.parent), error, _INSTEAD)) from error
 
 
 def _as_csv(columns: Sequence[Column]) -> str:
@@ -177,8 +173,8 @@ def _pyarrow(path: str) -> Any:
     return pyarrow
 
 
-def _write_parquet(columns: Sequence[Column], path: Path) -> None:
-    arrow = _pyarrow(str(path))
+def _write_parquet(columns: Sequence[Column], path: str, file: BinaryIO) -> None:
+    arrow = _pyarrow(path)
     arrays = [column.arrow(arrow) for column in columns]
     table = arrow.Table.from_arrays(arrays, names=[column.name for column in columns])
-    arrow.parquet.write_table(table, str(path))
+    arrow.parquet.write_table(table, file)

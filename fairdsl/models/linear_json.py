@@ -19,7 +19,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +29,7 @@ from fairdsl.models import errors, exact
 from fairdsl.models.basis import Affine, Basis, add, apply
 from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
 from fairdsl.source import Span
+from fairdsl.source.reading import content_of
 
 __all__ = ["affine_graph", "read_linear"]
 
@@ -120,7 +120,7 @@ class _Linear:
 def read_linear(path: str, span: Span | None) -> ImportedGraph:
     """Read the document; raises DiagnosticError. ``span`` is where the spec names it."""
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
     try:

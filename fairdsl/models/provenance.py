@@ -6,7 +6,7 @@ the one for a verdict on the other later.
 
 from __future__ import annotations
 
-from pathlib import Path
+from fairdsl.source.reading import content_of
 
 __all__ = ["PRUNED_FOR", "PRUNED_FROM", "REMOVED_UNITS", "pruned_from"]
 
@@ -21,7 +21,7 @@ def pruned_from(path: str) -> tuple[str, str] | None:
 
     Where the units are missing for the sake of a part of the domain, the words say which.
     """
-    content = Path(path).read_bytes()
+    content = content_of(path)
     if PRUNED_FROM.encode() not in content:  # most files need not be parsed for this
         return None
     import onnx

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors
 from fairdsl.source import Span
+from fairdsl.source.reading import opened
 
 __all__ = ["check_replacement"]
 
@@ -17,7 +16,7 @@ def check_replacement(path: str, model: str, span: Span) -> None:
     Whoever reads the file would point at the path in the spec, at ``span``, which is not the one that is wrong.
     """
     try:
-        Path(path).open("rb").close()
+        opened(path).close()
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise DiagnosticError(errors.cannot_open(path, reason, span, replaces=model)) from problem

@@ -26,6 +26,7 @@ from fairdsl.ir.declaration import FileSource
 from fairdsl.models import errors
 from fairdsl.models.pinned import check_pinned
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.reading import content_of
 
 __all__ = ["DocumentRule", "RulesDocument", "holds_rules", "read_rules"]
 
@@ -86,7 +87,7 @@ def holds_rules(source: FileSource, path: str) -> bool:
     if source.format is not None or Path(path).suffix.lower() != ".json":
         return source.format == "rules"
     try:
-        document = json.loads(Path(path).read_bytes())
+        document = json.loads(content_of(path))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and any(form in document for form in _FORMS)
@@ -95,7 +96,7 @@ def holds_rules(source: FileSource, path: str) -> bool:
 def read_rules(source: FileSource, path: str) -> RulesDocument:
     """Read the document at ``path``, which is the spec's own or replaces it; raises DiagnosticError (E0501, 07, 15)."""
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), source.span)) from problem
     digest = sha256(content).hexdigest()

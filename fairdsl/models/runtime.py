@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -232,11 +231,12 @@ def _fixed_batch(shapes: dict[str, tuple[Any, ...]]) -> int | None:
 
 @lru_cache(maxsize=16)
 def _session(path: str, digest: str, threads: int, unread: bool) -> Session:
-    from fairdsl.models.onnx_import.file import file_digest
+    from fairdsl.models.onnx_import.file import whole_content
 
-    if file_digest(path, digest) != digest:
+    content = whole_content(path, digest)
+    if content is None:
         raise _CannotRunError("the file has changed since it was read")
-    return _opened(str(Path(path)), threads, unread)
+    return _opened(content, threads, unread)
 
 
 @lru_cache(maxsize=2)
@@ -244,11 +244,9 @@ def _exposed(path: str, digest: str, names: tuple[str, ...]) -> Any:
     """A session of a copy of the file that gives all these tensors."""
     import onnx
 
-    from fairdsl.models.onnx_import.file import file_digest
+    from fairdsl.models.onnx_import.file import whole_model
 
-    if file_digest(path, digest) != digest:
-        raise DiagnosticError(errors.cannot_run(path, "the file has changed since it was read"))
-    model = onnx.load(path)
+    model = whole_model(path, digest)
     given = {output.name for output in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in given)
     try:
@@ -257,9 +255,9 @@ def _exposed(path: str, digest: str, names: tuple[str, ...]) -> Any:
         raise DiagnosticError(errors.cannot_run(path, str(problem))) from problem
 
 
-def _opened(model: str | bytes, threads: int = 1, unread: bool = False) -> Session:
+def _opened(model: bytes, threads: int = 1, unread: bool = False) -> Session:
     try:
-        if unread and isinstance(model, str):
+        if unread:
             return session_beside(model, threads)
         return session_here(model, threads)
     except Exception as problem:  # onnxruntime raises classes of its own per failure

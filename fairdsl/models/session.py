@@ -7,10 +7,10 @@ when it is needed and kept), and where the deadline in force passes (:func:`fair
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from math import inf
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +28,8 @@ _WORKER = f"{Path(__file__).with_name('session_process.py')}:serve"
 _MEMORY = 8 << 30
 #: Seconds that an answer gets at least, also when the deadline has passed: whoever shows a pair has it replayed.
 _LEAST = 1.0
+#: A file, by the digest of its bytes, and its threads.
+_Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Session(Protocol):
         """Those outputs."""
 
 
-def session_here(model: str | bytes, threads: int) -> Session:
+def session_here(model: bytes, threads: int) -> Session:
     """A session in this process; raises what onnxruntime raises."""
     from fairdsl.models.session_process import opened
 
@@ -63,15 +65,16 @@ def session_here(model: str | bytes, threads: int) -> Session:
     return session
 
 
-def session_beside(path: str, threads: int) -> Session:
+def session_beside(model: bytes, threads: int) -> Session:
     """A session in the process beside; raises RuntimeError where the file cannot be opened or run."""
-    return _Beside(os.path.abspath(path), threads)  # the process may stay when the current folder changes
+    return _Beside(model, threads)
 
 
 class _Beside:
-    def __init__(self, path: str, threads: int) -> None:
-        self._key = (path, threads)
-        self._inputs, self._outputs = _PROCESS.open(*self._key)
+    def __init__(self, model: bytes, threads: int) -> None:
+        self._model = model
+        self._key = (sha256(model).hexdigest(), threads)
+        self._inputs, self._outputs = _PROCESS.open(self._key, model)
 
     def get_inputs(self) -> Sequence[Item]:
         return self._inputs
@@ -80,7 +83,7 @@ class _Beside:
         return self._outputs
 
     def run(self, names: list[str], feeds: Mapping[str, NDArray[Any]]) -> Sequence[Any]:
-        return _PROCESS.run(self._key, names, feeds)
+        return _PROCESS.run(self._key, self._model, names, feeds)
 
 
 class _Process:
@@ -88,17 +91,17 @@ class _Process:
 
     def __init__(self) -> None:
         self._worker: Worker | None = None
-        self._open: set[tuple[str, int]] = set()
+        self._open: set[_Key] = set()
 
-    def open(self, path: str, threads: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
-        _, inputs, outputs = self._asked(("open", (path, threads), path, threads))
-        self._open.add((path, threads))
+    def open(self, key: _Key, model: bytes) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+        _, inputs, outputs = self._asked(("open", key, model, key[1]))
+        self._open.add(key)
         described = [tuple(Item(name, kind, tuple(shape)) for name, kind, shape in each) for each in (inputs, outputs)]
         return described[0], described[1]
 
-    def run(self, key: tuple[str, int], names: list[str], feeds: Mapping[str, NDArray[Any]]) -> Sequence[Any]:
+    def run(self, key: _Key, model: bytes, names: list[str], feeds: Mapping[str, NDArray[Any]]) -> Sequence[Any]:
         if key not in self._open:  # it was killed in the meantime
-            self.open(*key)
+            self.open(key, model)
         _, outputs = self._asked(("run", key, names, dict(feeds)))
         found: Sequence[Any] = outputs
         return found

@@ -1,6 +1,6 @@
 """The process that runs files which nobody has read: one loop may take for ever, one tensor all memory.
 
-It imports nothing but onnxruntime. Requests: ``("open", key, path, threads)`` and ``("run", key, names, feeds)``; the
+It imports nothing but onnxruntime. Requests: ``("open", key, model, threads)`` and ``("run", key, names, feeds)``; the
 answer is ``("failed", why)``, ``("opened", inputs, outputs)`` or ``("ran", outputs)``.
 """
 
@@ -14,8 +14,8 @@ import onnxruntime
 __all__ = ["opened", "serve"]
 
 
-def opened(model: str | bytes, threads: int) -> Any:
-    """A silent session of the file, or of its bytes; raises what onnxruntime raises."""
+def opened(model: bytes, threads: int) -> Any:
+    """A silent session of the file with these bytes; raises what onnxruntime raises."""
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -39,8 +39,8 @@ def serve(connection: Connection[object, Any]) -> None:
 
 def _answered(sessions: dict[object, Any], request: Any) -> tuple[object, ...]:
     match request:
-        case ("open", key, path, threads):
-            session = sessions[key] = opened(path, threads)
+        case ("open", key, model, threads):
+            session = sessions[key] = opened(model, threads)
             inputs = [(item.name, item.type, item.shape) for item in session.get_inputs()]
             outputs = [(item.name, item.type, item.shape) for item in session.get_outputs()]
             return ("opened", inputs, outputs)

@@ -13,6 +13,7 @@ from fairdsl.populations.bif_read import network_of_bif
 from fairdsl.populations.document_read import network_of_document
 from fairdsl.semantics.checked import CheckedDistribution
 from fairdsl.source import SourceFile
+from fairdsl.source.reading import content_of
 
 __all__ = ["read_network"]
 
@@ -29,7 +30,7 @@ def read_network(distribution: CheckedDistribution, path: str) -> Network:
         help_text = 'write the format, as in `from bif "people.txt"`, or `empirical from "people.csv"` for rows'
         raise DiagnosticError(errors.network_not_read(path, reason, declared.span, help_text))
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
         text = content.decode("utf-8-sig")
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()

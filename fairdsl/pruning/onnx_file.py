@@ -18,6 +18,7 @@ import numpy as np
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Layer, Model
+from fairdsl.models.onnx_import.file import whole_model
 from fairdsl.models.provenance import PRUNED_FOR, PRUNED_FROM, REMOVED_UNITS
 from fairdsl.models.runtime import Runtime
 from fairdsl.pruning import errors
@@ -28,6 +29,7 @@ from fairdsl.pruning.source_file import Importer
 from fairdsl.pruning.stages import Stage, stages_by_layer
 from fairdsl.resources import version
 from fairdsl.source import Span
+from fairdsl.source.writing import draft
 
 __all__ = ["Written", "write_onnx"]
 
@@ -73,18 +75,15 @@ def write_onnx(
     if was_valid and objection is not None:
         raise DiagnosticError(errors.not_cut_exactly(source, objection, span))
     content: bytes = proto.SerializeToString(deterministic=True)
-    partial = Path(target).with_name(f".partial-{Path(target).name}.onnx")
-    partial.write_bytes(content)
-    try:
-        imported = importer(str(partial))
+    with draft(target) as file:
+        file.write(content)
+        file.flush()
+        imported = importer(file.name)
         sliced = {layer: tuple(u for u in units[layer] if u not in silenced.get(layer, ())) for layer in units}
         expected = _expected(model.layers, sliced, silenced)
         if not _same(imported, model, expected):
             reason = "the cut file does not read as the network without these units"
             raise DiagnosticError(errors.not_cut_exactly(source, reason, span))
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
     assert imported.deployed is not None, "ONNX files are deployed"
     deployed = replace(imported.deployed, path=target)
     Runtime(deployed, span)  # a file that does not run is no network
@@ -94,10 +93,9 @@ def write_onnx(
 
 def _opened(source: str) -> Any:
     """The file with the data of its side files inside and its local functions in place."""
-    import onnx
     import onnx.inliner
 
-    proto = onnx.load(source)
+    proto = whole_model(source)
     return onnx.inliner.inline_local_functions(proto) if len(proto.functions) else proto
 
 

@@ -22,6 +22,7 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, predicted
 from fairdsl.repairing.subject import Rows, Subject
+from fairdsl.source.writing import write_file
 
 __all__ = ["Exported", "exported"]
 
@@ -101,4 +102,4 @@ def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path)
         said = f"skl2onnx: {problem}".strip().splitlines()[0][:160]
         remedy = f"use an estimator that it converts, or {_OWN}"
         raise DiagnosticError(errors.not_exported(factory.name, said, remedy)) from problem
-    path.write_bytes(content)
+    write_file(path, content)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 from pathlib import Path
-from tempfile import mkdtemp
 
 import numpy as np
 
@@ -22,6 +20,8 @@ from fairdsl.repairing.result import Repaired
 from fairdsl.repairing.subject import Subject
 from fairdsl.repairing.training import Training
 from fairdsl.repairing.wording import summary
+from fairdsl.source.reading import content_of
+from fairdsl.source.writing import new_folder, write_file
 
 __all__ = ["ADDED", "PICTURE", "check_folder", "write_folder"]
 
@@ -44,22 +44,14 @@ def write_folder(repaired: Repaired, file: Path, subject: Subject, training: Tra
     """Write all files of the repair; ``file`` is the model's, ``training`` what it learnt from."""
     place = repaired.output
     try:
-        partial = Path(mkdtemp(prefix=f".{place.name}-", dir=place.absolute().parent))
+        with new_folder(place) as folder:
+            write_file(folder / repaired.file, content_of(file))
+            write_file(folder / ADDED, _added(subject, training))
+            write_file(folder / PICTURE, picture(repaired))
+            write_file(folder / "report.txt", "\n".join(summary(repaired)) + "\n")
+            write_file(folder / "report.json", repaired.to_json())
     except OSError as problem:
-        raise DiagnosticError(cannot_write(str(place), problem.strerror or str(problem), _ANOTHER)) from problem
-    try:
-        shutil.copyfile(file, partial / repaired.file)
-        (partial / ADDED).write_text(_added(subject, training), encoding="utf-8", newline="")
-        (partial / PICTURE).write_text(picture(repaired), encoding="utf-8")
-        (partial / "report.txt").write_text("\n".join(summary(repaired)) + "\n", encoding="utf-8")
-        (partial / "report.json").write_text(repaired.to_json(), encoding="utf-8")
-        partial.chmod(0o755)  # a temporary folder is its owner's alone
-        if place.is_dir():
-            place.rmdir()
-        partial.rename(place)
-    except OSError as problem:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise DiagnosticError(cannot_write(str(place), problem.strerror or str(problem), _ANOTHER)) from problem
+        raise DiagnosticError(cannot_write(str(place), problem, _ANOTHER)) from problem
 
 
 def _added(subject: Subject, training: Training) -> str:

@@ -24,6 +24,7 @@ from fairdsl.repairing.run import Parts, Rounds
 from fairdsl.repairing.subject import Rows, Subject, subject_of
 from fairdsl.report.model import Report
 from fairdsl.semantics import front_end
+from fairdsl.source.reading import content_of
 
 __all__ = ["repair_spec"]
 
@@ -81,7 +82,7 @@ def repair_spec(
             by_the_clock=rounds.by_the_clock,
             output=Path(output),
             file=subject.file_name,
-            sha256=sha256(rounds.best.file.read_bytes()).hexdigest(),
+            sha256=sha256(content_of(rounds.best.file)).hexdigest(),
             pinned=pinned,
             report=report,
             checked=None if report is None else checked_by(report),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from pathlib import Path
 
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import FileSource
@@ -12,6 +11,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.report.model import HashedFile
 from fairdsl.semantics.checked import CheckedSpec
+from fairdsl.source.reading import content_of
 
 __all__ = ["hashed_data", "hashed_models"]
 
@@ -62,6 +62,6 @@ def _digest(path: str | None) -> str | None:
     if path is None:
         return None
     try:
-        return sha256(Path(path).read_bytes()).hexdigest()
+        return sha256(content_of(path)).hexdigest()
     except OSError:
         return None

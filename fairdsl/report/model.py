@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from fairdsl.clock import is_out_of_time
 from fairdsl.codec import Document
-from fairdsl.diagnostics import Diagnostic, Severity
+from fairdsl.diagnostics import DISK_FAILED, Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Quantity, Threshold
@@ -56,6 +56,8 @@ class ExitCode(Enum):
     REFUSED = 2  # or the spec has errors, or the command line is not understood
     UNKNOWN = 3
     OUR_BUG = 70
+    DISK = 74
+    MEMORY = 75
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -342,6 +344,8 @@ class Report(Document):
     def exit_code(self) -> ExitCode:
         """Errors in the spec first; an interrupt; then violated, refused, unknown, and otherwise success."""
         judgements = {item.judgement for item in self.properties}
+        if any(finding.code == DISK_FAILED for finding in self.diagnostics):
+            return ExitCode.DISK
         if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
             return ExitCode.UNKNOWN if is_out_of_time(self.diagnostics) else ExitCode.REFUSED
         if self.ended is Stopped.TERMINATED:

@@ -90,6 +90,8 @@ EXIT = {
     ExitCode.REFUSED: "the spec has errors or some property is refused",
     ExitCode.UNKNOWN: "no property is violated, some are unknown",
     ExitCode.OUR_BUG: "a mistake in fairdsl",
+    ExitCode.DISK: "the disk is full or fails",
+    ExitCode.MEMORY: "there was not enough memory",
     ExitCode.INTERRUPTED: "interrupted; the verdicts are what was known by then",
     ExitCode.TERMINATED: "terminated; the verdicts are what was known by then",
 }

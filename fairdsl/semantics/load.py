@@ -10,6 +10,7 @@ from hashlib import sha256
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.semantics import errors
 from fairdsl.source import SourceFile
+from fairdsl.source.reading import content_of, named_in
 from fairdsl.syntax import tree
 from fairdsl.syntax.parse import parse
 
@@ -32,10 +33,12 @@ class LoadedSpec:
 def read_source(path: str) -> SourceFile:
     """The file's text as UTF-8; DiagnosticError when it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            content = file.read()
-        return SourceFile(path, content.decode("utf-8-sig"), sha256(content).hexdigest())
-    except (OSError, UnicodeDecodeError) as error:
+        content = content_of(path)
+        text = content.decode("utf-8-sig")
+        if "\0" in text:
+            raise ValueError("it is not text")
+        return SourceFile(path, text, sha256(content).hexdigest())
+    except (OSError, ValueError) as error:
         raise DiagnosticError(errors.file_unreadable(path, _reason(error), None)) from error
 
 
@@ -75,7 +78,7 @@ class _Loader:
 
     def _enter(self, use: tree.Use, open_files: dict[str, Iterator[tree.Use]], specs: list[tree.Spec]) -> None:
         """Begin with the file of a ``use``, unless it was read before; ``open_files`` are those that led here."""
-        path = os.path.normpath(os.path.join(os.path.dirname(use.span.file.path), use.path.value))
+        path = named_in(use.span.file.path, use.path.value)
         key = os.path.realpath(path)
         if key in open_files:
             chain = list(open_files)
@@ -104,13 +107,13 @@ def _uses(spec: tree.Spec) -> Iterator[tree.Use]:
     return (item for item in spec.items if isinstance(item, tree.Use))
 
 
-def _reason(error: OSError | UnicodeDecodeError) -> str:
+def _reason(error: OSError | ValueError) -> str:
     match error:
         case FileNotFoundError():
             return "there is no such file"
-        case IsADirectoryError():
-            return "it is a folder"
+        case OSError():
+            return error.strerror or "it cannot be opened"
         case UnicodeDecodeError():
             return "it is not UTF-8 text"
         case _:
-            return (error.strerror or "it cannot be opened").lower()
+            return str(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
@@ -16,6 +15,7 @@ from fairdsl.ir.declaration import (
     Recorded,
 )
 from fairdsl.semantics import errors
+from fairdsl.source.reading import named_in
 from fairdsl.syntax import tree
 
 __all__ = ["file_source", "lists_rules", "names_outcomes", "names_rules", "recorded_decisions"]
@@ -26,9 +26,8 @@ _BLACK_BOX = "black_box"
 
 def file_source(clause: tree.From) -> FileSource:
     """A `from` clause; its path counts from the folder of the file that holds it."""
-    folder = os.path.dirname(clause.span.file.path)
     return FileSource(
-        path=os.path.normpath(os.path.join(folder, clause.path.value)),
+        path=named_in(clause.span.file.path, clause.path.value),
         format=clause.format.text if clause.format else None,
         sha256=clause.digest.value.lower() if clause.digest else None,
         span=clause.path.span,
@@ -48,10 +47,9 @@ def recorded_decisions(clause: tree.Agrees, reporter: Reporter) -> Recorded | No
             )
         )
         return None
-    folder = os.path.dirname(clause.span.file.path)
     return Recorded(
         column=clause.column.value,
-        path=os.path.normpath(os.path.join(folder, clause.path.value)),
+        path=named_in(clause.span.file.path, clause.path.value),
         sha256=clause.digest.value.lower() if clause.digest else None,
         share=share,
         span=clause.span,

@@ -23,6 +23,7 @@ from fairdsl.backends.encoding import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Claim
 
 __all__ = ["Output", "answer_to", "outputs_of"]
@@ -135,7 +136,7 @@ def _without_ending(name: str) -> str:
 
 def _output(path: Path) -> Output:
     """A file that is an answer as a whole."""
-    content = path.read_bytes()
+    content = content_of(path)
     text = _text(content)
     by, seconds = signer(text)
     return Output(text=text, file=path.name, sha256=sha256(content).hexdigest(), by=by, seconds=seconds)
@@ -143,7 +144,7 @@ def _output(path: Path) -> Output:
 
 def _lines(path: Path) -> Iterator[tuple[str, Output]]:
     """JSON lines; one that is none is an answer to nothing."""
-    content = path.read_bytes()
+    content = content_of(path)
     digest = sha256(content).hexdigest()
     for number, line in enumerate(_text(content).splitlines(), start=1):
         if line.strip():
@@ -155,7 +156,7 @@ def _lines(path: Path) -> Iterator[tuple[str, Output]]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Output]]:
-    content = path.read_bytes()
+    content = content_of(path)
     digest = sha256(content).hexdigest()
     reader = csv.DictReader(_text(content).splitlines(keepends=True))
     try:

@@ -18,6 +18,8 @@ from fairdsl.backends.encoding import Lowered
 from fairdsl.backends.errors import cannot_write, result_exists
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.solver_files.manifest import MANIFEST, answer_names, read_manifest
+from fairdsl.source.reading import content_of
+from fairdsl.source.writing import write_file
 
 __all__ = ["Folder"]
 
@@ -58,7 +60,7 @@ class Folder:
                 continue
             self._keep_apart(name, content)
             with _writing(self.path):
-                (self._partial / name).write_bytes(content)
+                write_file(self._partial / name, content)
             self.files[name] = {**lowered.described.get(name, {}), "sha256": digest}
 
     def publish(self, manifest: bytes) -> None:
@@ -69,12 +71,12 @@ class Folder:
         for name in stale:
             self._keep_apart(name, None)
         with _writing(self.path):
-            (self._partial / MANIFEST).write_bytes(manifest)
+            write_file(self._partial / MANIFEST, manifest)
             for name in (*self.files, MANIFEST):
                 (self._partial / name).replace(self.path / name)
             for name in stale:
                 earlier = self.path / name
-                if earlier.is_file() and sha256(earlier.read_bytes()).hexdigest() == self._before[name]:
+                if earlier.is_file() and sha256(content_of(earlier)).hexdigest() == self._before[name]:
                     earlier.unlink()
 
     def _keep_apart(self, name: str, content: bytes | None) -> None:
@@ -83,7 +85,7 @@ class Folder:
         answers = [self.path / answer for answer in answer_names(name)]
         answers += list(self.path.glob(f"{glob.escape(earlier.stem)}*.result")) if earlier.suffix == ".job" else []
         found = next((path for path in answers if path.exists()), None)
-        if found is not None and (not earlier.exists() or earlier.read_bytes() != content):
+        if found is not None and (not earlier.exists() or content_of(earlier) != content):
             raise DiagnosticError(result_exists(str(found), "-o DIR", answers=name))
 
 
@@ -102,4 +104,4 @@ def _writing(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DiagnosticError(cannot_write(str(folder), error.strerror or str(error))) from error
+        raise DiagnosticError(cannot_write(str(folder), error)) from error

@@ -18,6 +18,7 @@ from fairdsl.codec.text import plain_of, text_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated
 from fairdsl.solver_files import errors
+from fairdsl.source.reading import content_of
 
 __all__ = [
     "ANSWER_ENDINGS",
@@ -158,7 +159,7 @@ def written(manifest: Manifest) -> bytes:
 def files_named(path: Path) -> tuple[str, ...] | None:
     """The files that a manifest, of whatever version, speaks of; None of a file that does not claim to be one."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(content_of(path))
     except (OSError, ValueError, RecursionError):
         return None
     schema = content.get("schema") if isinstance(content, dict) else None
@@ -171,7 +172,7 @@ def files_named(path: Path) -> tuple[str, ...] | None:
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file; DiagnosticError, with the place, where it is damaged or of another version."""
     try:
-        content = plain_of(path.read_bytes())
+        content = plain_of(content_of(path))
         seal = content.pop(_SEAL, None) if isinstance(content, dict) else None
         manifest = from_plain(Manifest, content)
     except OSError as error:

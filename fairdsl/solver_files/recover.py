@@ -30,6 +30,7 @@ from fairdsl.solver_files.manifest import MANIFEST, Manifest, read_manifest, ref
 from fairdsl.solver_files.questions import Derivation, Partitioning, derived, encoding_under
 from fairdsl.solver_files.recovering import AGAIN, Recovering
 from fairdsl.solver_files.report import report_of
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Refused
 
 __all__ = ["recover_files"]
@@ -90,7 +91,7 @@ def _of_spec(report: Report, asked: Derivation, place: Path, *, spec_named: bool
 def _by_manifest(folder: Path) -> bool:
     """Whether only the folder's manifest says what its files ask."""
     try:
-        content = json.loads((folder / MANIFEST).read_bytes())
+        content = json.loads(content_of(folder / MANIFEST))
     except (OSError, ValueError, RecursionError):
         content = None
     form = content.get("format") if isinstance(content, dict) else None
@@ -162,7 +163,7 @@ def _derived_again(
         encoding = encoding_under(manifest.format, set_)
         derivation = derived(path, encoding, models, data, manifest.properties, _cut(manifest))
     except DiagnosticError as error:
-        _same_spec(path, sha256(Path(path).read_bytes()).hexdigest(), manifest)
+        _same_spec(path, sha256(content_of(path)).hexdigest(), manifest)
         if all(found.code in _ABOUT_THE_FOLDER for found in error.diagnostics):
             raise DiagnosticError(errors.unreadable_manifest(where, error.diagnostics[0].title)) from error
         raise

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from fairdsl.diagnostics.model import Diagnostic, Edit
-from fairdsl.resources import grammar_file
+from fairdsl.resources import grammar_file, text_of
 from fairdsl.source import Span
 from fairdsl.source.numbers import LONGEST, TooLongError, read_number
 from fairdsl.syntax.errors import WORDED, Wording, length_wording, something_else
@@ -49,7 +49,7 @@ class Mistake:
 @cache
 def known_mistakes() -> tuple[Mistake, ...]:
     """The entries of the table, in its order."""
-    table = tomllib.loads(grammar_file("mistakes.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(text_of(grammar_file("mistakes.toml")))
     return tuple(_entry(entry) for entry in table["mistake"])
 
 

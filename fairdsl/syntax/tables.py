@@ -17,7 +17,7 @@ from lark import Lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from fairdsl.resources import grammar_file
+from fairdsl.resources import grammar_file, text_of
 from fairdsl.syntax.lexer import SoftKeywordLexer
 
 __all__ = ["built", "grammar", "tables_of"]
@@ -96,4 +96,4 @@ def _made_from(text: str) -> dict[str, str]:
 
 
 def _text(name: str) -> str:
-    return grammar_file(name).read_text(encoding="utf-8")
+    return text_of(grammar_file(name))

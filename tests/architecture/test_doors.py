@@ -1,4 +1,4 @@
-"""No file is run: what can run code when it is read has its few owners, who say whose files these are."""
+"""No file is run, and files are opened at one door: whoever does it elsewhere stands here, and why."""
 
 from __future__ import annotations
 
@@ -32,6 +32,65 @@ METHODS = {
     ("torch", "load"),
     ("pd", "read_pickle"),
 }
+
+
+#: Who opens or writes files elsewhere, and which these are.
+ELSEWHERE = {
+    "backends/intervals/kernels/cache.py": "the sources of the package, and a lock in a private folder",
+    "backends/intervals/pool.py": "a new folder of this run",
+    "backends/intervals/warmup.py": "a lock in a private folder",
+    "backends/intervals/worker.py": "a file of this run",
+    "backends/ssat/solvers/library.py": "a new folder of this run",
+    "backends/ssat/solvers/sharpssat.py": "a new folder of this run",
+    "backends/ssat/solvers/ssatabc.py": "a new folder of this run",
+    "cli/bug.py": "a new folder for temporary files",
+    "cli/streams.py": "the null device",
+    "clock/deadline.py": "what the system says of this process",
+    "processes.py": "new folders for the output of programs",
+    "solver_files/folder.py": "a new folder inside the one that the user names",
+    "resources.py": "the package's own files",
+}
+OPENING = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "tofile", "copyfile", "copy", "touch"}
+#: Functions of modules; numpy and onnx open what they are given by name.
+FUNCTIONS = {("os", "replace"), ("os", "rename"), ("os", "fdopen"), ("np", "save"), ("np", "savez"), ("np", "memmap")}
+FUNCTIONS |= {("np", "fromfile"), ("np", "loadtxt"), ("onnx", "load"), ("onnx", "save"), ("tempfile", "mkstemp")}
+FUNCTIONS |= {("tempfile", "mkdtemp"), ("tempfile", "NamedTemporaryFile"), ("zipfile", "ZipFile"), ("os", "open")}
+#: Methods and attributes of these are called as files are opened, and open none; and what is given is bytes.
+OTHERS = {"Ledger", "formatter", "self", "_PROCESS", "copy", "zipfile"}
+
+
+def opening(tree: ast.AST) -> Iterator[str]:
+    """What in a module opens or writes files."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="open")):
+                yield "open"
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=of))) if of in OTHERS:
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=of), attr=name)) if (of, name) in FUNCTIONS:
+                yield f"{of}.{name}"
+            case ast.Call(func=ast.Attribute(attr=name)) if name in OPENING - {"copy"}:
+                yield name
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="shutil"), attr=name)) if name in OPENING:
+                yield name
+
+
+def test_files_are_opened_at_the_door() -> None:
+    found = {
+        path
+        for file in sorted(PACKAGE.rglob("*.py"))
+        if not (path := file.relative_to(PACKAGE).as_posix()).startswith("source/")
+        and list(opening(ast.parse(file.read_text(encoding="utf-8"))))
+    }
+    assert found == set(ELSEWHERE)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["open(path)", "p.open()", "Path(p).read_text()", "np.save(p, a)", "os.replace(a, b)", "f().open()"],
+)
+def test_what_would_be_found_to_open_files(source: str) -> None:
+    assert list(opening(ast.parse(source)))
 
 
 def running(tree: ast.AST) -> Iterator[str]:

@@ -5,16 +5,18 @@
     command = "check spec.fair --seed 1"   # `{out}` is an empty folder whose files are compared too
     exit = 1
     ignore = ["[0-9]+ tries"]              # what differs between runs; replaced by `*`
+    largest_file = 100                     # bytes of a file at most, as on a disk that is full
 """
 
 from __future__ import annotations
 
 import re
+import resource
 import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -43,19 +45,21 @@ class Case:
     command: str
     exit: int
     ignore: tuple[str, ...] = ()
+    largest_file: int | None = None
 
     @classmethod
     def of(cls, folder: Path, *, command: str, exit: int) -> Case:  # noqa: A002
         """Read the folder; the arguments are the defaults."""
         described = folder / "case.toml"
         said = tomllib.loads(described.read_text(encoding="utf-8")) if described.is_file() else {}
-        unknown = said.keys() - {"command", "exit", "ignore"}
+        unknown = said.keys() - {"command", "exit", "ignore", "largest_file"}
         assert not unknown, f"{described} says {sorted(unknown)}, which nobody reads"
         return cls(
             folder=folder,
             command=said.get("command", command),
             exit=said.get("exit", exit),
             ignore=tuple(said.get("ignore", ())),
+            largest_file=said.get("largest_file"),
         )
 
     def steady(self, text: str) -> str:
@@ -75,6 +79,17 @@ class Outcome:
     files: dict[str, str] = field(default_factory=dict)
 
 
+@contextmanager
+def no_larger_files(size: int | None) -> Iterator[None]:
+    """A limit of this process; whoever writes more hears that the file is too large."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, before if size is None else (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 def cases(kind: str) -> list[Path]:
     """The folders of one kind, for parametrisation."""
     return sorted(path for path in (HERE / kind).iterdir() if path.is_dir())
@@ -87,7 +102,8 @@ def run(case: Case, scratch: Path, *extra: str) -> Outcome:
     out = Path("out")
     words = [word.replace("{out}", str(out)) for word in shlex.split(case.command)]
     with chdir(folder):
-        result = CliRunner().invoke(cli, [*words, *extra])
+        with no_larger_files(case.largest_file):
+            result = CliRunner().invoke(cli, [*words, *extra])
         files = {
             path.relative_to(out).as_posix(): path.read_text(encoding="utf-8")
             for path in sorted(out.rglob("*"))

@@ -230,10 +230,7 @@ def test_a_run_that_is_killed_loses_nothing_certified(
     assert left.nodes >= read_at_last > 0
     before = SlowBisection.resume(LARGE, left.leaves).bounds()
     assert before.falsified > 0
-    assert [entry.name for entry in tmp_path.iterdir() if entry.name.endswith(".partial")] in (
-        [],
-        [".p.result.partial"],
-    )
+    assert len([entry.name for entry in tmp_path.iterdir() if ".partial" in entry.name]) <= 1
     resumed = solve(path, resume=True, timeout=0.5)
     assert resumed.nodes > left.nodes
     assert resumed.standing.falsified * LARGE.total >= before.falsified

@@ -40,13 +40,12 @@ def looped(path: Path, rounds: int) -> str:
         [helper.make_tensor("rounds", TensorProto.INT64, [], [rounds])],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-    return str(path)
+    return path.read_bytes()
 
 
-def test_both_answer_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = looped(tmp_path / "few.onnx", 6)
-    monkeypatch.chdir(tmp_path)
-    here, beside = session_here(path, 1), session_beside("few.onnx", 1)
+def test_both_answer_alike(tmp_path: Path) -> None:
+    model = looped(tmp_path / "few.onnx", 6)
+    here, beside = session_here(model, 1), session_beside(model, 1)
     fed = {"x": np.array([[1.0], [0.1]], dtype=np.float32)}
     assert here.run(["y"], fed)[0].tolist() == beside.run(["y"], fed)[0].tolist() == [[7.0], pytest.approx([0.7])]
     for one, other in ((here.get_inputs(), beside.get_inputs()), (here.get_outputs(), beside.get_outputs())):
@@ -66,8 +65,8 @@ def test_one_that_never_ends_is_killed_and_the_others_go_on(tmp_path: Path) -> N
 
 
 def test_what_onnxruntime_says_is_passed_on(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"nowhere\.onnx"):
-        session_beside(str(tmp_path / "nowhere.onnx"), 1)
+    with pytest.raises(RuntimeError, match="protobuf"):
+        session_beside(b"nothing", 1)
     few = session_beside(looped(tmp_path / "few.onnx", 6), 1)
     with pytest.raises(RuntimeError, match="rank"):
         few.run(["y"], {"x": np.ones(3, dtype=np.float32)})

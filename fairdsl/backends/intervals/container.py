@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.intervals import errors
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.source.reading import content_of, opened
 
 __all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack"]
 
@@ -78,7 +79,7 @@ def pack(kind: Kind, header: Mapping[str, Any], arrays: Arrays, *, compressed: b
 
 def unpack(kind: Kind, path: Path) -> Container:
     """The content of a file of that kind. DiagnosticError for any other, and for one that is not as it was."""
-    content = path.read_bytes()
+    content = content_of(path)
     if not content.startswith(_BEGINNING):
         raise DiagnosticError(_not_of(kind, path, "it is a file of another format"))
     try:
@@ -98,7 +99,7 @@ def unpack(kind: Kind, path: Path) -> Container:
 def claims(path: Path) -> tuple[str, str]:
     """The schema and sha256 that a file claims; empty where it claims none. Nothing is verified."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
             header = json.loads(archive.read(_HEADER))
         return str(header["schema"]), str(header["sha256"])
     except Exception:  # what libraries raise for broken archives has no common kind

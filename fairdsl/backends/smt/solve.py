@@ -13,6 +13,7 @@ from fairdsl.backends.encoding import Answer, Solved, Solving
 from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.engine import answer_of_z3, solver_name
 from fairdsl.backends.smt.recover import answer_text, parse_answer
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Reason
 
 __all__ = ["SMTLIB", "Dialect", "SolvedScript", "solve_script"]
@@ -72,7 +73,7 @@ def solve_script(path: Path, how: Solving, dialect: Dialect) -> SolvedScript:
     text = dialect.script(path)
     check_earlier(target, resume=how.resume)
     if how.resume:
-        earlier = dialect.read(text, target.read_text(encoding="utf-8", errors="replace"))
+        earlier = dialect.read(text, content_of(target).decode("utf-8", "replace"))
         if earlier.status in ("sat", "unsat"):
             return _solved(path, target, replace(earlier, detail=""), 0.0, "an earlier run")
     began = time.monotonic()
@@ -94,7 +95,7 @@ def _read(text: str, said: str) -> Answer:
 
 
 #: SMT-LIB scripts are given to z3 as they are.
-SMTLIB = Dialect(script=lambda path: path.read_text(encoding="utf-8", errors="replace"), printed=_printed, read=_read)
+SMTLIB = Dialect(script=lambda path: content_of(path).decode("utf-8", "replace"), printed=_printed, read=_read)
 
 
 def _solved(path: Path, target: Path, found: Answer, seconds: float, solver: str) -> SolvedScript:

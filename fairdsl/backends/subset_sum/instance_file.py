@@ -32,6 +32,7 @@ from fairdsl.ir.expr import Relation
 from fairdsl.ir.population import Network
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.joint import Counted, Key, columns_of, keys_of
+from fairdsl.source.reading import content_of
 
 __all__ = ["SCHEMA", "pack_instance", "read_instance"]
 
@@ -66,7 +67,7 @@ def pack_instance(instance: Instance) -> bytes:
 def read_instance(path: Path) -> Instance:
     """An instance from its file. DiagnosticError for a file that is none, has mistakes, or was altered."""
     try:
-        document = document_of(path.read_bytes())
+        document = document_of(content_of(path))
         _check_schema(document)
         members = document.fields(_REQUIRED, _OPTIONAL)
         if "sha256" in members and members["sha256"].text() != _seal(document.value):

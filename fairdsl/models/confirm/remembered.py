@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import cache
@@ -26,6 +24,8 @@ from fairdsl.models.basis import Indicators, Trees
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.private_folder import private_folder
 from fairdsl.resources import version
+from fairdsl.source.reading import content_of
+from fairdsl.source.writing import write_file
 
 __all__ = ["entry_of", "recall", "remember"]
 
@@ -51,7 +51,7 @@ def recall(entry: Path | None) -> Reading | None:
     if entry is None:
         return None
     try:
-        found = json.loads(entry.read_text(encoding="utf-8"))
+        found = json.loads(content_of(entry))
         individuals, bounded, alone = found["individuals"], found["bounded"], found["alone"]
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return None
@@ -66,14 +66,7 @@ def remember(entry: Path | None, reading: Reading) -> None:
         return
     with contextlib.suppress(OSError):
         _make_room(entry.parent)
-        handle, name = tempfile.mkstemp(dir=entry.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump(asdict(reading), stream)
-            os.replace(name, entry)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_file(entry, json.dumps(asdict(reading)))
 
 
 def _make_room(folder: Path) -> None:

@@ -6,10 +6,10 @@ itself is raised here as a diagnostic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors
 from fairdsl.source import Span
+from fairdsl.source.reading import NamedPath, content_of
 
 __all__ = [
     "RawGraph",
@@ -29,6 +30,8 @@ __all__ = [
     "parse_model",
     "raw_input",
     "read_file",
+    "whole_content",
+    "whole_model",
 ]
 
 #: Refuse to hold more elements than this in one constant.
@@ -91,12 +94,13 @@ def read_file(path: str, span: Span | None) -> RawGraph:
     the side files in the order of their names (``cat model.onnx model.onnx.data | sha256sum``).
     """
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
     model = parse_model(path, content, span)
     digest = digest_with_sides(path, content, model, span)
     try:
+        _put_in(path, model)
         return _convert(path, model, digest, span)
     except DiagnosticError:
         raise
@@ -117,11 +121,53 @@ def digest_with_sides(path: str, content: bytes, model: Any, span: Span | None) 
 
 def _beside(path: str, side_file: str) -> bytes:
     """The content of a side file, which has to lie in the model's folder or below it."""
-    folder = Path(path).parent.resolve()
-    place = (folder / side_file).resolve()
-    if not place.is_relative_to(folder) or not place.is_file():
-        raise FileNotFoundError(side_file)
-    return place.read_bytes()
+    folder = os.path.realpath(os.path.dirname(path))
+    return content_of(NamedPath(os.path.join(folder, side_file), folder))
+
+
+def whole_model(path: str, digest: str | None = None) -> Any:
+    """The file's ``ModelProto`` with its side files inside; DiagnosticError where its digest is another one, too."""
+    try:
+        content = content_of(path)
+        model = parse_model(path, content, None)
+        if digest is not None and digest_with_sides(path, content, model, None) != digest:
+            raise DiagnosticError(errors.cannot_run(path, "the file has changed since it was read"))
+        _put_in(path, model)
+    except OSError as problem:
+        raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), None)) from problem
+    except ValueError as problem:
+        raise DiagnosticError(errors.not_onnx(path, _short(problem), None)) from problem
+    return model
+
+
+def whole_content(path: str, digest: str) -> bytes | None:
+    """The bytes of the file of this digest, with its side files inside; None where it has another one by now."""
+    try:
+        content = content_of(path)
+        if sha256(content).hexdigest() == digest:  # so it has no side files
+            return content
+        written: bytes = whole_model(path, digest).SerializeToString()
+    except (OSError, DiagnosticError):
+        return None
+    return written
+
+
+def _put_in(path: str, model: Any) -> None:
+    """Put the weights that lie in side files into the model; ValueError where a side file is too short."""
+    sides: dict[str, bytes] = {}
+    for tensor in _tensors(model.graph):
+        said = {_text(entry.key): _text(entry.value) for entry in tensor.external_data}
+        if tensor.data_location != tensor.EXTERNAL or "location" not in said:
+            continue
+        side = said["location"]
+        content = sides[side] = sides[side] if side in sides else _beside(path, side)
+        start = int(said.get("offset", 0))
+        end = start + int(said["length"]) if "length" in said else len(content)
+        if not 0 <= start <= end <= len(content):
+            raise ValueError(f"`{side}` has no bytes {start} to {end}, where `{tensor.name}` should be")
+        tensor.raw_data = content[start:end]
+        tensor.data_location = tensor.DEFAULT
+        del tensor.external_data[:]
 
 
 def file_digest(path: str, expected: str | None = None) -> str | None:
@@ -130,7 +176,7 @@ def file_digest(path: str, expected: str | None = None) -> str | None:
     A file that alone has the ``expected`` one has no side files, and is not parsed.
     """
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
         if sha256(content).hexdigest() == expected:
             return expected
         return digest_with_sides(path, content, parse_model(path, content, None), None)
@@ -161,18 +207,24 @@ def parse_model(path: str, content: bytes, span: Span | None) -> Any:
     return model
 
 
-def _tensors(model: Any) -> list[Any]:
-    tensors = list(model.graph.initializer)
-    for node in model.graph.node:
-        tensors.extend(attribute.t for attribute in node.attribute if attribute.HasField("t"))
-    return tensors
+def _tensors(graph: Any) -> Iterator[Any]:
+    """All constants of a graph, also those in the bodies of its operators."""
+    yield from graph.initializer
+    for sparse in graph.sparse_initializer:
+        yield from (sparse.values, sparse.indices)
+    for attribute in (attribute for node in graph.node for attribute in node.attribute):
+        if attribute.HasField("t"):
+            yield attribute.t
+        yield from attribute.tensors
+        for body in (*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs):
+            yield from _tensors(body)
 
 
 def _side_files(model: Any) -> list[str]:
     from onnx import external_data_helper as helper
 
     names: set[str] = set()
-    for tensor in _tensors(model):
+    for tensor in _tensors(model.graph):
         if helper.uses_external_data(tensor):
             names.update(_text(entry.value) for entry in tensor.external_data if entry.key == "location")
     return sorted(names)
@@ -184,9 +236,8 @@ def _convert(path: str, model: Any, digest: str, span: Span | None) -> RawGraph:
         raise DiagnosticError(errors.not_onnx(path, "sparse weights are not read", span))
     opsets = {_text(entry.domain): entry.version for entry in model.opset_import}
     opsets.setdefault("", opsets.get("ai.onnx", 1))
-    folder = str(Path(path).parent)
-    constants = {_text(tensor.name): _array(tensor, folder) for tensor in graph.initializer}
-    nodes = tuple(_node(node, opsets, folder) for node in graph.node)
+    constants = {_text(tensor.name): _array(tensor) for tensor in graph.initializer}
+    nodes = tuple(_node(node, opsets) for node in graph.node)
     inputs = tuple(raw_input(value) for value in graph.input if _text(value.name) not in constants)
     return RawGraph(
         sha256=digest,
@@ -197,13 +248,13 @@ def _convert(path: str, model: Any, digest: str, span: Span | None) -> RawGraph:
     )
 
 
-def _array(tensor: Any, folder: str) -> NDArray[Any]:
+def _array(tensor: Any) -> NDArray[Any]:
     from onnx import numpy_helper
 
     count = int(np.prod([int(d) for d in tensor.dims], dtype=object)) if tensor.dims else 1
     if not 0 <= count <= _ELEMENT_LIMIT:
         raise ValueError(f"the tensor `{tensor.name}` has {count} elements")
-    array = np.asarray(numpy_helper.to_array(tensor, base_dir=folder))
+    array = np.asarray(numpy_helper.to_array(tensor))
     if array.dtype.kind in "OSU":
         return np.array([_text(v) for v in array.ravel()], dtype=object).reshape(array.shape)
     if array.dtype.kind == "V" or array.dtype.name in ("bfloat16", "float16"):
@@ -211,7 +262,7 @@ def _array(tensor: Any, folder: str) -> NDArray[Any]:
     return array
 
 
-def _node(node: Any, opsets: Mapping[str, int], folder: str) -> RawNode:
+def _node(node: Any, opsets: Mapping[str, int]) -> RawNode:
     domain = "" if node.domain == "ai.onnx" else _text(node.domain)
     return RawNode(
         operator=_text(node.op_type),
@@ -219,16 +270,16 @@ def _node(node: Any, opsets: Mapping[str, int], folder: str) -> RawNode:
         name=_text(node.name),
         inputs=tuple(_text(name) for name in node.input),
         outputs=tuple(_text(name) for name in node.output),
-        attributes={_text(attribute.name): _attribute(attribute, folder) for attribute in node.attribute},
+        attributes={_text(attribute.name): _attribute(attribute) for attribute in node.attribute},
         opset=opsets.get(domain, 1),
     )
 
 
-def _attribute(attribute: Any, folder: str) -> Any:
+def _attribute(attribute: Any) -> Any:
     import onnx
 
     if attribute.type == onnx.AttributeProto.TENSOR:
-        return _array(attribute.t, folder)
+        return _array(attribute.t)
     kinds = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS, onnx.AttributeProto.SPARSE_TENSOR)
     if attribute.type in kinds:
         return None  # operators with bodies are refused by name later

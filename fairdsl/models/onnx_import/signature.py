@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from fairdsl.diagnostics import DiagnosticError
@@ -12,6 +11,7 @@ from fairdsl.models import errors
 from fairdsl.models.onnx_import.columns import keys_of
 from fairdsl.models.onnx_import.file import RawInput, digest_with_sides, parse_model, raw_input
 from fairdsl.source import Span
+from fairdsl.source.reading import content_of
 
 __all__ = ["Signature", "curved_outputs", "read_signature"]
 
@@ -54,7 +54,7 @@ class Signature:
 def read_signature(path: str, span: Span | None) -> Signature:
     """Parse the file; raises DiagnosticError where that, or finding the files of its weights, fails."""
     try:
-        content = Path(path).read_bytes()
+        content = content_of(path)
     except OSError as problem:
         raise DiagnosticError(errors.cannot_open(path, problem.strerror or str(problem), span)) from problem
     model = parse_model(path, content, span)
@@ -104,7 +104,7 @@ def _random(graph: Any) -> Iterator[Any]:
 
 def curved_outputs(path: str) -> frozenset[str]:
     """The outputs of a file whose numbers are made by a sigmoid or softmax, and by nothing after it."""
-    graph = parse_model(path, Path(path).read_bytes(), None).graph
+    graph = parse_model(path, content_of(path), None).graph
     made_by = {name: node for node in graph.node for name in node.output}
     found = set()
     for output in graph.output:

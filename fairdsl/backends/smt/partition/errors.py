@@ -33,7 +33,7 @@ def unfitting(path: str, reason: str) -> Diagnostic:
     return errors.unfitting(path, reason, why, "resume with the spec, model, size, order and seed that it began with")
 
 
-def cannot_write(path: str, reason: str) -> Diagnostic:
+def cannot_write(path: str, reason: OSError) -> Diagnostic:
     """The ledger cannot be written."""
     return errors.cannot_write(path, reason, f"name a file that can be written, with `{_OPTION}`")
 
@@ -43,6 +43,6 @@ def network_exists(path: str) -> Diagnostic:
     return errors.result_exists(path, _NETWORKS, resume=_RESUME)
 
 
-def cannot_write_network(folder: str, reason: str) -> Diagnostic:
+def cannot_write_network(folder: str, reason: OSError) -> Diagnostic:
     """The folder of pruned networks cannot be made, or a file in it not written."""
     return errors.cannot_write(folder, reason, f"name a folder that can be written, with `{_NETWORKS}`")

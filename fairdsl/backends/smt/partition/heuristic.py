@@ -63,7 +63,7 @@ class Heuristic:
         try:
             return write_part(self.problem, pruned.units, str(target), part)
         except OSError as error:
-            raise DiagnosticError(errors.cannot_write_network(self.networks, error.strerror or str(error))) from error
+            raise DiagnosticError(errors.cannot_write_network(self.networks, error)) from error
 
 
 def prepare_networks(problem: Problem, request: Partition) -> None:
@@ -79,7 +79,7 @@ def prepare_networks(problem: Problem, request: Partition) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         earlier = sorted(_networks_in(folder, problem))
     except OSError as error:
-        raise DiagnosticError(errors.cannot_write_network(request.networks, error.strerror or str(error))) from error
+        raise DiagnosticError(errors.cannot_write_network(request.networks, error)) from error
     if earlier and not request.resume:
         raise DiagnosticError(errors.network_exists(str(earlier[0])))
     check_cuts(problem)

@@ -20,7 +20,7 @@ from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from sys import intern
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
@@ -33,6 +33,8 @@ from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
 from fairdsl.private_folder import is_private
 from fairdsl.source.numbers import read_number
+from fairdsl.source.reading import opened
+from fairdsl.source.writing import append, appended
 
 __all__ = ["SCHEMA", "Broken", "Earlier", "Ledger", "fingerprint"]
 
@@ -77,7 +79,7 @@ class Ledger:
     #: The digest of what stood in the file.
     sha256: str = ""
     _violated: dict[str, int] = field(default_factory=dict)
-    _file: TextIO | None = None
+    _file: BinaryIO | None = None
 
     @classmethod
     def open(cls, request: Partition, problem: Problem, seed: int, cut: tuple[int, ...], total: int | None) -> Ledger:
@@ -93,16 +95,16 @@ class Ledger:
             if request.resume:
                 if not path.exists():
                     raise DiagnosticError(errors.nothing_to_resume(request.ledger))
-                ledger._file = path.open("a", encoding="utf-8")
+                ledger._file = appended(path, new=False)
                 _lock(ledger._file)
                 ledger._read(path, header)
             else:
-                ledger._file = path.open("x", encoding="utf-8")
+                ledger._file = appended(path, new=True)
                 _lock(ledger._file)
                 ledger._write(header)
         except OSError as error:
             ledger.close()
-            raise DiagnosticError(errors.cannot_write(request.ledger, error.strerror or str(error))) from error
+            raise DiagnosticError(errors.cannot_write(request.ledger, error)) from error
         except DiagnosticError:
             ledger.close()
             raise
@@ -149,7 +151,7 @@ class Ledger:
         start = self._violated.get(key)
         if start is None or self.path is None:
             return None
-        with Path(self.path).open("rb") as file:
+        with opened(self.path) as file:
             file.seek(start)
             line = json.loads(file.readline())
         a, b = (_point(self.domain, line["witness"][one]) for one in ("a", "b"))
@@ -170,16 +172,15 @@ class Ledger:
         if self._file is None or self.path is None:
             return
         try:
-            self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            self._file.flush()
+            append(self._file, f"{json.dumps(line, ensure_ascii=False)}\n".encode())
         except OSError as error:
-            raise DiagnosticError(errors.cannot_write(self.path, error.strerror or str(error))) from error
+            raise DiagnosticError(errors.cannot_write(self.path, error)) from error
 
     def _read(self, path: Path, header: Mapping[str, Any]) -> None:
         """Take in what stands there, line by line, and cut off a torn last one."""
         whole = number = 0
         digest = sha256()
-        with path.open("rb") as file:
+        with opened(path) as file:
             for number, text in enumerate(file, start=1):
                 if not text.endswith(b"\n"):
                     break
@@ -198,8 +199,9 @@ class Ledger:
         self.sha256 = digest.hexdigest()
         if not whole:
             raise DiagnosticError(errors.unfitting(str(path), _difference(None, header)))
-        with path.open("rb+") as file:
-            file.truncate(whole)
+        assert self._file is not None, "it is open for what will be found"
+        self._file.truncate(whole)
+        self._file.seek(whole)
 
     def _take(self, line: Mapping[str, Any], start: int) -> None:
         """Remember what a line, which begins at byte ``start``, says of its partition; later lines replace earlier."""
@@ -280,7 +282,7 @@ def _value(attribute: Attribute, value: object) -> Fraction:
     return read_number(str(value))
 
 
-def _lock(file: TextIO) -> None:
+def _lock(file: BinaryIO) -> None:
     """Keep other runs from writing into the file, where the system can; OSError if one does already."""
     try:
         import fcntl

@@ -23,6 +23,7 @@ from fairdsl.backends.smt.vnnlib.text import decimal
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models.onnx_chain import Layers, read_relu_chain
 from fairdsl.source.numbers import read_number
+from fairdsl.source.reading import content_of, named_in
 
 __all__ = ["VNNLIB", "script_of"]
 
@@ -34,12 +35,12 @@ _FORMULA = "a formula has `and`, `or`, relations, `+`, `-`, `*`, decimals, and t
 
 def script_of(path: Path) -> str:
     """The query in a file, and its network beside it, as an SMT-LIB script over the reals."""
-    query = read_query(path.read_text(encoding="utf-8", errors="replace"), str(path))
-    network = path.with_name(query.network)
-    if not network.is_file():
+    query = read_query(content_of(path).decode("utf-8", "replace"), str(path))
+    network = named_in(str(path), query.network)
+    if not Path(network).is_file():
         what, instead = f"its network `{network}` is not there", "copy the network beside the file"
         raise DiagnosticError(not_vnnlib(str(path), what, None, instead))
-    layers = read_relu_chain(str(network))
+    layers = read_relu_chain(network)
     for copy in query.copies:
         if (len(copy.inputs), len(copy.outputs)) != (layers[0][0].shape[1], len(layers[-1][1])):
             what = f"its network `{network}` has {layers[0][0].shape[1]} inputs and {len(layers[-1][1])} outputs"

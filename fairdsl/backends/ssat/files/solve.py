@@ -20,6 +20,7 @@ from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.ssat.sdimacs import decimal_of, digits_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.numbers import above, below, nearest, ratio
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Reason
 
 __all__ = ["EMBEDDED", "Read", "SolvedValue", "solve_value"]
@@ -148,7 +149,7 @@ def solve_value(path: Path, how: Solving, observer: Observer, read: Read) -> Sol
     does not answer such instances.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = content_of(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"byte {error.start + 1} is not UTF-8"
         raise DiagnosticError(not_sdimacs(str(path), what, None, "save it as plain text")) from error

@@ -1,0 +1,153 @@
+"""The one door through which files are read. Imports nothing of ours.
+
+Only regular files are opened, each once, and what was opened is what is looked at: no device, no pipe that nobody
+writes to, nothing without end. What the user names, on the command line or in Python, is the user's own word. A path
+that stands in a *file* is the word of whoever wrote the file: it is a :class:`NamedPath`, and has to lead, by its real
+path, to a file within a root. That is what :func:`reading` says, or else the repository of the file that the user
+named, or else its folder. All that is wrong is an OSError whose ``strerror`` says in words why.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+__all__ = ["LARGEST", "NamedPath", "content_of", "named_in", "opened", "reading", "root_of"]
+
+#: Bytes that a file may have where nothing else is said.
+LARGEST = 1 << 30
+_PART = 1 << 20
+
+
+class NamedPath(str):
+    """A path that stands in a file, and the folder that it may not leave."""
+
+    root: str
+
+    def __new__(cls, path: str, root: str) -> NamedPath:
+        """The path, and the real path of the folder."""
+        made = super().__new__(cls, path)
+        made.root = root
+        return made
+
+    def __reduce__(self) -> tuple[type[NamedPath], tuple[str, str]]:
+        return NamedPath, (str(self), self.root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    root: str | None = None
+    largest: int = LARGEST
+
+
+_DEFAULT = _Rules()
+_RULES: ContextVar[_Rules] = ContextVar("rules of reading", default=_DEFAULT)
+
+
+@contextmanager
+def reading(*, root: str | os.PathLike[str] | None = None, largest: int | None = None) -> Iterator[None]:
+    """Within it files that a file names must lie in the folder ``root``, and no file has more than ``largest`` bytes.
+
+    What is None stays as it is.
+    """
+    before = _RULES.get()
+    chosen = before.root if root is None else os.path.realpath(root)
+    token = _RULES.set(_Rules(chosen, before.largest if largest is None else largest))
+    try:
+        yield
+    finally:
+        _RULES.reset(token)
+
+
+def named_in(file: str, written: str) -> NamedPath:
+    """The path ``written`` in ``file``, which counts from its folder and may not leave the root of ``file``."""
+    path = os.path.normpath(os.path.join(os.path.dirname(file), written))
+    return NamedPath(path, file.root if isinstance(file, NamedPath) else root_of(file))
+
+
+def root_of(file: str) -> str:
+    """The folder that paths in a file which the user named may not leave, by its real path."""
+    chosen = _RULES.get().root
+    if chosen is not None:
+        return chosen
+    folder = Path(os.path.realpath(file)).parent
+    repository = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+    return str(repository)
+
+
+def content_of(path: str | Path) -> bytes:
+    """The content of a file."""
+    largest = _RULES.get().largest
+    with opened(path) as file:
+        parts = [file.read(os.fstat(file.fileno()).st_size + 1)]
+        while parts[-1] and sum(map(len, parts)) <= largest:  # of files as in /proc nobody knows the size before
+            parts.append(file.read(_PART))
+    content = b"".join(parts) if any(parts[1:]) else parts[0]
+    if len(content) > largest:
+        raise _too_large(path, "more")
+    return content
+
+
+def opened(path: str | Path) -> BufferedReader:
+    """The file, opened for reading, whose size is within the limit."""
+    descriptor = os.open(_regular(path), os.O_RDONLY | _flag("O_NONBLOCK") | _flag("O_NOFOLLOW") | _flag("O_BINARY"))
+    try:
+        found = os.fstat(descriptor)
+        _check_kind(path, found.st_mode)
+        if isinstance(path, NamedPath):
+            _check_root(path, _real_path(descriptor, path))
+        if found.st_size > _RULES.get().largest:
+            raise _too_large(path, f"{found.st_size:,}")
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _regular(path: str | Path) -> str:
+    """The real path, once it is known to be a regular file's: opening others may wait, or do something."""
+    real = os.path.realpath(path)
+    try:
+        if isinstance(path, NamedPath):
+            _check_root(path, real)
+        _check_kind(path, os.stat(real).st_mode)
+    except OSError as problem:
+        problem.filename = str(path)
+        raise
+    return real
+
+
+def _real_path(descriptor: int, path: str) -> str:
+    """The real path of what was opened: on Linux of this very file, whoever moves folders meanwhile."""
+    own = f"/proc/self/fd/{descriptor}"
+    return os.path.realpath(own if os.path.exists(own) else path)
+
+
+def _check_kind(path: str | Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+
+
+def _check_root(path: NamedPath, real: str) -> None:
+    if not Path(real).is_relative_to(path.root):
+        reason = f"it lies outside of `{path.root}`, which paths in files must not leave; `--root DIR` names another"
+        raise PermissionError(errno.EPERM, reason, str(path))
+
+
+def _too_large(path: str | Path, size: str) -> OSError:
+    largest = _RULES.get().largest
+    reason = f"it has {size} bytes, and at most {largest:,} are read; `--largest-file BYTES` allows more"
+    return OSError(errno.EFBIG, reason, str(path))
+
+
+def _flag(name: str) -> int:
+    return getattr(os, name, 0)
