@@ -26,6 +26,7 @@ from fairdsl.api.hunting import search
 from fairdsl.api.repairing import repair
 from fairdsl.api.reports import compare
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
+from fairdsl.source.reading import reading
 
 if TYPE_CHECKING:
     from fairdsl.backends.smt.options import Order, Partition
@@ -47,6 +48,7 @@ __all__ = [
     "lint",
     "plans",
     "prune",
+    "reading",
     "recover",
     "repair",
     "search",

@@ -299,10 +299,10 @@ def test_nothing_is_left_where_writing_fails(folder: Path, monkeypatch: pytest.M
     def refuse(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fairdsl.repairing.folder.shutil.copyfile", refuse)
+    monkeypatch.setattr("fairdsl.repairing.folder.write_file", refuse)
     with pytest.raises(fairdsl.SpecError) as caught:
         repaired(rounds=1)
-    assert caught.value.diagnostics[0].code == "E0605"
+    assert caught.value.diagnostics[0].code == "E0629"
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "spec.fair"]
 
 

@@ -127,14 +127,12 @@ def test_trap_26_a_file_that_cannot_be_finished_leaves_the_old_one(
     output = tmp_path / "found.csv"
     output.write_text("an earlier run\n", encoding="utf-8")
 
-    def full(path: Path, content: bytes) -> int:
-        with path.open("wb") as file:
-            file.write(content[:40])
+    def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     spec = written(tmp_path, "require same decision")
-    monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(DiagnosticError, match="E0605"):
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(DiagnosticError, match="E0629"):
         fairdsl.search(spec, count=5, output=output)
     assert output.read_text(encoding="utf-8") == "an earlier run\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["found.csv", "spec.fair"]
