@@ -23,6 +23,7 @@ from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.options import Options
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Reason, Verdict
 
 __all__ = [
@@ -275,7 +276,7 @@ class Believing:
 
     def derives(self, file: Path) -> bool:
         """Whether the spec comes to this file."""
-        return self.derived is not None and sha256(file.read_bytes()).hexdigest() in self.derived
+        return self.derived is not None and sha256(content_of(file)).hexdigest() in self.derived
 
 
 @runtime_checkable

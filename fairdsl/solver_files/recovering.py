@@ -23,6 +23,7 @@ from fairdsl.solver_files import errors
 from fairdsl.solver_files.answers import Output, answer_to
 from fairdsl.solver_files.manifest import MANIFEST, Manifest, Part, Question
 from fairdsl.solver_files.questions import Asking, Derived
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import (
     Arithmetic,
     Claim,
@@ -125,7 +126,7 @@ class Recovering:
                 raise DiagnosticError(other_questions(str(self.folder / MANIFEST), what))
             path = self.folder / name
             try:
-                changed = sha256(path.read_bytes()).hexdigest() != digest
+                changed = sha256(content_of(path)).hexdigest() != digest
             except OSError as error:
                 what = "the solver file is missing"
                 raise DiagnosticError(errors.outdated(str(path), what, "copy it beside the manifest")) from error

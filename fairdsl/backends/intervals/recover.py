@@ -24,6 +24,7 @@ from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.result import Result, read_result
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Holds, Reason, Shares, Unknown, Word
 
 __all__ = ["Found", "Joined", "Part", "Shards", "join_results", "read_found", "usable"]
@@ -46,7 +47,7 @@ class Found:
 
 def read_found(path: Path) -> Found:
     """A result and where it lies. DiagnosticError for a file that is not one, is newer, or is damaged."""
-    return Found(path, read_result(path), sha256(path.read_bytes()).hexdigest())
+    return Found(path, read_result(path), sha256(content_of(path)).hexdigest())
 
 
 class Shards:
