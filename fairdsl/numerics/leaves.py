@@ -31,6 +31,7 @@ from fairdsl.numerics.derived import derived
 from fairdsl.numerics.listed_leaves import read_listed
 from fairdsl.numerics.predicates import holds_for, mask
 from fairdsl.numerics.rounding import float_below
+from fairdsl.numerics.tree_walk import TreeWalk
 
 __all__ = ["Border", "Leaves"]
 
@@ -142,19 +143,8 @@ class Leaves:
         if self.tests:
             truths = [mask(test, {Who.EACH: points}) for test in self.tests]
             table = np.column_stack([*truths, table])
-        width = table.shape[1]
-        flat = np.ascontiguousarray(table, dtype=np.float64).reshape(-1)
-        starts = (np.arange(len(points), dtype=np.int64) * width)[:, None]
-        nodes = np.repeat(self.roots[None, :], len(points), axis=0)
-        for _ in range(self.depth):
-            # All indices are in range; not having `take` look at that again saves a third of the time.
-            columns = self.columns.take(nodes, mode="clip")
-            columns += starts
-            above = flat.take(columns, mode="clip") > limits.take(nodes, mode="clip")
-            nodes *= 2
-            nodes += above
-            nodes = self.below.take(nodes, mode="clip")
-        return self.positions.take(nodes)
+        walk = TreeWalk(self.roots, self.columns, self.below, self.depth)
+        return self.positions.take(walk.arrived(table, lambda nodes, x, _: x > limits.take(nodes, mode="clip")))
 
     def _table(self, points: ExactRows) -> tuple[FloatArray, FloatArray]:
         """Floats that compare with the limits beside them as the points do with the borders."""

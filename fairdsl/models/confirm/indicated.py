@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models.basis import TREE_RELATIONS, Indicators, Trees
+from fairdsl.numerics.tree_walk import TreeWalk
 
 __all__ = ["IndicatorReader", "Tested", "TreeReader"]
 
@@ -78,38 +79,36 @@ class TreeReader:
         shape = trees.shape
         self._shape, self._trees = shape, trees
         # A leaf holds and comes after itself, so all trees can be gone down equally far.
-        self._features = np.where(shape.inner, trees.feature, 0)
-        self._below = np.ascontiguousarray(np.stack([shape.no, shape.yes], axis=1).reshape(-1))
+        self._walk = TreeWalk.of(shape.roots, np.where(shape.inner, trees.feature, 0), shape.no, shape.yes, shape.depth)
         used = np.unique(trees.relation[shape.inner])
         self._only = TREE_RELATIONS[used[0]] if len(used) == 1 else None
         self._true = np.array([_TRUE[relation] for relation in TREE_RELATIONS], dtype=np.bool_)
 
     def evaluate(self, tested: Tested) -> IntArray:
         """The leaf that each individual reaches in each tree, [n, trees]."""
-        shape, trees = self._shape, self._trees
-        count, width = tested.values.shape
-        starts = (np.arange(count, dtype=np.int64) * width)[:, None]
-        flat = np.ascontiguousarray(tested.values).reshape(-1)
-        nodes = np.repeat(shape.roots[None, :], count, axis=0)
         sure = tested.sure
-        for _ in range(shape.depth):
+
+        def answers(nodes: IntArray, values: FloatArray, start: int) -> BoolArray:
             if not sure:
-                rows, columns = np.nonzero(shape.inner[nodes])
-                at = nodes[rows, columns]
-                tested.note(rows, trees.feature[at], trees.threshold[at])
-            places = self._features.take(nodes, mode="clip")
-            places += starts
-            values, thresholds = flat.take(places, mode="clip"), trees.threshold.take(nodes, mode="clip")
-            if self._only is Relation.LE:
-                holds = values <= thresholds
-            elif self._only is Relation.LT:
-                holds = values < thresholds
-            else:
-                holds = _holds(values, thresholds, self._true[trees.relation[nodes]])
-            nodes *= 2
-            nodes += holds
-            nodes = self._below.take(nodes, mode="clip")
-        return np.asarray(shape.leaf[nodes], dtype=np.int64)
+                self._note(tested, nodes, start)
+            return self._answers(nodes, values)
+
+        return np.asarray(self._shape.leaf[self._walk.arrived(tested.values, answers)], dtype=np.int64)
+
+    def _note(self, tested: Tested, nodes: IntArray, start: int) -> None:
+        rows, columns = np.nonzero(self._shape.inner[nodes])
+        at = nodes[rows, columns]
+        tested.note(rows + start, self._trees.feature[at], self._trees.threshold[at])
+
+    def _answers(self, nodes: IntArray, values: FloatArray) -> BoolArray:
+        """Whether the nodes' tests hold of the values."""
+        thresholds = self._trees.threshold.take(nodes, mode="clip")
+        match self._only:
+            case Relation.LE:
+                return values <= thresholds
+            case Relation.LT:
+                return values < thresholds
+        return _holds(values, thresholds, self._true[self._trees.relation[nodes]])
 
 
 def _holds(values: FloatArray, thresholds: FloatArray, true: BoolArray) -> BoolArray:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fairdsl.models.float32.call import Call
 from fairdsl.models.float32.precision import Precision
 from fairdsl.models.float32.values import NoBoundError, Rounded
+from fairdsl.numerics.tree_walk import TreeWalk
 
 __all__ = ["Forest", "forest_of"]
 
@@ -109,15 +110,16 @@ class Forest:
 
     def _gone_down(self, points: Floats) -> Places:
         """The leaf of each tree [individuals, trees] that exact points reach."""
-        starts = (np.arange(len(points)) * points.shape[1])[:, None]
-        flat = np.ascontiguousarray(points, dtype=np.float64).reshape(-1)
-        only = set(self.mode[self.mode != _LEAF].tolist())
-        here = np.repeat(self.roots[None, :], len(points), axis=0)
-        for _ in self.levels[1:]:
-            x, threshold = flat.take(self.feature.take(here) + starts), self.threshold.take(here)
-            true = x <= threshold if only == {_MODES["BRANCH_LEQ"]} else _holds(self.mode.take(here), x, threshold)
-            here = np.where(true, self.yes.take(here), self.no.take(here))
-        return here
+        walk = TreeWalk.of(self.roots, self.feature, self.no, self.yes, len(self.levels) - 1)
+        only = set(np.unique(self.mode[self.mode != _LEAF]).tolist())
+
+        def answers(nodes: Places, x: Floats, _: int) -> Booleans:
+            threshold = self.threshold.take(nodes, mode="clip")
+            if only == {_MODES["BRANCH_LEQ"]}:
+                return np.asarray(x <= threshold, dtype=np.bool_)
+            return _holds(self.mode.take(nodes, mode="clip"), x, threshold)
+
+        return walk.arrived(points, answers)
 
     def spread(self, value: Rounded, rows: Places) -> tuple[Floats, Floats, Floats, Floats]:
         """Of the sums of votes of these individuals [rows, columns]: least, greatest, how far apart the runtime's
