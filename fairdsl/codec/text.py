@@ -6,7 +6,7 @@ The standard library reads, which is fast; only where something is wrong the tex
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any, NoReturn
 
@@ -40,7 +40,7 @@ def plain_of(content: str | bytes | SourceFile, *, decimals: bool = False) -> An
     file = content if isinstance(content, SourceFile) else source_of(content)
     try:
         return json.loads(
-            file.text, object_pairs_hook=_unique, parse_constant=_not_json, parse_float=Decimal if decimals else None
+            file.text, object_pairs_hook=_unique, parse_constant=_not_json, parse_float=_decimal if decimals else None
         )
     except (_TwiceError, ValueError, RecursionError) as error:
         raise _unread(file, error) from error
@@ -64,6 +64,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise _TwiceError
     return found
+
+
+def _decimal(text: str) -> Decimal:
+    """The decimal that is written; ValueError for an exponent beyond those that decimals have."""
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError("the exponent is too great") from error
 
 
 def _not_json(name: str) -> NoReturn:

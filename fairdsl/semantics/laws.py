@@ -12,6 +12,7 @@ from fractions import Fraction
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
 from fairdsl.ir.expr import TRUE, Predicate, variables
+from fairdsl.ir.numbers import nearest
 from fairdsl.ir.population import Normal
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import DeclaredLaw, TableLaw, UniformLaw
@@ -97,7 +98,7 @@ def _table(table: tree.Table, attribute: Attribute, reporter: Reporter) -> Table
     if total != 1:
         reporter.report(
             errors.not_a_law(
-                f"the probabilities of `{attribute.name}` sum to {float(total):.6g}, not to 1",
+                f"the probabilities of `{attribute.name}` sum to {nearest(total):.6g}, not to 1",
                 table.span,
                 "write all values with probabilities that sum to 1; fractions of 1 are never filled in silently",
             )

@@ -8,7 +8,8 @@ move what is broken, and the layout is repeated until it stays.
 from __future__ import annotations
 
 from fairdsl.diagnostics.model import DiagnosticError
-from fairdsl.source import SourceFile
+from fairdsl.source import SourceFile, Span
+from fairdsl.syntax.errors import Wording, something_else
 from fairdsl.syntax.format import format_spec
 from fairdsl.syntax.parse import parse
 
@@ -19,7 +20,7 @@ _ROUNDS = 8
 
 
 def laid_out(source: SourceFile) -> str:
-    """The standard layout; DiagnosticError for a text that is not a spec.
+    """The standard layout; DiagnosticError for a text that is not a spec, or whose layout would mean something else.
 
     What was not understood cannot be laid out, and must not be lost.
     """
@@ -32,6 +33,12 @@ def laid_out(source: SourceFile) -> str:
             return text
         again = parse(SourceFile(source.path, text))
         if again.spec != read.spec or len(again.spec.comments) != len(read.spec.comments):
-            raise AssertionError("the standard layout of this file means something else than the file")
+            raise _refused(source, "the standard layout would mean something else than this file")
         text, before = format_spec(again.spec), text
-    raise AssertionError("the standard layout of this file changes whenever it is laid out")
+    raise _refused(source, "whenever it is laid out, the layout of this file changes")
+
+
+def _refused(source: SourceFile, title: str) -> DiagnosticError:
+    help_text = "write each statement on lines of its own, and names that are also words of the language in quotes"
+    wording = Wording(title=title, label="the file stays as it is", help=help_text)
+    return DiagnosticError(something_else(Span(source, 0, len(source.text.partition("\n")[0])), wording))

@@ -14,6 +14,7 @@ __all__ = ["WIDTH", "Piece", "Writer", "flat"]
 #: Lines are broken where they can be, so that they stay within this many columns.
 WIDTH = 100
 
+_LIKE_DOC = re.compile(r"##(?!#)")
 _BLANK_LINE_FOLLOWS = re.compile(r"[ \t\r]*\n[ \t\r]*\n")
 
 
@@ -106,14 +107,14 @@ class Writer:
         written: list[str] = []
         for line in self._lines:
             for comment in line.above:
-                written.append(line.comment_indent + comment.text)
+                written.append(line.comment_indent + _above(comment))
                 if not line.comment_indent and _blank_line_follows(comment):
                     written.append("")
             written.append(line.text + (f"  {line.beside.text}" if line.beside else ""))
         if left_over and written:
             written.append("")
         for comment in left_over:
-            written.append(comment.text)
+            written.append(_above(comment))
             if comment is not left_over[-1] and _blank_line_follows(comment):
                 written.append("")
         return "\n".join(written) + "\n" if written else ""
@@ -143,6 +144,11 @@ class Writer:
 
 def _offset(entry: tuple[int, _Line]) -> int:
     return entry[0]
+
+
+def _above(comment: tree.Comment) -> str:
+    """The comment on a line of its own, where two signs would make it the doc text of what follows."""
+    return comment.text[1:] if _LIKE_DOC.match(comment.text) else comment.text
 
 
 def _blank_line_follows(comment: tree.Comment) -> bool:

@@ -102,6 +102,8 @@ bins = st.one_of(
     node(tree.BinsByQuantiles, count=numbers()),
     node(tree.BinsByModel),
 )
+#: `from when ""` is an outcome `from` and its condition.
+formats = names.filter(lambda name: name.text != "when")
 # A header can only be taken as it is stored where one is written.
 attributes = node(
     tree.Attribute, doc=docs, name=names, type=types, column=st.none(), as_stored=st.just(False), bins=st.none() | bins
@@ -123,7 +125,7 @@ labels = node(
 
 # ---- models and populations --------------------------------------------------------------------
 
-sources = node(tree.From, format=st.none() | names, path=texts, digest=st.none() | texts)
+sources = node(tree.From, format=st.none() | formats, path=texts, digest=st.none() | texts)
 models = node(
     tree.Model,
     doc=docs,

@@ -29,7 +29,7 @@ from fairdsl.source.numbers import read_number
 __all__ = ["Line", "Place", "Reader", "number_of", "read_sdimacs", "unit_of"]
 
 _WORD = re.compile(r"\S+", re.ASCII)
-_NUMBERS = re.compile(r"[-0-9 \t\r]+", re.ASCII)
+_NUMBERS = re.compile(r"[-0-9 \t\r\v\f]+", re.ASCII)
 _WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"(?P<sign>[-+]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[-+]?[0-9]{1,4}))?")
 _RATIO = re.compile(r"(?P<above>[0-9]+)/(?P<below>[0-9]+)")

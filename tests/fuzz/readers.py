@@ -1,0 +1,142 @@
+"""One table of everything that reads files: what it begins with, how it is called, and which modules it exercises.
+
+``tests/architecture/test_fuzzed.py`` holds the table against the package: a module that reads files and stands nowhere
+in it fails there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from tests.fuzz import calls, documents
+from tests.fuzz.mutate import mutated
+from tests.fuzz.sentences import sentence
+
+__all__ = ["NOT_FUZZED", "READERS", "Reader", "inputs"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """Something that reads what others wrote.
+
+    ``read`` gets the bytes and an empty folder; it returns normally whatever the bytes are: findings are results.
+    """
+
+    name: str
+    begins: Callable[[], list[bytes]]
+    read: Callable[[bytes, Path], None]
+    modules: tuple[str, ...]
+    #: Shares of inputs that the grammar makes up; the others are mutations.
+    made_up: float = 0.0
+
+
+READERS: tuple[Reader, ...] = (
+    Reader(
+        name="spec",
+        begins=documents.specs,
+        read=calls.spec,
+        modules=("semantics/load", "syntax/parse", "syntax/recover"),
+        made_up=0.4,
+    ),
+    Reader(name="fmt", begins=documents.specs, read=calls.fmt, modules=("cli/fmt", "syntax/laid_out"), made_up=0.5),
+    Reader(name="csv", begins=documents.tables, read=calls.table, modules=("data/table", "data/text", "data/cells")),
+    Reader(name="parquet", begins=documents.parquet, read=calls.parquet, modules=("data/parquet",)),
+    Reader(
+        name="bif", begins=documents.networks, read=calls.bif, modules=("populations/files", "populations/bif_read")
+    ),
+    Reader(
+        name="population", begins=documents.populations, read=calls.population, modules=("populations/document_read",)
+    ),
+    Reader(name="linear", begins=documents.linear, read=calls.linear, modules=("models/linear_json",)),
+    Reader(name="rules", begins=documents.rules, read=calls.rules, modules=("models/rules_file", "codec/placed")),
+    Reader(
+        name="onnx",
+        begins=documents.onnx,
+        read=calls.onnx,
+        modules=("models/onnx_import/file", "models/onnx_import/signature"),
+    ),
+    Reader(name="sdimacs", begins=documents.sdimacs, read=calls.sdimacs, modules=("backends/ssat/files/solve",)),
+    Reader(name="dimacs", begins=documents.counts, read=calls.counts, modules=("backends/ssat/sdimacs/count",)),
+    Reader(
+        name="ssat-answer",
+        begins=documents.ssat_answers,
+        read=calls.ssat_answer,
+        modules=("backends/ssat/files/answers",),
+    ),
+    Reader(
+        name="smt-answer",
+        begins=documents.smt_answers,
+        read=calls.smt_answer,
+        modules=("backends/smt/recover", "backends/smt/solve"),
+    ),
+    Reader(name="vnnlib", begins=documents.queries, read=calls.query, modules=("backends/smt/vnnlib/solve",)),
+    Reader(
+        name="vnnlib-answer",
+        begins=documents.smt_answers,
+        read=calls.vnnlib_answer,
+        modules=("backends/smt/vnnlib/printed",),
+    ),
+    Reader(
+        name="subset-sum",
+        begins=documents.instances,
+        read=calls.instance,
+        modules=("backends/subset_sum/document", "backends/subset_sum/instance_file"),
+    ),
+    Reader(name="job", begins=documents.jobs, read=calls.job, modules=("backends/intervals/container",)),
+    Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/intervals/result",)),
+    Reader(name="ledger", begins=documents.ledgers, read=calls.ledger, modules=("backends/smt/partition/ledger",)),
+    Reader(
+        name="manifest",
+        begins=documents.manifests,
+        read=calls.manifest,
+        modules=("solver_files/manifest", "solver_files/recover", "solver_files/answers"),
+    ),
+    Reader(
+        name="report",
+        begins=documents.reports,
+        read=calls.report,
+        modules=("comparing/read", "codec/text", "codec/document"),
+    ),
+)
+
+#: Modules that open or decode files that no other person wrote, or only hash them.
+NOT_FUZZED = {
+    "syntax/tables": "the package's own tables",
+    "syntax/mistakes": "the package's own table",
+    "cli/explain": "the package's own pages",
+    "cli/check": "only hashes a spec that was read",
+    "clock/deadline": "what the system says of this process",
+    "processes": "what this run's own processes print, and how they are started",
+    "report/hashes": "only hashes",
+    "repairing/repair": "only hashes a file of its own",
+    "models/provenance": "only hashes",
+    "models/replacement": "only looks whether a file can be opened",
+    "models/runtime": "reads again what the importer has read",
+    "pruning/onnx_file": "reads again what the importer has read",
+    "models/confirm/remembered": "a private cache of this user",
+    "backends/intervals/worker": "task files that this run wrote",
+    "backends/intervals/kernels/compiled": "only hashes the package's own code",
+    "backends/ssat/solvers/library": "what this run's own processes write",
+    "backends/answer_files": "only looks whether a file is there",
+    "backends/intervals/kernels/cache": "compiled kernels, from a private folder alone",
+    "backends/formats": "looks at the first bytes only",
+    "solver_files/folder": "only compares and hashes",
+}
+
+
+@cache
+def _begun(reader: Reader) -> tuple[bytes, ...]:
+    return (*reader.begins(), *documents.corpus(reader.name))
+
+
+def inputs(reader: Reader, seed: int) -> bytes:
+    """The input of that number: the same one every time."""
+    random = Random(f"{reader.name} {seed}")
+    if random.random() < reader.made_up:
+        return sentence(random)
+    begun = _begun(reader)
+    return mutated(random.choice(begun), random, begun)
