@@ -15,10 +15,10 @@ from fairdsl.backends.smt.vnnlib.read import read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
 from fairdsl.backends.subset_sum.instance_file import read_instance
+from fairdsl.codec.document import plain
 from fairdsl.comparing.read import read_report
 from fairdsl.data.table import read_table
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.diagnostics.json import diagnostics_to_json
 from fairdsl.diagnostics.text import render
 from fairdsl.populations.files import read_network
 from fairdsl.semantics import front_end
@@ -38,7 +38,7 @@ _SCORE = "score = age - 30\n  yes when score > 0"
 def _said(findings: tuple[Diagnostic, ...]) -> None:
     """Findings are shown in both ways, which have to end, too."""
     render(findings)
-    diagnostics_to_json(findings)
+    plain(findings)
 
 
 def _written(content: bytes, folder: Path, name: str) -> Path:
