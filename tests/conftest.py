@@ -42,10 +42,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 #: Folders whose tests take minutes together and hardly use the compiled kernels.
 _WITHOUT_KERNELS = {
+    "architecture",
+    "codec",
     "comparing",
     "data",
     "diagnostics",
     "elaborate",
+    "fuzz",
     "masses",
     "metrics",
     "models",
@@ -71,22 +74,27 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Whoever needs them earlier waits for the process that is at it.
     """
-    if hasattr(config, "workerinput"):
-        return
-    if config.getoption("numprocesses", None):
+    if not hasattr(config, "workerinput") and config.getoption("numprocesses", None):
         subprocess.Popen([sys.executable, "-c", _COMPILE])
-    else:
-        compile_kernels(Silent())
+
+
+def _needs_kernels(item: pytest.Item) -> bool:
+    return item.path.relative_to(Path(__file__).parent).parts[0] not in _WITHOUT_KERNELS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that hardly use the kernels come first."""
-    tests = Path(__file__).parent
-    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in _WITHOUT_KERNELS)
+    items.sort(key=_needs_kernels)
 
 
-def pytest_collection_finish() -> None:
-    """What is there by now stays until the end: collections need not walk it, nor come every 700 new objects."""
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Without workers the kernels are compiled here, where some test needs them.
+
+    What is there by now stays until the end: collections need not walk it, nor come every 700 new objects.
+    """
+    alone = not hasattr(session.config, "workerinput") and not session.config.getoption("numprocesses", None)
+    if alone and any(map(_needs_kernels, session.items)):
+        compile_kernels(Silent())
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)

@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.numbers import too_long
 
 __all__ = ["NotReadError", "PlacedList", "PlacedObject", "PlacedText", "PlacedValue", "PlainValue", "read_placed"]
 
 #: Lists and objects that may stand inside one another; documents that people write need three.
 _DEEPEST = 20
+
+#: Digits of a number at most: Python makes no whole number of more.
+_LONGEST = sys.int_info.default_max_str_digits
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[^\s,\]}]+")
@@ -30,7 +35,10 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class NotReadError(ValueError):
-    """The text is no JSON, or nests deeper than any document here does; ``span`` is where that shows."""
+    """The text is no JSON, nests deeper than any document here does, or has a number of too many digits.
+
+    ``span`` is where that shows.
+    """
 
     def __init__(self, reason: str, span: Span) -> None:
         super().__init__(reason)
@@ -76,7 +84,7 @@ PlacedValue: TypeAlias = PlacedText | PlacedList | PlacedObject | PlainValue
 def read_placed(source: SourceFile, deepest: int = _DEEPEST) -> PlacedValue:
     """The document, with lists in lists to a depth of ``deepest``; raises NotReadError."""
     try:
-        json.loads(source.text)
+        json.loads(source.text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as problem:
         start = min(problem.pos, max(len(source.text) - 1, 0))
         place = Span(source, start, min(start + 1, len(source.text)))
@@ -110,7 +118,10 @@ class _Walk:
                 return self._object(start, depth)
         scalar = _SCALAR.match(self.source.text, start)
         assert scalar is not None
-        return PlainValue(scalar.group(), self._span(start, scalar.end())), scalar.end()
+        place = self._span(start, scalar.end())
+        if too_long(scalar.group(), _LONGEST):
+            raise NotReadError("a number has too many digits", place)
+        return PlainValue(scalar.group(), place), scalar.end()
 
     def _list(self, start: int, depth: int) -> tuple[PlacedList, int]:
         items: list[PlacedValue] = []

@@ -94,7 +94,7 @@ def _unread(file: SourceFile, error: Exception) -> MisfitError:
     if "not JSON" in str(error):
         return Place().misfit(f"is not JSON: {str(error).partition(' ')[0]} is not a number of it")
     # Python reads no whole number of thousands of digits, and what fairdsl writes has none.
-    return Place().misfit("has a number with too many digits")
+    return located(Place().misfit("has a number with too many digits"), file)
 
 
 def _given_twice(value: PlacedValue, place: Place) -> MisfitError | None:

@@ -87,7 +87,7 @@ def holds_rules(source: FileSource, path: str) -> bool:
     if source.format is not None or Path(path).suffix.lower() != ".json":
         return source.format == "rules"
     try:
-        document = json.loads(content_of(path))
+        document = json.loads(content_of(path), parse_int=str)
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(document, dict) and any(form in document for form in _FORMS)

@@ -109,7 +109,7 @@ def misread(text: str) -> str:
         ('"colour": "red"', '"colour": "red", "colour": "red"', "`colour` is given twice (line 14, column 20)"),
         ('"colour": "red"', '"color": "red"', "`color` is not a key that is read here; did you mean `colour`?"),
         ('"green": 3', '"green": 1e999', "`by_colour.green` is not a whole number (line 16, column 14)"),
-        ('"green": 3', '"green": ' + "3" * 5000, "the document has a number with too many digits"),
+        ('"green": 3', '"green": ' + "3" * 5000, "the document has a number with too many digits (line 16, column 14)"),
         ('"share": 0.6', '"share": NaN, "x": 0.6', "the document is not JSON: NaN is not a number of it"),
         ('"f": "x"', '"f g": null', '`cells["f g"]` is not text or a number or a whole number or true or false'),
         ('"f": "x"', '"f": "\\ud800"', "`cells.f` has half a surrogate pair, which is not a character"),

@@ -21,6 +21,7 @@ from fairdsl.data.table import read_table
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
 from fairdsl.populations.files import read_network
+from fairdsl.report.findings import Failure
 from fairdsl.semantics import front_end
 from fairdsl.semantics.checked import CheckedSpec
 from fairdsl.solver_files.manifest import files_named, read_manifest
@@ -38,7 +39,7 @@ _SCORE = "score = age - 30\n  yes when score > 0"
 def _said(findings: tuple[Diagnostic, ...]) -> None:
     """Findings are shown in both ways, which have to end, too."""
     render(findings)
-    plain(findings)
+    plain(Failure(diagnostics=findings))
 
 
 def _written(content: bytes, folder: Path, name: str) -> Path:

@@ -250,12 +250,14 @@ def _compiled(form: str, name: str = "") -> list[bytes]:
 
 
 def _archive(kind: str) -> bytes:
-    from fairdsl.backends.intervals.container import Kind, pack
+    from fairdsl.backends.intervals.container import pack
+    from fairdsl.backends.intervals.job import JOB
+    from fairdsl.backends.intervals.result import RESULT
 
-    header = {"job": "0", "shard": [1, 1], "seed_nodes": 1, "part": 0, "nodes": 1, "seconds": 0.5, "finished": True}
+    header = {"job": "0", "shard": [1, 1], "part": "0", "nodes": 1, "seconds": 0.5, "finished": True}
     header["units"] = {"undecided": 0, "falsified": 0}
     arrays = {"seed/lows": np.arange(6).reshape(2, 3), "state/highs": np.linspace(0, 1, 4)}
-    return pack(Kind(words=f"interval {kind}", schema=f"fairdsl.interval-{kind}/1"), header, arrays)
+    return pack(JOB if kind == "job" else RESULT, header, arrays)
 
 
 def _report() -> bytes:

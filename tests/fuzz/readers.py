@@ -107,7 +107,7 @@ READERS: tuple[Reader, ...] = (
 NOT_FUZZED = {
     "syntax/tables": "the package's own tables",
     "syntax/mistakes": "the package's own table",
-    "cli/explain": "the package's own pages",
+    "resources": "the package's own files",
     "cli/check": "only hashes a spec that was read",
     "clock/deadline": "what the system says of this process",
     "processes": "what this run's own processes print, and how they are started",

@@ -213,3 +213,10 @@ def test_whatever_is_no_json_is_said_to_be_none(text: str) -> None:
     except ValueError:
         with pytest.raises(NotReadError):
             read_placed(SourceFile("x.json", text))
+
+
+def test_numbers_that_python_does_not_read_have_a_place() -> None:
+    digits = "9" * 4400
+    with pytest.raises(NotReadError, match="too many digits") as refused:
+        read_placed(SourceFile("x.json", f'{{"rules": [{digits}]}}'))
+    assert refused.value.span.text == digits
