@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from types import TracebackType
 
 from fairdsl.backends.contract import Budget, Facts, Observer
-from fairdsl.backends.smt.cases import Case, cases, pair_of
+from fairdsl.backends.smt.cases import Cases, cases, pair_of
 from fairdsl.backends.smt.engine import Pool
 from fairdsl.backends.smt.options import SmtOptions
-from fairdsl.backends.smt.settle import Bounded, bounded_cases
+from fairdsl.backends.smt.settle import CaseBounds
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
 from fairdsl.backends.smt.solvers.worker import Task
@@ -70,11 +70,7 @@ class Attempts:
         self, problem: Problem, facts: Facts, budget: Budget, *, until_open: bool = False
     ) -> tuple[Outcome, Programmed]:
         """What becomes of the problem, which has the attempts' domain; ``until_open``: only a proof is wanted."""
-        every: list[tuple[Case, Bounded]] = []
-        with until(budget.deadline) as scope:
-            every = bounded_cases(problem, cases(problem))
-        if scope.passed:
-            return Outcome(open=[(Reason.TIMEOUT, "the time is up")]), Programmed()
+        every = cases(problem)
         left, programmed, witness = self._by_programs(problem, every, budget)
         run = WorkList(problem, self.pool, facts, budget, self.observer, left, until_open=until_open)
         outcome = run.run()
@@ -84,19 +80,23 @@ class Attempts:
         return outcome, programmed
 
     def _by_programs(
-        self, problem: Problem, every: Sequence[tuple[Case, Bounded]], budget: Budget
-    ) -> tuple[Sequence[tuple[Case, Bounded]], Programmed, Witness | None]:
+        self, problem: Problem, every: Cases, budget: Budget
+    ) -> tuple[CaseBounds, Programmed, Witness | None]:
         """The cases that linear programs leave to z3, what they decided, and the violation that they found."""
-        if sum(bounded.undecided for _, bounded in every if not bounded.settled) <= _FEW_UNITS:
-            return every, Programmed(), None
+        bounds = CaseBounds(problem, every)
+        many = False
+        with until(budget.deadline):
+            many = bounds.exceed(_FEW_UNITS)
+        if not many:
+            return bounds, Programmed(), None
         self.observer.progress("smt", None, "linear programs")
         said = self._programs_say(problem, budget)
         if said is None or said.reason not in (None, Reason.INCOMPLETE):
-            return every, Programmed(), None  # the process did not finish: nothing is known
+            return bounds, Programmed(), None  # the process did not finish: nothing is known
         if said.status is Status.VIOLATED:
-            return (), Programmed(found=True), said.witness
+            return CaseBounds(problem, ()), Programmed(found=True), said.witness
         left = [every[number] for number in said.left]
-        return left, Programmed(cases=len(every) - len(left), trusted=said.trusted), None
+        return CaseBounds(problem, left), Programmed(cases=len(every) - len(left), trusted=said.trusted), None
 
     def _programs_say(self, problem: Problem, budget: Budget) -> Chained | None:
         seconds = min(_PROGRAM_SECONDS, _PROGRAM_SHARE * budget.remaining)

@@ -24,7 +24,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
+from typing import overload
 
 from fairdsl.backends.smt.atoms import Atom, decided, exactly_linear, sure_of, tangent
 from fairdsl.backends.smt.region import Region, whole_region
@@ -36,7 +38,7 @@ from fairdsl.ir.question import Differ, Pair, ScoreGap
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import Finite, ValueSet
 
-__all__ = ["Atom", "Case", "cases", "comparable_ways", "pair_of", "refined", "ways", "widened"]
+__all__ = ["Atom", "Case", "Cases", "cases", "comparable_ways", "pair_of", "refined", "ways", "widened"]
 
 #: More ordered pairs of assignments than this stay symbolic; splitting then takes them apart.
 _FEW_PAIRS = 100
@@ -49,13 +51,39 @@ _MOST_ATOMS = 200
 class Case:
     """One way to break the demand: inequalities over the scores, and the pairs it looks at.
 
-    ``outcomes`` are the decisions of a and b that the inequalities fix, None where they leave it open.
+    ``outcomes`` are the decisions of a and b that the inequalities fix, None where they leave it open. ``number`` is
+    the case's place among those of the question.
     """
 
     title: str
     atoms: tuple[Atom, ...]
     region: Region
     outcomes: tuple[int | None, int | None] = (None, None)
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Cases(Sequence[Case]):
+    """All cases of a question, in a fixed order: every way with every part. Each is made when it is asked for."""
+
+    ways: tuple[_Way, ...]
+    parts: tuple[tuple[str, Region], ...]
+
+    def __len__(self) -> int:
+        return len(self.ways) * len(self.parts)
+
+    @overload
+    def __getitem__(self, place: int) -> Case: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Case]: ...
+
+    def __getitem__(self, place: int | slice) -> Case | list[Case]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        number = range(len(self))[place]
+        way, (groups, region) = self.ways[number // len(self.parts)], self.parts[number % len(self.parts)]
+        return Case(way.title + groups, way.atoms, region, way.outcomes, number)
 
 
 def pair_of(problem: Problem) -> Pair:
@@ -71,17 +99,13 @@ def widened(problem: Problem) -> bool:
     return enclosed or not exactly_linear(problem.model, pair_of(problem).sure)
 
 
-def cases(problem: Problem) -> tuple[Case, ...]:
+def cases(problem: Problem) -> Cases:
     """All cases, in a fixed order; none where nothing is left to compare."""
     pair = pair_of(problem)
     start = whole_region(problem.domain, pair)
     if start.empty:
-        return ()
-    return tuple(
-        Case(way.title + groups, way.atoms, region, way.outcomes)
-        for way in _ways(problem.model, pair)
-        for groups, region in _assignments(problem, pair, start)
-    )
+        return Cases((), ())
+    return Cases(tuple(_ways(problem.model, pair)), tuple(_assignments(problem, pair, start)))
 
 
 def ways(model: Model, pair: Pair) -> Iterator[tuple[str, tuple[Atom, ...]]]:
@@ -131,15 +155,21 @@ def _ways(model: Model, pair: Pair) -> Iterator[_Way]:
     if isinstance(pair.demand, ScoreGap):
         yield from _gaps(model, pair, pair.demand, both)
         return
+
+    @cache
+    def atoms(outcome: int, who: Who) -> tuple[Atom, ...] | None:
+        """What has to hold of one whom the model decides so, and is sure enough of."""
+        of_a = who is Who.A
+        decision = decided(model.rule, outcome, model.score_count, of_a=of_a)
+        sure = pair.sure_of(who)
+        return None if decision is None else (*decision, *sure_of(model, outcome, sure, of_a=of_a))
+
     for first, second in product(range(len(model.outcomes)), repeat=2):
         if first != second and (both or first > second):
-            a = decided(model.rule, first, model.score_count, of_a=True)
-            b = decided(model.rule, second, model.score_count, of_a=False)
+            a, b = atoms(first, Who.A), atoms(second, Who.B)
             if a is not None and b is not None:
-                sure_a = sure_of(model, first, pair.sure_of(Who.A), of_a=True)
-                sure_b = sure_of(model, second, pair.sure_of(Who.B), of_a=False)
                 title = f"a: {model.outcomes[first]}, b: {model.outcomes[second]}"
-                yield _Way(title, (*a, *sure_a, *b, *sure_b), (first, second))
+                yield _Way(title, (*a, *b), (first, second))
 
 
 def _gaps(model: Model, pair: Pair, demand: ScoreGap, both: bool) -> Iterator[_Way]:

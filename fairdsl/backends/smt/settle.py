@@ -10,10 +10,10 @@ two individuals who share these attributes can reach.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from fairdsl.clock import look
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import (
-    FloatLayer,
     LayerBounds,
     Lines,
     float_layers,
@@ -35,10 +34,15 @@ from fairdsl.numerics.bounds import (
 )
 from fairdsl.numerics.choices import choices_of, pair_choices
 from fairdsl.numerics.leaves import Leaves
+from fairdsl.numerics.narrow import ValueSet
 
-__all__ = ["Bounded", "Bounder", "bounded_cases"]
+__all__ = ["Bounded", "Bounder", "CaseBounds", "Sides"]
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: The value sets of one individual of a region.
+Product = tuple[ValueSet, ...]
 
 #: So many units of all regions of a batch together are bounded between two looks at the clock.
 _NUMBERS = 1 << 17
@@ -66,13 +70,41 @@ class Bounded:
         return sum(int(((low < 0) & (high > 0)).sum()) for low, high in layers)
 
 
+class Sides:
+    """The individuals of regions, bounded one by one: regions have few different ones, however many they are."""
+
+    def __init__(self, model: Model, regions: Sequence[Region]) -> None:
+        # The same region comes in many cases, so that few are looked at closely.
+        distinct = {id(region): region for region in regions}.values()
+        products = list(dict.fromkeys(sets for region in distinct for sets in (region.a, region.b)))
+        self._place = {sets: place for place, sets in enumerate(products)}
+        self._layers = float_layers(model)
+        #: Bounds [sides, inputs] of what the model reads.
+        self.lower, self.upper = input_boxes(model.inputs, Leaves.of(model), products)
+        self._found = preactivation_bounds(self._layers, self.lower, self.upper, choices_of(model))
+
+    def places(self, products: Sequence[Product]) -> IntArray:
+        """Which sides these are, [regions]."""
+        return np.array([self._place[sets] for sets in products], dtype=np.int64)
+
+    def layers_at(self, place: int) -> tuple[tuple[FloatArray, FloatArray], ...]:
+        """The layers' pre-activations of one side."""
+        return tuple((bounds.low[place], bounds.high[place]) for bounds in self._found)
+
+    def upper_lines(self, places: IntArray, rows: FloatArray) -> Lines:
+        """Lines above ``rows @ scores`` for each of the places."""
+        used, back = np.unique(places, return_inverse=True)
+        found = [LayerBounds(bounds.low[used], bounds.high[used]) for bounds in self._found]
+        lines = upper_lines(self._layers, found, self.lower[used], self.upper[used], rows)
+        return Lines(lines.coefficients[back], lines.constants[back])
+
+
 class Bounder:
     """Bounds the regions of one case, many at a time."""
 
     def __init__(self, model: Model, case: Case) -> None:
         self._model = model
-        self._choices, self._pair_choices = choices_of(model), pair_choices(model, case.region.shared)
-        self._layers: tuple[FloatLayer, ...] = float_layers(model)
+        self._pair_choices = pair_choices(model, case.region.shared)
         self._shared = reads_only(model.inputs, case.region.shared)
         self._rows = (_rows([atom.a for atom in case.atoms]), _rows([atom.b for atom in case.atoms]))
         self._constants = np.array([outward(atom.constant, atom.constant)[1] for atom in case.atoms])
@@ -80,25 +112,23 @@ class Bounder:
 
     def bound(self, regions: Sequence[Region]) -> list[Bounded]:
         """The regions' bounds, in order."""
-        products = [sets for region in regions for sets in (region.a, region.b)]
-        lower, upper = input_boxes(self._model.inputs, Leaves.of(self._model), products)
-        found = preactivation_bounds(self._layers, lower, upper, self._choices)
-        tops = self._tops(found, lower, upper)
+        return self.bound_on(Sides(self._model, regions), regions)
+
+    def bound_on(self, sides: Sides, regions: Sequence[Region]) -> list[Bounded]:
+        """The same where the individuals are bounded already: ``sides`` are those of these regions, and maybe more."""
+        places = (sides.places([region.a for region in regions]), sides.places([region.b for region in regions]))
+        tops = self._tops(sides, *places)
         strict = np.array([mixture.strict for mixture in self._mixtures])
         settled = ((tops < 0) | ((tops <= 0) & strict)).any(axis=1)
-        return [
-            Bounded(region, bool(settled[i]), float(tops[i].min()), _pick(found, 2 * i), _pick(found, 2 * i + 1))
-            for i, region in enumerate(regions)
-        ]
+        a, b = ([sides.layers_at(place) for place in of.tolist()] for of in places)
+        return [Bounded(region, bool(settled[i]), float(tops[i].min()), a[i], b[i]) for i, region in enumerate(regions)]
 
-    def _tops(self, found: Sequence[LayerBounds], lower: FloatArray, upper: FloatArray) -> FloatArray:
-        """An upper bound of every mixture in every region."""
-        ours, theirs = (
-            upper_lines(self._layers, [_every_second(f, k) for f in found], lower[k::2], upper[k::2], rows)
-            for k, rows in enumerate(self._rows)
-        )
+    def _tops(self, sides: Sides, ours_at: IntArray, theirs_at: IntArray) -> FloatArray:
+        """An upper bound of every mixture in every region, of which these are the two sides."""
+        ours, theirs = (sides.upper_lines(of, rows) for of, rows in zip((ours_at, theirs_at), self._rows, strict=True))
         weights = np.array([mixture.weights for mixture in self._mixtures])
-        low, high = np.hstack([lower[0::2], lower[1::2]]), np.hstack([upper[0::2], upper[1::2]])
+        low = np.hstack([sides.lower[ours_at], sides.lower[theirs_at]])
+        high = np.hstack([sides.upper[ours_at], sides.upper[theirs_at]])
         with np.errstate(all="ignore"):
             constants = ours.constants + theirs.constants + self._constants
             joined = np.concatenate(
@@ -120,22 +150,43 @@ class Bounder:
         return np.where(np.isfinite(tops), tops, np.inf)
 
 
-def bounded_cases(problem: Problem, asked: Sequence[Case]) -> list[tuple[Case, Bounded]]:
-    """The cases with the bounds of their regions, in order, many at a time; it looks at the clock in between."""
-    # Cases with the same conditions share their atoms and differ in their regions alone.
-    together: dict[tuple[Atom, ...], list[int]] = {}
-    for place, case in enumerate(asked):
-        together.setdefault(case.atoms, []).append(place)
-    units = sum(layer.width for layer in problem.model.layers)
-    most = max(1, _NUMBERS // max(1, units))
-    found: dict[int, Bounded] = {}
-    for places in together.values():
-        bounder = Bounder(problem.model, asked[places[0]])
-        for start in range(0, len(places), most):
-            look()
-            some = places[start : start + most]
-            found |= zip(some, bounder.bound([asked[place].region for place in some]), strict=True)
-    return [(case, found[place]) for place, case in enumerate(asked)]
+class CaseBounds:
+    """Cases with the bounds of their regions, many at a time, and none before somebody asks for them."""
+
+    def __init__(self, problem: Problem, asked: Sequence[Case]) -> None:
+        self._model, self._asked = problem.model, asked
+        self._most = max(1, _NUMBERS // max(1, sum(layer.width for layer in self._model.layers)))
+        self._known: list[tuple[Case, Bounded]] = []
+
+    def __len__(self) -> int:
+        return len(self._asked)
+
+    def batches(self) -> Iterator[list[tuple[Case, Bounded]]]:
+        """All of them in order, bounded batch by batch; it looks at the clock in between."""
+        for start in range(0, len(self._asked), self._most):
+            if start == len(self._known):
+                look()
+                self._known += self._bounded(self._asked[start : start + self._most])
+            yield self._known[start : start + self._most]
+
+    def exceed(self, units: int) -> bool:
+        """Whether those left open have more undecided units than this; it bounds no more of them than it has to."""
+        left = units
+        for batch in self.batches():
+            left -= sum(bounded.undecided for _, bounded in batch if not bounded.settled)
+            if left < 0:
+                return True
+        return False
+
+    def _bounded(self, asked: Sequence[Case]) -> list[tuple[Case, Bounded]]:
+        sides = Sides(self._model, [case.region for case in asked])
+        found: list[tuple[Case, Bounded]] = []
+        # Cases of the same way to break the demand follow one another; they share their atoms.
+        for _, group in groupby(asked, lambda case: id(case.atoms)):
+            alike = list(group)
+            bounded = Bounder(self._model, alike[0]).bound_on(sides, [case.region for case in alike])
+            found += zip(alike, bounded, strict=True)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +215,3 @@ def _weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
 def _rows(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
     """The atoms' coefficients, which are short numbers: float64 holds them exactly."""
     return np.array([[float(value) for value in row] for row in rows])
-
-
-def _every_second(bounds: LayerBounds, start: int) -> LayerBounds:
-    return LayerBounds(bounds.low[start::2], bounds.high[start::2])
-
-
-def _pick(found: Sequence[LayerBounds], box: int) -> tuple[tuple[FloatArray, FloatArray], ...]:
-    return tuple((bounds.low[box], bounds.high[box]) for bounds in found)

@@ -13,7 +13,7 @@ that leaves the fewest undecided units in the parts that bounds do not settle.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -23,7 +23,8 @@ from fairdsl.backends.smt.cases import Case, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
-from fairdsl.backends.smt.settle import Bounded, Bounder
+from fairdsl.backends.smt.settle import Bounded, Bounder, CaseBounds
+from fairdsl.clock import until
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
@@ -44,6 +45,7 @@ _PATIENCE = 8
 _MARGINS = (Fraction(1, 4), Fraction(1, 64), Fraction(1, 4096))
 #: After so many pairs on which the two arithmetics disagree, no more are looked for.
 _GAPS = 32
+_TIME_UP = "the time is up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +87,20 @@ class WorkList:
         facts: Facts,
         budget: Budget,
         observer: Observer,
-        left: Sequence[tuple[Case, Bounded]],
+        left: CaseBounds,
         *,
         until_open: bool = False,
     ) -> None:
-        """``left``: the cases to settle, with their bounds. ``until_open``: a proof is wanted, so the run ends with the
-        first region that cannot have one."""
+        """``left``: the cases to settle, bounded when it is their turn. ``until_open``: a proof is wanted, so the run
+        ends with the first region that cannot have one."""
         self._problem = problem
         self._pool = pool
         self._facts = facts
         self._budget = budget
         self._observer = observer
-        self._cases = tuple(case for case, _ in left)
-        self._roots = [bounded for _, bounded in left]
+        self._cases: list[Case] = []
+        self._batches = left.batches()
+        self._share = Fraction(1, max(1, len(left)))
         self._until_open = until_open
         self._bounders: dict[int, Bounder] = {}
         self._stack: list[_Task] = []
@@ -108,23 +111,42 @@ class WorkList:
 
     def run(self) -> Outcome:
         """Until everything is settled, a violation is found, or the time is up."""
-        share = Fraction(1, max(1, len(self._cases)))
-        roots = [_Task(index, bounded, share) for index, bounded in enumerate(self._roots)]
-        # The easiest case is on top of the stack.
-        self._stack = sorted(roots, key=lambda task: -task.bounded.undecided)
-        while (self._stack or self._running) and self.outcome.witness is None and not self._lost():
+        more = True
+        while (more or self._stack or self._running) and self.outcome.witness is None and not self._lost():
             if self._budget.exhausted:
-                self.outcome.open.append((Reason.TIMEOUT, "the time is up"))
+                self._out_of_time()
                 break
+            if more and not self._stack:
+                more = self._fill()
             if self._stack and len(self._running) < self._budget.jobs:
                 self._take(self._stack.pop())
-                until = time.monotonic()
+                wait = time.monotonic()
             else:
-                until = self._budget.deadline
+                wait = self._budget.deadline
             if self._running:
-                for key, answer in self._pool.finished(until):
+                for key, answer in self._pool.finished(wait):
                     self._answered(self._running.pop(key), answer)
         return self.outcome
+
+    def _fill(self) -> bool:
+        """Bound the next cases and put them on the stack; False where there are none, or no time for them."""
+        batch: list[tuple[Case, Bounded]] | None = None
+        with until(self._budget.deadline) as scope:
+            batch = next(self._batches, None)
+        if scope.passed:
+            self._out_of_time()
+        if batch is None:
+            return False
+        first = len(self._cases)
+        self._cases += [case for case, _ in batch]
+        tasks = [_Task(first + place, bounded, self._share) for place, (_, bounded) in enumerate(batch)]
+        # What bounds settle is on top of the stack, then the easiest case.
+        self._stack = sorted(tasks, key=lambda task: (task.bounded.settled, -task.bounded.undecided))
+        return True
+
+    def _out_of_time(self) -> None:
+        if (Reason.TIMEOUT, _TIME_UP) not in self.outcome.open:
+            self.outcome.open.append((Reason.TIMEOUT, _TIME_UP))
 
     @property
     def idle(self) -> bool:
@@ -224,7 +246,7 @@ class WorkList:
 
     def _again(self, task: _Task, case: Case) -> None:
         """Ask about the region once more, with a condition that excludes the pair that did not count."""
-        self._cases = (*self._cases[: task.case], case, *self._cases[task.case + 1 :])
+        self._cases[task.case] = case
         self._bounders.pop(task.case, None)
         bounded = self._bounder(task.case).bound([task.bounded.region])[0]
         self._stack.append(replace(task, bounded=bounded))

@@ -14,6 +14,7 @@ import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ from fairdsl.backends.smt.cases import Case, cases, pair_of
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.region import whole_region
-from fairdsl.backends.smt.settle import Bounded, bounded_cases
+from fairdsl.backends.smt.settle import Bounded, CaseBounds
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
 from fairdsl.ir.model import Model
@@ -110,7 +111,7 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     elif not programmed.left:
         found = Chained(status=Status.HOLDS, by="milp")
     elif limits.programs_only:
-        left = tuple(every.index(case) for case in programmed.left)
+        left = tuple(case.number for case in programmed.left)
         found = Chained(status=Status.UNKNOWN, by="milp", reason=Reason.INCOMPLETE, left=left)
     else:
         found = _by_z3(problem, programmed.left, deadline, limits.seed)
@@ -121,7 +122,7 @@ def decide(problem: Problem, limits: Limits) -> Chained:
 
 def _left_by_bounds(problem: Problem, asked: Sequence[Case]) -> list[tuple[Case, Bounded]]:
     """Those of the cases that bounds leave open, the easiest first."""
-    found = bounded_cases(problem, asked)
+    found = chain.from_iterable(CaseBounds(problem, asked).batches())
     return sorted((entry for entry in found if not entry[1].settled), key=lambda entry: entry[1].undecided)
 
 
@@ -224,7 +225,7 @@ def _sampled(problem: Problem, seed: int, until: float) -> Witness | None:
 def _by_z3(problem: Problem, left: list[Case], deadline: float, seed: int) -> Chained:
     """The cases that are left, by z3 and halving."""
     budget = Budget(deadline=deadline, options=Options(Run(jobs=1, seed=seed)))
-    outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), bounded_cases(problem, left)).run()
+    outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), CaseBounds(problem, left)).run()
     if outcome.witness is not None:
         return Chained(status=Status.VIOLATED, by="z3", witness=outcome.witness)
     if outcome.gaps:
