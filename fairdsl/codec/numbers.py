@@ -68,14 +68,14 @@ def ratio(value: Fraction) -> str:
 
 
 def read_ratio(text: str) -> Fraction:
-    """The number that :func:`ratio` wrote; ``text`` is of that form. Raises ValueError for a million digits."""
+    """The number that :func:`ratio` wrote; ``text`` is of that form. ValueError for more digits than are read."""
     return read_number(text, longest=_LONGEST)
 
 
 #: Python converts numbers of no more than 4300 digits at once; a sum over the tables of a law may have more.
 _AT_ONCE = 4000
 #: More digits than any sum has; reading them takes time that grows with their square.
-_LONGEST = 1_000_000
+_LONGEST = 200_000
 
 
 def _digits(number: int) -> str:

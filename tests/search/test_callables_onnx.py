@@ -137,7 +137,7 @@ def test_too_many_to_go_through(tmp_path: Path) -> None:
     assert (demand.judgement, demand.value.low, demand.value.high) == (Judgement.UNKNOWN, 0, 1)
     (plan,) = fairdsl.plans(shares)
     reasons = " ".join(plan.reasons)
-    assert reasons.count("the model is a black box, of which nothing is known but its answers") == 6
+    assert reasons.count("the model is a black box, of which nothing is known but its answers") == 7
 
 
 @pytest.mark.parametrize("backend", ["smt", "intervals", "leaf_boxes", "subset_sum", "ssat", "masses"])

@@ -132,7 +132,7 @@ def test_a_full_disk_is_told_and_what_was_written_is_gone_on_from(tmp_path) -> N
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1500, limits[1]))
     try:
-        with pytest.raises(DiagnosticError, match="E0605"):
+        with pytest.raises(DiagnosticError, match="E0629"):
             asked(ALWAYS, size=1, ledger=str(path))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
