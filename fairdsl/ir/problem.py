@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Problem"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Problem:
     """What the backends answer. ``name`` is the property's, for file names and messages.
 

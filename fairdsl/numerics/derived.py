@@ -1,4 +1,4 @@
-"""What was derived from a layer or a model, kept for as long as that lives."""
+"""What was derived from a layer, a model or a problem, kept for as long as that lives."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from fairdsl.ir.model import Layer, Model
+from fairdsl.ir.problem import Problem
 
 __all__ = ["derived"]
 
-Source = TypeVar("Source", Layer, Model)
+Source = TypeVar("Source", Layer, Model, Problem)
 Derived = TypeVar("Derived")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
-from fairdsl.backends.leaf_boxes import LeafBoxes
+from fairdsl.backends.leaf_boxes import LeafBoxes, lowering
 from fairdsl.backends.leaf_boxes.descent import Descent
 from fairdsl.backends.leaf_boxes.lowering import lower
 from fairdsl.backends.leaf_boxes.witnesses import pairs
@@ -297,3 +297,21 @@ def test_thresholds_and_leaves_of_any_size() -> None:
         shares, known = ask(LeafBoxes(), question), truth(question)
         assert isinstance(shares, Shares)
         assert (shares.certified, shares.undecided) == (known.fair_share, 0)
+
+
+def test_an_answer_has_the_cuts_of_its_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Problem] = []
+    cut = lowering._cut
+
+    def counted(question: Problem) -> object:
+        made.append(question)
+        return cut(question)
+
+    monkeypatch.setattr(lowering, "_cut", counted)
+    people = domain(sex=category(0, 1), age=integer(0, 9))
+    model = tree(linear({1: 1}, "<", 4), member(0, 1), scores=(1, -1, 1))
+    for quantity in (Quantity.HOLDS, Quantity.FAIR_SHARE):
+        question = problem(people, model, 0, quantity=quantity)
+        assert isinstance(LeafBoxes().offer(question), Offer)
+        ask(LeafBoxes(), question)
+    assert [question.quantity for question in made] == [Quantity.HOLDS, Quantity.FAIR_SHARE]

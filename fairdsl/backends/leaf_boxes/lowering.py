@@ -22,9 +22,10 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, SameDecision
+from fairdsl.numerics.derived import derived
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.leaves import Leaves
-from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.source import Span
 
 __all__ = ["IN", "OUT", "Lowered", "lower", "refusal_of"]
@@ -38,6 +39,7 @@ _COUNTED, _PROVED = 64, 24
 _ASSIGNMENTS, _SINGLES = 4096, 62
 #: Tests times assignments at most.
 _ANSWERS = 2**23
+_FOUND: dict[int, tuple[Cut, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +107,7 @@ def _of_domain(problem: Problem, pair: Pair) -> Refusal | None:
     sets = narrow(problem.domain, pair.target)
     if any(values.count == 0 for values in sets):
         return None
-    cuts = _cuts(problem, pair, sets)
+    cuts = _cuts(problem)
     for index, (attribute, values, cut) in enumerate(zip(problem.domain.attributes, sets, cuts, strict=True)):
         if not cut.ordered and len(cut.parts) > _SINGLES and index not in pair.differ:
             why = f"`{attribute.name}` falls into {len(cut.parts):,} parts; its limit is {_SINGLES}"
@@ -154,8 +156,15 @@ def _indicators(model: Model, leaves: Leaves) -> list[int]:
     ]
 
 
-def _cuts(problem: Problem, pair: Pair, sets: Sequence[ValueSet]) -> tuple[Cut, ...]:
-    model, leaves = problem.model, Leaves.of(problem.model)
+def _cuts(problem: Problem) -> tuple[Cut, ...]:
+    """The cuts of all attributes, of value sets that are not empty: an offer finds them, and its answer has them."""
+    return derived(problem, _cut, _FOUND)
+
+
+def _cut(problem: Problem) -> tuple[Cut, ...]:
+    pair, model, leaves = problem.question, problem.model, Leaves.of(problem.model)
+    assert isinstance(pair, Pair), "other questions are refused"
+    sets = narrow(problem.domain, pair.target)
     tests: list[set[Test]] = [set() for _ in sets]
     predicates = [conjoin(problem.domain.where, pair.target)]
     predicates += leaves.ensemble.different
@@ -172,7 +181,7 @@ def _cuts(problem: Problem, pair: Pair, sets: Sequence[ValueSet]) -> tuple[Cut, 
 
 def lower(problem: Problem, pair: Pair) -> Lowered:
     """The graph of a question that is not refused and has value sets that are not empty."""
-    cuts = _cuts(problem, pair, narrow(problem.domain, pair.target))
+    cuts = _cuts(problem)
     graph = Graph(cuts)
     model, leaves = problem.model, Leaves.of(problem.model)
     decides = decides_of(model, leaves.trees + len(_indicators(model, leaves)))
