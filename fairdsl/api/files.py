@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.api.paths import AnyPath, by_name
 from fairdsl.options import Given, Run, options_of
+from fairdsl.options.commands import Compile, Prune
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -30,7 +31,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     data: Mapping[str, AnyPath] | None = None,
     partition: int | None = None,
     first: int | None = None,
-    seed: int = 0,
+    seed: int = Compile.seed,
     properties: Sequence[str] | None = None,
     options: Given | None = None,
     timeout: float | None = None,
@@ -55,17 +56,17 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         The files, and what the format cannot express.
 
     Raises:
-        SpecError: the spec or its files have mistakes, the folder cannot be written, or the time was up.
+        SpecError: the spec or its files have mistakes, the folder cannot be written, an option has a value that is not
+            one, or the time was up.
     """
     from fairdsl.clock import Deadline, phase
     from fairdsl.plan.registry import sections
     from fairdsl.solver_files.questions import Partitioning
     from fairdsl.solver_files.write import compile_spec
 
-    if (partition is not None and partition < 1) or (first is not None and (first < 1 or partition is None)):
-        raise ValueError("`partition` and `first` are positive, and `first` counts partitions")
-    cut = None if partition is None else Partitioning(size=partition, first=first, seed=seed)
-    given = options_of(Run(seed=seed), options, sections())
+    own = Compile.naming({"partition": partition, "first": first, "seed": seed})
+    cut = None if own.partition is None else Partitioning(size=own.partition, first=own.first, seed=own.seed)
+    given = options_of(Run(seed=own.seed), options, sections())
     with phase("writing solver files", Deadline.after(timeout)):
         return compile_spec(
             fspath(spec),
@@ -85,9 +86,9 @@ def prune(
     output: AnyPath,
     model: str | None = None,
     models: Mapping[str, AnyPath] | None = None,
-    tolerance: float | Fraction = 0.01,
-    points: int = 10_000,
-    seed: int = 0,
+    tolerance: float | Fraction = Prune.tolerance,
+    points: int = Prune.points,
+    seed: int = Prune.seed,
     data: AnyPath | None = None,
     timeout: float | None = None,
 ) -> Pruned:
@@ -114,7 +115,6 @@ def prune(
             up.
     """
     from fairdsl.clock import Deadline, phase
-    from fairdsl.options.commands import Prune
     from fairdsl.pruning.run import prune_spec
 
     settings = Prune.naming({"tolerance": tolerance, "points": points, "seed": seed})

@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath, by_name, functions
+from fairdsl.options.commands import Search
 
 if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer
@@ -21,14 +22,14 @@ def search(
     property: str | None = None,  # noqa: A002 - the word of the language
     models: Mapping[str, AnyPath] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
-    count: int | None = 1000,
-    timeout: float = 60.0,
-    seed: int = 0,
-    strategy: str | None = None,
+    count: int | None = Search.count,
+    timeout: float = Search.timeout,
+    seed: int = Search.seed,
+    strategy: str | None = Search.strategy,
     near: AnyPath | None = None,
     data: Mapping[str, AnyPath] | None = None,
-    representatives: int = 0,
-    severity: bool = False,
+    representatives: int | None = Search.representatives,
+    severity: bool = Search.severity,
     rank: str | None = None,
     output: AnyPath | None = None,
     observer: Observer | None = None,
@@ -62,22 +63,34 @@ def search(
     Raises:
         SpecError: the spec or its files have mistakes, no one property about pairs is named, there is no such
             strategy, the file cannot be written, there are no rows to be near to, or a question with ``relax`` is
-            asked for representatives.
-        ValueError: numbers that make no sense, or a rank by distance without rows.
+            asked for representatives; or an option has a value that is not one.
+        ValueError: a rank by distance without rows.
     """
     from fairdsl.backends.contract import Silent
     from fairdsl.hunting import Wanted, search_spec
 
+    own = Search.naming(
+        {
+            "timeout": timeout,
+            "seed": seed,
+            "strategy": strategy,
+            "near": None if near is None else fspath(near),
+            "representatives": representatives or None,
+            "severity": severity,
+            "rank": rank,
+        }
+        | ({} if count is None else {"count": count})
+    )
     wanted = Wanted(
         about=property,
-        count=count,
-        timeout=timeout,
-        seed=seed,
-        strategy=strategy,
-        near=None if near is None else fspath(near),
-        representatives=representatives,
-        severity=severity,
-        rank=rank,
+        count=None if count is None else own.count,
+        timeout=own.timeout,
+        seed=own.seed,
+        strategy=own.strategy,
+        near=own.near,
+        representatives=own.representatives or 0,
+        severity=own.severity,
+        rank=None if own.rank is None else own.rank.value,
         output=None if output is None else fspath(output),
     )
     return search_spec(

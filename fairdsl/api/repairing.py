@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath
+from fairdsl.options.commands import Repair
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -24,14 +25,14 @@ def repair(
     estimator: str | Callable[[], Any],
     output: AnyPath,
     property: str | None = None,  # noqa: A002 - the word of the language
-    recipe: str = "portfolio",
-    rounds: int = 3,
-    max_accuracy_loss: float | Fraction = 0.005,
-    within: float | Fraction = 0.001,
-    confidence: float | Fraction = 0.95,
-    add: float | Fraction = 0.1,
-    seed: int = 0,
-    timeout: float = 600.0,
+    recipe: str = Repair.recipe,
+    rounds: int = Repair.rounds,
+    max_accuracy_loss: float | Fraction = Repair.max_accuracy_loss,
+    within: float | Fraction = Repair.within,
+    confidence: float | Fraction = Repair.confidence,
+    add: float | Fraction = Repair.add,
+    seed: int = Repair.seed,
+    timeout: float = Repair.timeout,
     observer: Observer | None = None,
 ) -> Repaired:
     """Train a model of the spec again, on the rows of a table and on more, until it discriminates less.
@@ -63,7 +64,6 @@ def repair(
         SpecError: the spec, the table, the estimator, the folder or what is set have mistakes.
     """
     from fairdsl.backends.contract import Silent
-    from fairdsl.options.commands import Repair
     from fairdsl.repairing import Settings, repair_spec
 
     own = Repair.naming(

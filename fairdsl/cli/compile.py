@@ -12,15 +12,16 @@ from fairdsl.backends.formats import FORMATS
 from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import (
+    command_options,
     data_option,
     model_option,
-    run_option,
     set_option,
     spec_argument,
     timeout_option,
 )
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.options import split_settings
+from fairdsl.options.commands import Compile
 
 if TYPE_CHECKING:
     from fairdsl.solver_files.write import Compiled
@@ -54,16 +55,7 @@ __all__ = ["command"]
 @model_option
 @data_option
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Write only this property (repeatable).")
-@click.option(
-    "--partition",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Files for every part of the domain: attributes of more than N values are cut into chunks of N.",
-)
-@click.option(
-    "--first", type=click.IntRange(min=1), metavar="N", help="Write only so many partitions, drawn by the seed."
-)
-@run_option("seed", help="Random seed of the order of partitions.")
+@command_options(Compile)
 @set_option
 @timeout_option
 @printer_option
@@ -87,8 +79,6 @@ def command(
 
     `fairdsl recover DIR` turns the answers to them into a report.
     """
-    if first is not None and partition is None:
-        raise click.UsageError("--first counts partitions; write --partition N beside it")
     with printer.failing(ctx):
         compiled = fairdsl.compile(
             spec,

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import fairdsl
 from fairdsl.cli.found import print_found
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import data_option, model_option, run_option, spec_argument
+from fairdsl.cli.options import command_options, data_option, model_option, spec_argument
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.clock import unbroken
+from fairdsl.options.commands import Rank, Search
 
 __all__ = ["command"]
 
@@ -29,32 +31,9 @@ _VIOLATED, _UNKNOWN = 1, 3
 @spec_argument
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
 @model_option
-@click.option("--count", type=click.IntRange(min=1), metavar="N", help="How many pairs to find.  [default: 1000]")
-@click.option("--saturate", is_flag=True, help="Go on until nothing new is found.")
-@run_option("timeout", help="Time limit in seconds.")
-@run_option("seed")
-@click.option(
-    "--strategy", metavar="NAME", help="How to search; see docs/search.md.  [default: portfolio; near rows outward]"
-)
-@click.option(
-    "--near",
-    metavar="FILE.csv|NAME",
-    help="Begin with these rows and stay near to them: a CSV file, or a distribution of the spec that has rows.",
-)
+@command_options(Search)
+@click.option("--saturate", is_flag=True, help="Instead of so many, go on until nothing new is found.")
 @data_option
-@click.option("--severity", is_flag=True, help="Columns for how severe each pair is: its score gap and its bits.")
-@click.option(
-    "--rank",
-    type=click.Choice(["bits", "gap", "distance"]),
-    help="Order the pairs that are found.  [default: as they are found; near rows by distance]",
-)
-@click.option(
-    "--representatives",
-    type=click.IntRange(min=1),
-    default=None,
-    metavar="K",
-    help="Choose K pairs that stand for the others, each with its part of the domain.",
-)
 @click.option(
     "-o",
     "--output",
@@ -70,9 +49,9 @@ def command(
     spec: str,
     printer: Printer,
     models: Mapping[str, str],
-    count: int | None,
+    count: int,
     saturate: bool,
-    representatives: int | None,
+    rank: Rank | None,
     **options: Any,
 ) -> None:
     """Find many pairs that violate a property of SPEC.
@@ -80,18 +59,22 @@ def command(
     Each pair is replayed on the model, and each is counted once. Nothing is proved by what is not found: that is
     what `fairdsl check` is for.
     """
-    if saturate and count is not None:
+    if saturate and ctx.get_parameter_source("count") is not ParameterSource.DEFAULT:
         raise click.UsageError(
             "`--saturate` finds as many as there are and `--count` so many; leave out one of the two"
         )
-    if options["rank"] == "distance" and options["near"] is None:
+    if rank is Rank.DISTANCE and options["near"] is None:
         raise click.UsageError("`--rank distance` needs rows to be near to; add `--near FILE.csv`")
-    wanted = None if saturate else count or 1000
     # Signals end the work inside, so that whatever it leaves is written.
     with unbroken():
         with printer.failing(ctx), watching() as observer:
             found = fairdsl.search(
-                spec, models=models, count=wanted, representatives=representatives or 0, observer=observer, **options
+                spec,
+                models=models,
+                count=None if saturate else count,
+                rank=None if rank is None else rank.value,
+                observer=observer,
+                **options,
             )
         printer.show(found, print_found)
         if found.ending.value == "interrupted":

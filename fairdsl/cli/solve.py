@@ -48,9 +48,9 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
 @click.command(
     "solve",
     cls=WithSettings,
-    epilog="Exit codes: 0 there is an answer; 2 the file is not a solver file, or an earlier answer is missing or in "
-    "the way; 3 the value is known in part; 130 interrupted, 143 terminated, and the result so far is written. A run "
-    "that is killed goes on with --resume. Of a file that states its demand (NAME.json) those of `fairdsl check`.",
+    epilog="Exit codes: 0 there is an answer; 2 it is not a solver file, or an earlier answer is missing or in the "
+    "way; 3 the value is known in part; 130 interrupted, 143 terminated (what is known is written, and a run that is "
+    "killed goes on with --resume). Of a file with a demand (NAME.json) those of `fairdsl check`.",
 )
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 @click.option(
@@ -95,18 +95,8 @@ def command(
 ) -> None:
     """Answer a solver file with a solver of fairdsl's.
 
-    FILE is one that `fairdsl compile SPEC --to FORMAT -o DIR` wrote.
-
-    An interval job (NAME.job), or a shard of it, is refined. What is certified is saved every few seconds in a
-    result file; `fairdsl recover` joins results into a report.
-
-    An SMT-LIB script (NAME.smt2) or VNN-LIB query (NAME.vnnlib) is answered by z3, into NAME.smt2.answer.
-
-    A subset-sum instance (NAME.json) is answered with the report that `fairdsl check` would give on its demand; -o
-    writes it as JSON too.
-
-    An instance in SDIMACS (NAME.sdimacs) is answered with its value, and the outermost choices that attain it, a
-    counting instance (NAME.cnf) with its count; -o writes what --json prints.
+    FILE is one that `fairdsl compile SPEC --to FORMAT -o DIR` wrote; docs/solver-files.md says what answers each
+    format, and where the answer is written.
     """
     with printer.failing(ctx), watching() as observer:
         options = split_settings(settings)

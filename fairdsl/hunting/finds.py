@@ -19,13 +19,11 @@ from fairdsl.numerics.evaluate import points_of
 from fairdsl.replay import spread
 from fairdsl.verdict import Individual
 
-__all__ = ["RANKS", "Examples", "Finds"]
+__all__ = ["Examples", "Finds"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: What finds may be ranked by.
-RANKS = ("bits", "gap", "distance")
 #: Finds among which some far from each other are looked for, and finds that are shown.
 _SPREAD, _SHOWN = 4000, 4
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdsl.hunting.finds import RANKS
-
 __all__ = ["Wanted"]
 
 
@@ -19,22 +17,18 @@ class Wanted:
     asked for, or if they ``rank`` it: ``bits``, ``gap`` or ``distance``.
     """
 
-    about: str | None = None
-    count: int | None = 1000
-    timeout: float = 60.0
-    seed: int = 0
-    strategy: str | None = None
-    near: str | None = None
-    representatives: int = 0
-    severity: bool = False
-    rank: str | None = None
-    output: str | None = None
+    about: str | None
+    count: int | None
+    timeout: float
+    seed: int
+    strategy: str | None
+    near: str | None
+    representatives: int
+    severity: bool
+    rank: str | None
+    output: str | None
 
     def __post_init__(self) -> None:
-        if (self.count is not None and self.count < 1) or self.timeout <= 0 or self.seed < 0:
-            raise ValueError("`count` and `timeout` are positive, `seed` is a number from 0")
-        if self.representatives < 0 or self.rank not in (None, *RANKS):
-            raise ValueError(f"`representatives` is a number from 0, `rank` one of {', '.join(RANKS)}")
         if self.rank == "distance" and self.near is None:
             raise ValueError("`rank` by distance needs rows to be `near` to")
 

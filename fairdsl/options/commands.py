@@ -1,15 +1,93 @@
-"""What can be set for single commands: for `repair` and `prune`, whose settings no engine reads."""
+"""What can be set for single commands: what no engine reads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import ClassVar
 
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.options import errors
 from fairdsl.options.declare import Section, option
-from fairdsl.options.kinds import Seconds, Share, Text, Whole
+from fairdsl.options.kinds import OneOf, Seconds, Share, Switch, Text, Whole
 
-__all__ = ["COMMANDS", "Prune", "Repair"]
+__all__ = ["COMMANDS", "Compile", "Prune", "Rank", "Repair", "Search"]
+
+
+class Rank(Enum):
+    """What pairs that are found are ordered by."""
+
+    BITS = "bits"
+    GAP = "gap"
+    DISTANCE = "distance"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(Section):
+    """What `fairdsl search` looks for, and how (docs/search.md)."""
+
+    section: ClassVar[str] = "search"
+
+    count: int = option(1000, "How many pairs to find.", Whole(1), flag="--count")
+    timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
+    seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
+    strategy: str | None = option(
+        None,
+        "How to search; see docs/search.md.",
+        Text("NAME", "the name of a strategy", "uniform"),
+        unset="portfolio; near rows outward",
+        flag="--strategy",
+    )
+    near: str | None = option(
+        None,
+        "Begin with these rows and stay near to them: a CSV file, or a distribution of the spec that has rows.",
+        Text("FILE.csv|NAME", "the path of a file or the name of a distribution", "rows.csv"),
+        unset="",
+        flag="--near",
+    )
+    severity: bool = option(
+        False, "Columns for how severe each pair is: its score gap and its bits.", Switch(), flag="--severity"
+    )
+    rank: Rank | None = option(
+        None,
+        "Order the pairs that are found.",
+        OneOf(Rank),
+        unset="as they are found; near rows by distance",
+        flag="--rank",
+    )
+    representatives: int | None = option(
+        None,
+        "Choose so many pairs that stand for the others, each with its part of the domain.",
+        Whole(1),
+        unset="none",
+        flag="--representatives",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compile(Section):
+    """Which partitions `fairdsl compile` writes (docs/solver-files.md)."""
+
+    section: ClassVar[str] = "compile"
+
+    partition: int | None = option(
+        None,
+        "Files for every part of the domain: attributes of more than N values are cut into chunks of N.",
+        Whole(1),
+        unset="",
+        flag="--partition",
+    )
+    first: int | None = option(
+        None, "Write only so many partitions, drawn by the seed.", Whole(1), unset="", flag="--first"
+    )
+    seed: int = option(0, "Random seed of the order of partitions.", Whole(0), flag="--seed")
+
+    def inconsistent(self) -> tuple[Diagnostic, ...]:
+        """A number of partitions where there are none."""
+        if self.first is None or self.partition is not None:
+            return ()
+        return (errors.needs("compile.first", "compile.partition", "`--partition N`"),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,4 +145,4 @@ class Prune(Section):
 
 
 #: The sections of commands, which are set by flags alone.
-COMMANDS: tuple[type[Section], ...] = (Repair, Prune)
+COMMANDS: tuple[type[Section], ...] = (Search, Compile, Repair, Prune)

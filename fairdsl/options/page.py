@@ -14,12 +14,12 @@ _INTRODUCTION = """\
 # Options
 
 What can be set for `fairdsl check`, of backends for `fairdsl compile` and `fairdsl solve`, too, and for `fairdsl
-repair` and `fairdsl prune`. This page is generated from the declarations (`run.py` and `commands.py` in
-`fairdsl/options`, and the file `options.py` in the folder of each backend); `fairdsl explain options` prints the same,
-and `fairdsl explain smt.trust_milp` explains one of them.
+search`, `compile`, `repair` and `prune` themselves. This page is generated from the declarations (`run.py` and
+`commands.py` in `fairdsl/options`, and the file `options.py` in the folder of each backend); `fairdsl explain options`
+prints the same, and `fairdsl explain smt.trust_milp` explains one of them.
 
 On the command line an option with a flag is written as the flag, every other one as `--set SECTION.NAME=VALUE`, as
-often as needed. In Python the options of a run, of `repair` and of `prune` are keywords, and those of backends go by
+often as needed. In Python the options of a run and those of commands are keywords, and those of backends go by
 section:
 
 ```python

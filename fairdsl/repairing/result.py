@@ -12,6 +12,7 @@ from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.question import Precision
 from fairdsl.numerics.binomial import clopper_pearson
+from fairdsl.options.commands import Repair
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.report.model import Report
@@ -50,22 +51,22 @@ class Settings:
     """What was asked for."""
 
     #: Which rows to add.
-    recipe: str = "portfolio"
+    recipe: str = Repair.recipe
     #: How often to try each recipe.
-    rounds: int = 3
+    rounds: int = Repair.rounds
     #: The accuracy that may be lost.
-    loss: Fraction = Fraction(5, 1000)
+    loss: Fraction = Repair.max_accuracy_loss
     #: How close an estimate of the rate has to come.
-    within: Fraction = Fraction(1, 1000)
+    within: Fraction = Repair.within
     #: The confidence of all estimates together.
-    confidence: Fraction = Fraction(95, 100)
+    confidence: Fraction = Repair.confidence
     #: What a recipe that searches adds in the first round, of the rows that are trained on; in every round twice as
     #: much as in the one before.
-    share: Fraction = Fraction(1, 10)
+    share: Fraction = Repair.add
     #: Of every random choice.
-    seed: int = 0
+    seed: int = Repair.seed
     #: Seconds for all of it; not part of the document, which says what the same repair comes to anywhere.
-    timeout: float = field(default=600.0, compare=False)
+    timeout: float = field(default=Repair.timeout, compare=False)
 
     def precision(self, measurements: int) -> Precision:
         """Of one of so many measurements: the union bound divides what they may miss."""

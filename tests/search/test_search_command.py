@@ -190,7 +190,7 @@ def test_files_that_cannot_be_written(spec: Path, tmp_path: Path, monkeypatch: p
     assert run(spec, "--saturate", "--count", "3").exit_code == 2
     with pytest.raises(fairdsl.SpecError):
         fairdsl.search(spec, output=tmp_path / "found.txt")
-    with pytest.raises(ValueError, match="positive"):
+    with pytest.raises(fairdsl.SpecError, match="a whole number from 1"):
         fairdsl.search(spec, count=0)
 
 
