@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -111,3 +112,27 @@ def test_the_api(file: Path) -> None:
         fairdsl.solve(file, timeout=0)
     with pytest.raises(fairdsl.SpecError, match=r"E0651|E0650"):
         fairdsl.solve(file, options={"ssat": {"solver": "nobody-wrote-this"}})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("a.sdimacs", "p cnf 10000000 1\n1 0\n", Fraction(1)),
+        ("a.sdimacs", "p cnf 10000000 1\ne 9000000 0\nr 0.25 7 0\n-9000000 7 0\n", Fraction(1)),
+        ("a.sdimacs", "p cnf 10000000 1\nr 0.25 7 10000000 0\n7 0\n", Fraction(1, 4)),
+        ("a.cnf", "p cnf 10000000 1\n1 -5000000 0\n", Fraction(3 * 2**9_999_998)),
+        ("a.cnf", "p cnf 10000000 1\nc p show 1 2 0\n1 3 0\n", Fraction(4)),
+        ("a.cnf", "p cnf 10000000 1\nc p weight 9 3 0\nc p weight -9 2 0\n1 0\n", Fraction(5 * 2**9_999_998)),
+    ],
+)
+def test_variables_that_nothing_mentions_cost_nothing(tmp_path: Path, name: str, text: str, value: Fraction) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    started = time.process_time()
+    found = fairdsl.solve(file).found
+    assert found.low == found.high == value
+    assert len(found.heading[1]) > 0
+    assert found.plain()["value"]["low"] > 0
+    assert time.process_time() - started < 5
+    if name.endswith("sdimacs"):
+        assert set(found.choice or ()) <= {9_000_000, 1}

@@ -66,6 +66,26 @@ class Instance:
         if any(not 1 <= abs(literal) <= self.variables for clause in self.clauses for literal in clause):
             raise ValueError("a clause has a literal of no variable")
 
+    def closed_up(self) -> tuple[Instance, tuple[int, ...]]:
+        """An equal instance of the variables that a bound or a clause mentions, and the numbers that they have here.
+
+        The others change no value: nothing may take time or memory for each of them, for a header says how many there
+        are in a few bytes.
+        """
+        mentioned = {bound.variable for bound in self.prefix}
+        for clause in self.clauses:
+            mentioned.update(map(abs, clause))
+        if len(mentioned) == self.variables:
+            return self, tuple(range(1, self.variables + 1))
+        numbers = tuple(sorted(mentioned))
+        at = {number: place for place, number in enumerate(numbers, start=1)}
+        closed = Instance(
+            variables=len(numbers),
+            prefix=tuple(Bound(at[bound.variable], bound.quantifier, bound.chance) for bound in self.prefix),
+            clauses=tuple(tuple(at[each] if each > 0 else -at[-each] for each in clause) for clause in self.clauses),
+        )
+        return closed, numbers
+
     @property
     def blocks(self) -> Iterator[tuple[Quantifier, tuple[Bound, ...]]]:
         """Neighbouring variables of one quantifier, outermost first."""

@@ -126,7 +126,7 @@ class SolvedValue(Solved):
             "variables": self.instance.variables,
             "clauses": len(self.instance.clauses),
             "value": {"low": below(self.low), "high": above(self.high)},
-            "exact": ratio(self.low) if self.exact and self.low.denominator.bit_length() <= _MOST_BITS else None,
+            "exact": ratio(self.low) if self.exact and _written_out(self.low) else None,
             "reason": None if self.reason is None else self.reason.value,
             "choice": None
             if choice is None
@@ -177,7 +177,8 @@ def _solved(path: Path, instance: Instance, solver: str | None, budget: Budget, 
             seconds=found.seconds,
             statistics=None,
         )
-    solved = Engine(instance, memory=budget.memory).solve(deadline=budget.deadline, observer=observer)
+    closed, numbers = instance.closed_up()
+    solved = Engine(closed, memory=budget.memory).solve(deadline=budget.deadline, observer=observer)
     return SolvedValue(
         file=path,
         answer=None,
@@ -185,7 +186,7 @@ def _solved(path: Path, instance: Instance, solver: str | None, budget: Budget, 
         low=solved.low,
         high=solved.high,
         reason=solved.reason,
-        choice=solved.choice,
+        choice=None if solved.choice is None else {numbers[each - 1]: truth for each, truth in solved.choice.items()},
         solver=EMBEDDED,
         detail="",
         seconds=solved.statistics.seconds,
@@ -202,6 +203,11 @@ def _notes(instance: Instance) -> list[str]:
     some = ", ".join(str(variable) for variable in free[:5]) + (", .." if len(free) > 5 else "")
     taken = "is bound by no line and is" if len(free) == 1 else "are bound by no line and are"
     return [f"{'variable' if len(free) == 1 else 'variables'} {some} {taken} existential and outermost"]
+
+
+def _written_out(value: Fraction) -> bool:
+    """Whether documents have the fraction."""
+    return max(value.numerator.bit_length(), value.denominator.bit_length()) <= _MOST_BITS
 
 
 def _decimal(value: Fraction) -> tuple[str, bool]:

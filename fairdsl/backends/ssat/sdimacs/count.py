@@ -13,6 +13,7 @@ weights, once, if it extends to a model.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -48,10 +49,10 @@ class _CountReader(Reader):
         self._weights: dict[int, tuple[Fraction, Place]] = {}
 
     def instance(self) -> Instance:
-        """The counted variables outermost."""
+        """The counted variables outermost; those that no clause and no weight mentions are left out of the prefix."""
         found = super().instance()
         counted = {bound.variable for bound in found.prefix}
-        others = (variable for variable in range(1, found.variables + 1) if variable not in counted)
+        others = sorted({abs(literal) for clause in found.clauses for literal in clause} - counted)
         return replace(found, prefix=(*found.prefix, *(Bound(each, Quantifier.EXISTS) for each in others)))
 
     def _said(self) -> tuple[dict[int, str], tuple[str, ...]]:
@@ -62,12 +63,18 @@ class _CountReader(Reader):
                     self._show(line)
                 case ["c", "p", "weight"]:
                     self._weigh(line)
-        shown = range(1, self._variables + 1) if self._shown is None else self._shown
+        shown: Iterable[int] = self._mentioned() if self._shown is None else self._shown
         for literal, (_, place) in self._weights.items():
-            if abs(literal) not in shown:
+            if self._shown is not None and abs(literal) not in self._shown:
                 self._refuse(place, "this variable is not counted, so it has no weight", _SHOW)
         self._bounds = [Bound(variable, Quantifier.RANDOM, self._chance(variable)) for variable in shown]
         return super()._said()
+
+    def _mentioned(self) -> list[int]:
+        """Variables of clauses and weights. The others are counted, too: each doubles the factor."""
+        found = {abs(literal) for clause in self._clauses for literal in clause} | set(map(abs, self._weights))
+        self.factor *= 2 ** (self._variables - len(found))
+        return sorted(found)
 
     def _show(self, line: Line) -> None:
         words = self._words(line)
