@@ -144,7 +144,7 @@ def _problem(
         layers=(linear_layer([[Fraction(each) for each in accepted]], [Fraction(0)]),),
         rule=ByThreshold(relation=Relation.GT, low=_HALF, high=_HALF, granted=1, otherwise=0),
         favourable=1,
-        one_of=(tuple(range(len(leaves))),),
+        groups=(tuple(range(len(leaves))),),
     )
     return Problem(
         name="policy",
