@@ -31,6 +31,8 @@ from falsifying.repairs import ESTIMATORS, repaired
 from falsifying.spread import mean_of, variance_parts
 from falsifying.walks import PUBLISHED, VARIANTS, Walked, guided, walked
 
+import fairdsl
+
 #: Pairs of a model with kernels that are evaluated exactly again, a fifth of a second each; of others it is all.
 COSTLY = 50
 #: What fairdsl does with as many evaluations.
@@ -212,6 +214,7 @@ def repairs(arguments: argparse.Namespace, folder: Path) -> bool:
     return fine
 
 
+@fairdsl.reading(root="/")  # the spec lies in a folder of its own
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("part", choices=("rates", "published", "planted", "exact", "repair"))

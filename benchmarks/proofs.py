@@ -77,6 +77,7 @@ property partition {{
 """
 
 
+@fairdsl.reading(root="/")  # the spec lies in a folder of its own
 def prove(question: Question, network: Path, timeout: float, second: float, folder: Path) -> Result:
     spec = folder / "partition.fair"
     spec.write_text(spec_of(question, network), encoding="utf-8")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import fairdsl
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.problem import Problem
@@ -131,6 +132,7 @@ property alone {{
     )
 
 
+@fairdsl.reading(root="/")  # the spec lies in a folder of its own
 def asked(spec: Path) -> Problem:
     """The closed problem of a spec with one demand."""
     checked, _ = front_end(str(spec))

@@ -88,6 +88,7 @@ def _counted_out(network: Path, target: str) -> Check:
     )
 
 
+@fairdsl.reading(root="/")  # the spec lies in a folder of its own
 def small_shares(spec: Path, backend: str) -> Shares:
     (checked,) = fairdsl.check(spec, backend=backend, timeout=_TIMEOUT, jobs=1).properties
     assert checked.shares is not None, "a fair share was asked for"

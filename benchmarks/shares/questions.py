@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+import fairdsl
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
@@ -89,6 +90,7 @@ property {protected}_decides {{
     )
 
 
+@fairdsl.reading(root="/")  # the spec lies in a folder of its own
 def ask(network: Path) -> Problem:
     """The question about the whole domain, closed."""
     with tempfile.TemporaryDirectory() as folder:
