@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "fairdsl"
+from tests.modules import PACKAGE, files, nodes_of
 
 #: Who may import `pickle`, and what it reads: messages of our own processes and files of this very run.
 PICKLE = {
@@ -59,9 +58,9 @@ FUNCTIONS |= {("tempfile", "mkdtemp"), ("tempfile", "NamedTemporaryFile"), ("zip
 OTHERS = {"Ledger", "formatter", "self", "_PROCESS", "copy", "zipfile"}
 
 
-def opening(tree: ast.AST) -> Iterator[str]:
+def opening(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """What in a module opens or writes files."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id="open")):
                 yield "open"
@@ -78,9 +77,8 @@ def opening(tree: ast.AST) -> Iterator[str]:
 def test_files_are_opened_at_the_door() -> None:
     found = {
         path
-        for file in sorted(PACKAGE.rglob("*.py"))
-        if not (path := file.relative_to(PACKAGE).as_posix()).startswith("source/")
-        and list(opening(ast.parse(file.read_text(encoding="utf-8"))))
+        for file in files()
+        if not (path := file.relative_to(PACKAGE).as_posix()).startswith("source/") and list(opening(nodes_of(file)))
     }
     assert found == set(ELSEWHERE)
 
@@ -90,12 +88,12 @@ def test_files_are_opened_at_the_door() -> None:
     ["open(path)", "p.open()", "Path(p).read_text()", "np.save(p, a)", "os.replace(a, b)", "f().open()"],
 )
 def test_what_would_be_found_to_open_files(source: str) -> None:
-    assert list(opening(ast.parse(source)))
+    assert list(opening(ast.walk(ast.parse(source))))
 
 
-def running(tree: ast.AST) -> Iterator[str]:
+def running(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """What in a module can run code that stands in a file."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names if alias.name.split(".")[0] in READERS)
@@ -112,8 +110,8 @@ def running(tree: ast.AST) -> Iterator[str]:
 def test_nothing_runs_code_from_files_but_messages_of_our_own() -> None:
     found = {
         file.relative_to(PACKAGE).as_posix(): names
-        for file in sorted(PACKAGE.rglob("*.py"))
-        if (names := sorted(set(running(ast.parse(file.read_text(encoding="utf-8"))))))
+        for file in files()
+        if (names := sorted(set(running(nodes_of(file)))))
     }
     assert found == {path: ["pickle"] for path in sorted(PICKLE)}
 
@@ -130,4 +128,4 @@ def test_nothing_runs_code_from_files_but_messages_of_our_own() -> None:
     ],
 )
 def test_what_would_be_found(source: str) -> None:
-    assert list(running(ast.parse(source)))
+    assert list(running(ast.walk(ast.parse(source))))

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "fairdsl"
+from tests.modules import PACKAGE, files, nodes_of, tree_of
+
 BACKENDS = sorted(path.parent.name for path in (PACKAGE / "backends").glob("*/__init__.py"))
 FACE = re.compile(rf"fairdsl\.backends\.(?:{'|'.join(BACKENDS)})")
 #: What lies behind a face.
 INSIDE = re.compile(rf"fairdsl\.backends\.(?:{'|'.join(BACKENDS)})\.(?!options$)")
 
 
-def behind_faces(source: str) -> Iterator[str]:
+def behind_faces(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """What a file imports from behind a backend's face, also within functions and for type hints."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 yield from (alias.name for alias in names if INSIDE.match(alias.name))
@@ -33,8 +33,7 @@ def behind_faces(source: str) -> Iterator[str]:
 @cache
 def offered_by(package: str) -> frozenset[str]:
     """The names in a face's ``__all__``, and the module of options."""
-    tree = ast.parse(PACKAGE.parent.joinpath(*package.split("."), "__init__.py").read_text(encoding="utf-8"))
-    for node in tree.body:
+    for node in tree_of(PACKAGE.parent.joinpath(*package.split("."), "__init__.py")).body:
         match node:
             case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
                 return frozenset(ast.literal_eval(value)) | {"options"}
@@ -44,9 +43,8 @@ def offered_by(package: str) -> frozenset[str]:
 def test_nobody_reaches_behind_a_face() -> None:
     found = {
         path.relative_to(PACKAGE).as_posix(): modules
-        for path in sorted(PACKAGE.rglob("*.py"))
-        if path.relative_to(PACKAGE).parts[0] != "backends"
-        and (modules := list(behind_faces(path.read_text(encoding="utf-8"))))
+        for path in files()
+        if path.relative_to(PACKAGE).parts[0] != "backends" and (modules := list(behind_faces(nodes_of(path))))
     }
     assert found == {}
 
@@ -63,4 +61,4 @@ def test_nobody_reaches_behind_a_face() -> None:
     ],
 )
 def test_every_way_behind_a_face_is_seen(source: str, found: list[str]) -> None:
-    assert list(behind_faces(source)) == found
+    assert list(behind_faces(ast.walk(ast.parse(source)))) == found

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-PACKAGE = Path(__file__).parents[2] / "fairdsl"
+from tests.modules import PACKAGE, files, tree_of
+
 #: An idea whole, and no more.
 LONGEST = 400
 
@@ -13,7 +13,7 @@ LONGEST = 400
 def test_no_file_needs_much_scrolling() -> None:
     long = {
         path.relative_to(PACKAGE).as_posix(): lines
-        for path in PACKAGE.rglob("*.py")
+        for path in files()
         if (lines := path.read_text(encoding="utf-8").count("\n")) > LONGEST
     }
     assert long == {}
@@ -21,13 +21,9 @@ def test_no_file_needs_much_scrolling() -> None:
 
 def test_no_file_is_a_drawer_for_everything() -> None:
     drawers = {"utils", "util", "helpers", "common", "misc"}
-    assert [path.name for path in PACKAGE.rglob("*.py") if path.stem in drawers] == []
+    assert [path.name for path in files() if path.stem in drawers] == []
 
 
 def test_every_module_says_what_it_is_for() -> None:
-    silent = [
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
-        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    silent = [path.relative_to(PACKAGE).as_posix() for path in files() if not ast.get_docstring(tree_of(path))]
     assert silent == []

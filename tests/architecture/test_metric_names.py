@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fairdsl.ir.metric_registry import known_metrics
+from tests.modules import PACKAGE, nodes_of
 
-PACKAGE = Path(__file__).parents[2] / "fairdsl"
 REGISTRY = "ir/metric_registry.py"
 #: Words that are names of metrics, and stand for something else.
 ALLOWED = {
@@ -23,7 +23,7 @@ ALLOWED = {
 
 
 def literals(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 

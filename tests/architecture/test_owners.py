@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "fairdsl"
+from tests.modules import PACKAGE, files, nodes_of
 
 #: Which folders, or modules, may import a library.
 OWNERS = {
@@ -42,9 +42,9 @@ MODULE = re.compile(rf"(?:{'|'.join(OWNERS)})(?:\.\w+)+")
 ANYBODY = {"fairdsl", "numpy"} | sys.stdlib_module_names
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
+def imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """The top-level names of all modules that a file imports, also within functions, or names to import them later."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Import(names=names):
                 yield from (alias.name.split(".")[0] for alias in names)
@@ -56,8 +56,8 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def imported_by(file: Path) -> frozenset[str]:
-    """What a file imports; reading the whole package takes seconds."""
-    return frozenset(imported(ast.parse(file.read_text(encoding="utf-8"))))
+    """What a file imports."""
+    return frozenset(imported(nodes_of(file)))
 
 
 def strangers(path: str, imports: Iterable[str]) -> list[str]:
@@ -69,7 +69,7 @@ def strangers(path: str, imports: Iterable[str]) -> list[str]:
 def test_nobody_imports_what_it_does_not_own() -> None:
     found = {
         path: libraries
-        for file in sorted(PACKAGE.rglob("*.py"))
+        for file in files()
         if (libraries := strangers(path := file.relative_to(PACKAGE).as_posix(), imported_by(file)))
     }
     assert found == {}
@@ -88,7 +88,7 @@ def test_nobody_imports_what_it_does_not_own() -> None:
     ],
 )
 def test_the_table_sees_every_way_to_import(path: str, source: str, found: list[str]) -> None:
-    assert strangers(path, imported(ast.parse(source))) == found
+    assert strangers(path, imported(ast.walk(ast.parse(source)))) == found
 
 
 def test_every_owner_is_there_and_owns_something() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from harness import cases
 
 from fairdsl.diagnostics import CODES
+from tests.modules import files, nodes_of, tree_of
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "fairdsl"
 CODE = re.compile(r"[EW]\d{4}")
 
 
@@ -24,7 +24,7 @@ def is_errors_module(path: Path) -> bool:
 
 def constructors(path: Path) -> Iterator[tuple[str, str]]:
     """Which function of the file writes which code."""
-    for function in ast.parse(path.read_text(encoding="utf-8")).body:
+    for function in tree_of(path).body:
         if isinstance(function, ast.FunctionDef):
             written = (node.value for node in ast.walk(function) if isinstance(node, ast.Constant))
             for code in {value for value in written if isinstance(value, str) and CODE.fullmatch(value)}:
@@ -32,7 +32,7 @@ def constructors(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def test_every_code_has_exactly_one_constructor() -> None:
-    modules = [path for path in PACKAGE.rglob("*.py") if is_errors_module(path)]
+    modules = [path for path in files() if is_errors_module(path)]
     count = Counter(code for path in modules for _, code in constructors(path))
     assert sorted(count) == sorted(CODES)
     assert {code: times for code, times in count.items() if times > 1} == {}
@@ -41,9 +41,9 @@ def test_every_code_has_exactly_one_constructor() -> None:
 def test_nothing_else_builds_diagnostics() -> None:
     elsewhere = [
         path.relative_to(ROOT).as_posix()
-        for path in PACKAGE.rglob("*.py")
+        for path in files()
         if not is_errors_module(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Diagnostic"
     ]
     assert elsewhere == []

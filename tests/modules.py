@@ -1,0 +1,29 @@
+"""The modules of the package as syntax trees, parsed once for all tests that look at them: that takes seconds."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+import fairdsl
+
+PACKAGE = Path(fairdsl.__file__).parent
+
+
+@cache
+def files() -> tuple[Path, ...]:
+    """All modules of the package, sorted."""
+    return tuple(sorted(PACKAGE.rglob("*.py")))
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(file: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree."""
+    return tuple(ast.walk(tree_of(file)))
