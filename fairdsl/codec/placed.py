@@ -27,9 +27,10 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _SCALAR = re.compile(r"[^\s,\]}]+")
 _CHARACTER = re.compile(
     r"\\u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})"
-    r'|\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<escape>.))|[^"]',
+    r"|\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<escape>.))|.",
     re.DOTALL,
 )
+_PLAIN = re.compile(r'[^"\\\ud800-\udfff]+')
 _SURROGATES = range(0xD800, 0xE000)
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -149,6 +150,11 @@ class _Walk:
         offsets: list[int] = []
         here = start + 1
         while text[here] != '"':
+            if plain := _PLAIN.match(text, here):
+                characters.append(plain.group())
+                offsets.extend(range(here, plain.end()))
+                here = plain.end()
+                continue
             match = _CHARACTER.match(text, here)
             assert match is not None
             characters.append(_meant(match))

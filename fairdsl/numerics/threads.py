@@ -7,8 +7,14 @@ twice the processor time with two threads, and no less time on the clock.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 __all__ = ["one_blas_thread"]
 
@@ -16,7 +22,13 @@ __all__ = ["one_blas_thread"]
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Let BLAS libraries use one thread inside, in the whole process; what was set before holds again afterwards."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """The libraries that are loaded, looked for again once more modules are: walking them takes a few milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

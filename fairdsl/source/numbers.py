@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from itertools import zip_longest
 
 __all__ = ["LONGEST", "TooLongError", "read_number", "read_whole", "too_long"]
 
@@ -54,11 +55,14 @@ def read_whole(text: str, *, longest: int = LONGEST) -> int:
         raise ValueError("this is not a whole number")
     if too_long(digits, longest):
         raise TooLongError(f"more than {longest} digits")
-    number = 0
-    for start in range(0, len(digits), _AT_ONCE):
-        part = digits[start : start + _AT_ONCE]
-        number = number * 10 ** len(part) + int(part)
-    return -number if text.startswith("-") else number
+    # The last digits come first. Neighbours are joined until one is left, as long factors are multiplied faster.
+    parts = [int(digits[max(end - _AT_ONCE, 0) : end]) for end in range(len(digits), 0, -_AT_ONCE)]
+    length = _AT_ONCE
+    while len(parts) > 1:
+        base = 10**length
+        parts = [low + high * base for low, high in zip_longest(parts[::2], parts[1::2], fillvalue=0)]
+        length *= 2
+    return -parts[0] if text.startswith("-") else parts[0]
 
 
 def too_long(digits: str, longest: int = LONGEST) -> bool:

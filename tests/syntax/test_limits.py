@@ -76,6 +76,13 @@ def test_long_numbers_are_refused_before_they_are_computed(text: str) -> None:
 def test_what_is_longer_than_python_converts_is_read_where_it_is_asked_for() -> None:
     assert read_whole("1" * 9000, longest=10_000) == (10**9000 - 1) // 9
     assert read_number("1" * LONGEST) == (10**LONGEST - 1) // 9
+    for length in (3_999, 4_000, 4_001, 8_000, 8_001, 12_000, 20_001):
+        text = "".join(str(7 * place % 10) for place in range(length))
+        expected = 0
+        for start in range(0, length, 1_000):
+            part = text[start : start + 1_000]
+            expected = expected * 10 ** len(part) + int(part)
+        assert read_whole("-" + text, longest=length) == -expected
 
 
 @pytest.mark.parametrize("number", ["9" * 4400, "0." + "9" * 4400, "1e999999999", "1e-5000"])
