@@ -60,7 +60,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     There is all of it then, and nothing of it where the block raises.
     """
     target = Path(path)
-    partial = Path(mkdtemp(prefix=f".{target.name}.", dir=target.absolute().parent))
+    partial = Path(mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.absolute().parent))
     try:
         yield partial
         partial.chmod(0o755)  # a temporary folder is its owner's alone

@@ -123,6 +123,19 @@ def test_what_solvers_proved_is_taken_and_the_report_says_so(tmp_path, monkeypat
         assert (isinstance(again, Holds), len(again.evidence.basis.claims)) == (True, claims)
 
 
+@pytest.mark.parametrize("length", [0, 1, 40])
+def test_a_run_that_was_killed_at_its_first_line_is_begun_again(tmp_path, length) -> None:
+    path = tmp_path / "verdicts.jsonl"
+    whole = asked(FAIR, size=10, ledger=str(path)).evidence.coverage
+    lines = path.read_bytes()
+    path.write_bytes(lines[:length])
+    assert asked(FAIR, size=10, ledger=str(path), resume=True).evidence.coverage.holds == whole.holds
+    assert path.read_bytes().splitlines()[0] == lines.splitlines()[0]
+    path.write_bytes(lines[:length] + b"?")
+    with pytest.raises(DiagnosticError, match="E0612"):
+        asked(FAIR, size=10, ledger=str(path), resume=True)
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -172,14 +172,13 @@ class Ledger:
         if self._file is None or self.path is None:
             return
         try:
-            append(self._file, f"{json.dumps(line, ensure_ascii=False)}\n".encode())
+            append(self._file, _written(line))
         except OSError as error:
             raise DiagnosticError(errors.cannot_write(self.path, error)) from error
 
     def _read(self, path: Path, header: Mapping[str, Any]) -> None:
         """Take in what stands there, line by line, and cut off a torn last one."""
-        whole = number = 0
-        digest = sha256()
+        whole, text, digest = 0, b"", sha256()
         with opened(path) as file:
             for number, text in enumerate(file, start=1):
                 if not text.endswith(b"\n"):
@@ -197,11 +196,13 @@ class Ledger:
                 whole += len(text)
                 digest.update(text)
         self.sha256 = digest.hexdigest()
-        if not whole:
-            raise DiagnosticError(errors.unfitting(str(path), _difference(None, header)))
         assert self._file is not None, "it is open for what will be found"
+        if not whole and not _written(header).startswith(text):  # else the first line was cut off by the end of the run
+            raise DiagnosticError(errors.unfitting(str(path), _difference(None, header)))
         self._file.truncate(whole)
         self._file.seek(whole)
+        if not whole:
+            self._write(header)
 
     def _take(self, line: Mapping[str, Any], start: int) -> None:
         """Remember what a line, which begins at byte ``start``, says of its partition; later lines replace earlier."""
@@ -223,6 +224,10 @@ class Ledger:
                 self._violated[key] = start
             case _:
                 pass  # asked again
+
+
+def _written(line: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(line, ensure_ascii=False)}\n".encode()
 
 
 def _parsed(text: bytes, path: Path, number: int) -> Any:
