@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 from fairdsl.cli.guard import Guarded
+from fairdsl.cli.memory import prepare_memory
 from fairdsl.cli.streams import prepare
 from fairdsl.clock import command_began, listening, process_began
 from fairdsl.source.reading import LARGEST, reading
@@ -100,4 +101,5 @@ def main() -> None:
     """The entry point of the command ``fairdsl``."""
     with command_began(process_began()), listening():
         prepare()
+        prepare_memory()
         cli(prog_name="fairdsl")

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
+from fairdsl.cli.memory import LACKING, NO_MEMORY
 from fairdsl.cli.streams import DISK, NO_READER, give_up_output
 from fairdsl.cli.terminal import error_style
 from fairdsl.clock import OutOfTimeError, interrupting, is_out_of_time, received, unbroken
@@ -23,8 +24,6 @@ __all__ = ["OUR_BUG", "SPEC_ERROR", "UNKNOWN", "Guarded", "code_of", "exit_code"
 SPEC_ERROR = 2
 UNKNOWN = 3  # also a command that was not finished in time
 OUR_BUG = 70
-#: No memory was left (EX_TEMPFAIL); disks and pipes that fail are in :mod:`fairdsl.cli.streams`.
-NO_MEMORY = 75
 _INTERRUPT = 130
 #: How libraries that raise errors of their own name a lack of memory.
 _LACKING = ("memoryerror", "out of memory", "bad_alloc", "allocate memory", "start new thread", "failed to map segment")
@@ -127,11 +126,7 @@ def _lacks_memory(error: BaseException) -> bool:
 
 
 def _no_memory(ctx: click.Context) -> NoReturn:
-    click.echo(
-        "error: there was not enough memory; what was printed before stands, and nothing else was concluded\n"
-        "  give more of it, fewer `--jobs`, or a limit with `--memory` where the command has one",
-        err=True,
-    )
+    click.echo(LACKING, err=True)
     ctx.exit(NO_MEMORY)
 
 
@@ -149,8 +144,10 @@ def _ended(ctx: click.Context) -> NoReturn:
 
 def _our_bug(ctx: click.Context, error: Exception) -> NoReturn:
     """Say that it is ours, and leave what is needed to repeat it."""
-    from fairdsl.cli.bug import leave_reproducer
-
+    try:
+        from fairdsl.cli.bug import leave_reproducer
+    except MemoryError:  # of which there was enough only before
+        _no_memory(ctx)
     folder = leave_reproducer(ctx.meta[_ARGUMENTS], error)
     click.echo(
         "This is a bug in fairdsl, not in your spec; no verdict was reached.\n"

@@ -31,6 +31,7 @@ from fairdsl.solver_files.questions import Derivation, Partitioning, derived, en
 from fairdsl.solver_files.recovering import AGAIN, Recovering
 from fairdsl.solver_files.report import report_of
 from fairdsl.source.reading import content_of
+from fairdsl.source.writing import files_in
 from fairdsl.verdict import Refused
 
 __all__ = ["recover_files"]
@@ -97,7 +98,7 @@ def _by_manifest(folder: Path) -> bool:
     form = content.get("format") if isinstance(content, dict) else None
     if isinstance(form, str) and form in FORMATS:
         return not isinstance(encoding_of(form), Standalone)
-    files = (path for path in folder.iterdir() if path.name != MANIFEST)
+    files = (path for path in files_in(folder) if path.name != MANIFEST)
     return (folder / MANIFEST).is_file() and not any(_states_its_demand(path) for path in files)
 
 
@@ -115,7 +116,7 @@ def _standalone(paths: Sequence[Path]) -> Standalone:
 
 def _encoding_of_files(paths: Sequence[Path]) -> Encoding:
     """The same, as what writes the files."""
-    files = [file for path in paths for file in (sorted(path.iterdir()) if path.is_dir() else [path])]
+    files = [file for path in paths for file in (files_in(path) if path.is_dir() else [path])]
     named = [form for file in files if file.is_file() and (form := format_of(file)) is not None]
     encodings = (encoding_of(form) for form in dict.fromkeys([*named, *FORMATS]))
     return next(encoding for encoding in encodings if isinstance(encoding, Standalone))

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import BinaryIO, cast
 
-__all__ = ["append", "appended", "disk_failed", "draft", "new_folder", "write_file"]
+__all__ = ["append", "appended", "disk_failed", "draft", "files_in", "new_folder", "write_file"]
 
 #: What says that the disk failed, and not that the user named a place that cannot be.
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
@@ -71,6 +71,11 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
         raise
     _flush(target.absolute().parent)
+
+
+def files_in(folder: Path) -> list[Path]:
+    """What a folder holds, in order, but for what a killed run left of a file that it was writing."""
+    return sorted(path for path in folder.iterdir() if not (path.name.startswith(".") and ".partial" in path.name))
 
 
 def appended(path: str | Path, *, new: bool) -> BinaryIO:

@@ -188,6 +188,12 @@ def test_nothing_to_recover(tmp_path: Path) -> None:
     assert code(caught) == "E0613"
 
 
+def test_what_a_killed_run_was_writing_is_not_read(tmp_path: Path) -> None:
+    solve(job_file(tmp_path, SMALL))
+    (tmp_path / ".p.0123456789abcdef.partial.result").write_bytes(b"half")
+    assert shares(fairdsl.recover(tmp_path)).undecided == 0
+
+
 def test_a_job_without_a_result_is_not_forgotten(tmp_path: Path) -> None:
     solve(job_file(tmp_path, SMALL))
     job_file(tmp_path, FAIR, "q", Quantity.HOLDS, demand="require same decision", required=True)

@@ -18,6 +18,7 @@ from fairdsl.backends.intervals.job import JOB, Job, read_job
 from fairdsl.backends.intervals.recheck import ALL, Recheck
 from fairdsl.backends.intervals.recover import Found, Shards, join_results, read_found, usable
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.source.writing import files_in
 from fairdsl.verdict import Claim
 
 __all__ = ["collected"]
@@ -57,7 +58,7 @@ def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
     files = [
         file
         for path in paths
-        for file in (sorted(path.iterdir()) if path.is_dir() else [path])
+        for file in (files_in(path) if path.is_dir() else [path])
         if not path.is_dir() or file.suffix in (".job", ".result")
     ]
     jobs: dict[str, Path] = {}
@@ -75,7 +76,7 @@ def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
 
 def _beside(one: Found) -> Path | None:
     """The job in the folder of its result."""
-    for file in sorted(one.path.parent.iterdir()):
+    for file in files_in(one.path.parent):
         if file.is_file() and claims(file) == (JOB.schema, one.result.job):
             return file
     return None
