@@ -5,11 +5,12 @@ from __future__ import annotations
 import atexit
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
+from fairdsl.backends.encoding import Answer
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.search import Search
 from fairdsl.backends.smt import Smt
-from fairdsl.backends.smt.engine import Workers
+from fairdsl.backends.smt.engine import Job, Workers
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
@@ -27,6 +28,15 @@ class KeptWorkers(Workers):
 
 KEPT = KeptWorkers(1)
 atexit.register(Workers.close, KEPT)
+
+
+def answer_of_kept(text: str, budget: Budget) -> Answer:
+    """What z3 answers to a script, asked in the process that stays alive."""
+    KEPT.start(Job(key=0, text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
+    while not (found := KEPT.finished(budget.deadline)):
+        pass
+    return found[0][1]
+
 
 ENGINES: list[Procedure] = [Enumerate(), Search(), Smt(lambda jobs: KEPT, InProcess), Intervals()]
 #: Search alone never tells when to stop: it takes the time that it is given. So do paths of relaxed questions that come

@@ -90,7 +90,7 @@ ANSWERS: dict[str, Callable[[Problem], object]] = {
 def test_strictly_opposite_signs_and_nothing_else() -> None:
     counted: dict[str, Counter[object]] = {name: Counter() for name in ANSWERS}
 
-    @settings(max_examples=examples(0.8))
+    @settings(max_examples=examples(0.6))
     @given(of_one_half())
     def agree(problem: Problem) -> None:
         expected = Violated if opposite(problem) else Holds
@@ -103,28 +103,29 @@ def test_strictly_opposite_signs_and_nothing_else() -> None:
     assert {name for name, answers in counted.items() if not (answers[Holds] and answers[Violated])} == set()
 
 
-@pytest.mark.parametrize("clauses", ["", "when confidence(a) > 50% when confidence(b) > 50%"])
 @pytest.mark.parametrize("relation", [">", ">="])
 @pytest.mark.parametrize("end", ["y", "s"], ids=["sigmoid", "raw"])
-def test_a_score_of_zero_counts_in_the_plain_question_only(
-    end: str, relation: str, clauses: str, tmp_path: Path
-) -> None:
+def test_a_score_of_zero_counts_in_the_plain_question_only(end: str, relation: str, tmp_path: Path) -> None:
     """Trap 5: score = sex or score = -sex, so the others' score is exactly 0 and no two signs are opposite."""
-    for weight, plainly in ((1.0, relation == ">"), (-1.0, relation == ">=")):
+    path = tmp_path / "spec.fair"
+    path.write_text("domain People { sex : boolean age : integer 0 .. 5 }\nprotected sex\n")
+    expected = {}
+    for name, weight, plainly in (("up", 1.0, relation == ">"), ("down", -1.0, relation == ">=")):
         nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
         weights = {"w": [[weight], [0.0]], "b": [0.0]}
-        saved(network(nodes, weights, inputs={"x": ["N", 2]}, outputs=(end,)), tmp_path)
-        path = tmp_path / "spec.fair"
-        path.write_text(
-            "domain People { sex : boolean age : integer 0 .. 5 }\nprotected sex\n"
-            f'model m : People -> {{ no, yes }} from "model.onnx" yes when probability {relation} 0.5\n'
-            f"property p {{ compare a, b : People differ in sex {clauses} require same decision }}\n"
-        )
-        expected = "violated" if plainly and not clauses else "holds"
-        for choice in (
-            {"backend": "smt"},
-            {"backend": "enumerate"},
-            {"options": {"partition": {"size": 6}}},
-        ):
-            (checked,) = fairdsl.check(path, jobs=1, **choice).properties
-            assert checked.judgement.value == expected, choice
+        saved(network(nodes, weights, inputs={"x": ["N", 2]}, outputs=(end,)), tmp_path, f"{name}.onnx")
+        with path.open("a") as file:
+            file.write(
+                f'model {name} : People -> {{ no, yes }} from "{name}.onnx" yes when probability {relation} 0.5\n'
+                f"property {name}_plain {{ model {name} compare a, b : People differ in sex require same decision }}\n"
+                f"property {name}_sure {{ model {name} compare a, b : People differ in sex\n"
+                "  when confidence(a) > 50% when confidence(b) > 50% require same decision }\n"
+            )
+        expected |= {f"{name}_plain": "violated" if plainly else "holds", f"{name}_sure": "holds"}
+    for choice in (
+        {"backend": "smt"},
+        {"backend": "enumerate"},
+        {"options": {"partition": {"size": 6}}},
+    ):
+        checked = fairdsl.check(path, jobs=1, **choice).properties
+        assert {each.name: each.judgement.value for each in checked} == expected, choice

@@ -16,7 +16,7 @@ from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Holds, Violated
-from tests.agreement.engines import KEPT, disagreement
+from tests.agreement.engines import KEPT, answer_of_kept, disagreement
 from tests.builders import ASKED
 from tests.drawing import examples
 from tests.oracle import Truth, truth
@@ -26,12 +26,8 @@ from tests.strategies import problems
 PAIRS = problems(Quantity.HOLDS)
 
 
-def ask_z3(text: str, seconds: float = 20.0):
-    deadline = Budget.of(seconds).deadline
-    KEPT.start(Job(key=0, text=text, seed=0, effort=None, deadline=deadline))
-    while not (found := KEPT.finished(deadline)):
-        pass
-    return found[0][1]
+def ask_z3(text: str) -> Answer:
+    return answer_of_kept(text, Budget.of(20.0))
 
 
 class Reluctant:
@@ -54,7 +50,7 @@ class Reluctant:
         pass
 
 
-@settings(max_examples=examples(1))
+@settings(max_examples=examples(0.5))
 @given(PAIRS)
 def test_all_ways_to_ask_agree_with_the_oracle(problem: Problem) -> None:
     """The same problems as whole scripts, as folded ones, and region by region."""

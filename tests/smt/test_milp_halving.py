@@ -64,7 +64,7 @@ def splits(tree: Tree) -> Iterator[Tree]:
         yield from splits(tree.above)
 
 
-@settings(max_examples=examples(0.35))
+@settings(max_examples=examples(0.15))
 @given(NETWORKS)
 def test_halving_at_once_proves_nothing_false(asked: Problem) -> None:
     """With no patience at all every region is halved down to its single values."""

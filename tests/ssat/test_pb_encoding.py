@@ -14,7 +14,7 @@ from fairdsl.backends.ssat.encode import pseudo_boolean
 from fairdsl.backends.ssat.encode.pseudo_boolean import available
 from fairdsl.backends.ssat.options import PbEncoding
 
-WEIGHTS = (5, -3, 4, 2, -6)
+WEIGHTS = (5, -3, 4, -6)
 SPEC = f"""\
 domain Person {{
   sex : boolean
