@@ -27,6 +27,7 @@ from fairdsl.api.repairing import repair
 from fairdsl.api.reports import compare
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 from fairdsl.source.reading import reading
+from fairdsl.source.spreadsheets import writing
 
 if TYPE_CHECKING:
     from fairdsl.backends.smt.options import Order, Partition
@@ -53,6 +54,7 @@ __all__ = [
     "repair",
     "search",
     "solve",
+    "writing",
 ]
 
 

@@ -11,6 +11,7 @@ from fairdsl.cli.memory import prepare_memory
 from fairdsl.cli.streams import prepare
 from fairdsl.clock import command_began, listening, process_began
 from fairdsl.source.reading import LARGEST, reading
+from fairdsl.source.spreadsheets import writing
 
 __all__ = ["cli", "main"]
 
@@ -80,6 +81,11 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help=f"Read no file of more bytes.  [default: {LARGEST}]",
 )
 @click.option(
+    "--defuse-formulas",
+    is_flag=True,
+    help="Begin texts in CSV output that a spreadsheet would take for formulas with an apostrophe.",
+)
+@click.option(
     "--version",
     is_flag=True,
     expose_value=False,
@@ -88,13 +94,14 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help="Print the version and stop.",
 )
 @click.pass_context
-def cli(ctx: click.Context, root: str | None, largest_file: int | None) -> None:
+def cli(ctx: click.Context, root: str | None, largest_file: int | None, defuse_formulas: bool) -> None:
     """Verify that models decide fairly.
 
     A spec says who is compared with whom and what must hold; fairdsl proves it, or shows two individuals
     for whom it does not.
     """
     ctx.with_resource(reading(root=root, largest=largest_file))
+    ctx.with_resource(writing(defuse_formulas=defuse_formulas))
 
 
 def main() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +16,7 @@ from fairdsl.backends.errors import cannot_write
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.hunting.errors import unwritable_table
 from fairdsl.ir.domain import Attribute, Boolean, Category, Integer
+from fairdsl.source.spreadsheets import cell, csv_of
 from fairdsl.source.writing import draft
 
 __all__ = ["Coded", "Column", "Numbers", "check_output", "nine_digits", "write_table"]
@@ -120,11 +119,10 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
+        value = cell(value)
         if value != value.strip():  # readers may leave out blanks around a cell, but none within quotation marks
             return '"{}"'.format(value.replace('"', '""'))
-        cell = io.StringIO()
-        csv.writer(cell, lineterminator="").writerow([value])
-        return cell.getvalue()
+        return csv_of([[value]]).removesuffix("\n")
     return repr(value)
 
 

@@ -13,8 +13,6 @@ Its classes say what the keys are. Rows of a table are saved as CSV.
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -22,6 +20,7 @@ from fairdsl.codec import KEYED, Document, Exact
 from fairdsl.data.written import column_texts
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Population, Row, Rows
+from fairdsl.source.spreadsheets import csv_of
 
 __all__ = [
     "SavedColumn",
@@ -179,10 +178,6 @@ def _row(where: tuple[int, ...], row: Row) -> SavedRow:
 
 
 def _table(rows: Rows) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(attribute.name for attribute in rows.columns)
     values = rows.sample.values
     texts = [column_texts(values.column(place), attribute) for place, attribute in enumerate(rows.columns)]
-    writer.writerows(zip(*texts, strict=True))
-    return text.getvalue()
+    return csv_of([[attribute.name for attribute in rows.columns], *zip(*texts, strict=True)])

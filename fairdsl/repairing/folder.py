@@ -6,8 +6,7 @@ nothing. One that has files in it is never written into: they may be a model tha
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from fairdsl.repairing.subject import Subject
 from fairdsl.repairing.training import Training
 from fairdsl.repairing.wording import summary
 from fairdsl.source.reading import content_of
+from fairdsl.source.spreadsheets import csv_of
 from fairdsl.source.writing import new_folder, write_file
 
 __all__ = ["ADDED", "PICTURE", "check_folder", "write_folder"]
@@ -56,10 +56,8 @@ def write_folder(repaired: Repaired, file: Path, subject: Subject, training: Tra
 
 def _added(subject: Subject, training: Training) -> str:
     """The added rows as a table of the spec's names, with the label that they were given, and where they are from."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = (*subject.domain.attributes, subject.label)
-    writer.writerow([*(column.name for column in columns), "recipe", "round"])
+    rows: list[Sequence[object]] = [[*(column.name for column in columns), "recipe", "round"]]
     value_of = {outcome: value for value, outcome in subject.outcome_of.items()}
     for addition in training.additions:
         texts = [
@@ -68,6 +66,5 @@ def _added(subject: Subject, training: Training) -> str:
         ]
         labels = np.array([value_of[outcome] for outcome in addition.rows.outcomes.tolist()], dtype=np.float64)
         texts.append(column_texts(labels, subject.label))
-        for row in zip(*texts, strict=True):
-            writer.writerow([*row, addition.recipe, addition.round])
-    return text.getvalue()
+        rows += ([*row, addition.recipe, addition.round] for row in zip(*texts, strict=True))
+    return csv_of(rows)

@@ -1,0 +1,56 @@
+"""Texts as cells of CSV files: what spreadsheets would compute is defused where that is asked for.
+
+A spreadsheet takes a cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return for a formula, which
+may read other cells and call other programs (OWASP, "CSV Injection"). An apostrophe in front makes it a text there, and
+another text for everybody else, so nothing is changed unless the user says so.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from fairdsl.source.numbers import read_number
+
+__all__ = ["cell", "csv_of", "writing"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_DEFUSED: ContextVar[bool] = ContextVar("formulas are defused", default=False)
+
+
+@contextmanager
+def writing(*, defuse_formulas: bool = False) -> Iterator[None]:
+    """Within it texts in CSV files that spreadsheets would take for formulas begin with an apostrophe."""
+    token = _DEFUSED.set(defuse_formulas)
+    try:
+        yield
+    finally:
+        _DEFUSED.reset(token)
+
+
+def cell(text: str) -> str:
+    """A text, or a number's, as it is written in a table: numbers stay numbers, also those below 0."""
+    return f"'{text}" if _DEFUSED.get() and text.startswith(_FORMULA) and not _is_number(text) else text
+
+
+def csv_of(rows: Iterable[Iterable[object]]) -> str:
+    """The rows as the text of a CSV file, quoted where readers need it; lines end in a line feed."""
+    return "".join(map(_line, rows))
+
+
+def _line(row: Iterable[object]) -> str:
+    line = io.StringIO(newline="")
+    # A carriage return in a cell is put within quotation marks only where lines end in one.
+    csv.writer(line, lineterminator="\r\n").writerow([cell(str(each)) for each in row])
+    return line.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        read_number(text)
+    except ValueError:
+        return False
+    return True
