@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.encoding import Asked
+from fairdsl.backends.solved import Asked
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Domain, Integer, Real, Type
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Compare, Linear, Member, Predicate, Relation, Variable, Who

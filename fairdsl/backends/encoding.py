@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 from hashlib import sha256
 from importlib import import_module
@@ -19,66 +18,23 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
 from fairdsl.backends.formats import FORMATS
-from fairdsl.ir.population import Network
+from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.options import Options
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Evidence, Reason, Verdict
+from fairdsl.verdict import Evidence, Verdict
 
 __all__ = [
     "Answer",
-    "AnsweredDemand",
-    "Asked",
     "Believing",
     "ByParts",
     "Encoding",
-    "Ended",
     "Lowered",
     "Parts",
-    "Solved",
     "Solving",
     "Standalone",
     "encoding_of",
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A demand in the spec's words, for files whose answers become a report without the spec.
-
-    ``demand`` is the line as written, ``metric`` what it is about; ``model_path`` and ``model_sha256`` are
-    None for a model written in the spec. Of a file written by hand the ``spec`` is the file itself, and has no
-    ``spec_sha256`` and no ``model``: both are empty.
-    """
-
-    spec: str
-    spec_sha256: str
-    title: str | None
-    model: str
-    model_path: str | None
-    model_sha256: str | None
-    property: str
-    sentence: str
-    clauses: tuple[str, ...]
-    formula: str
-    demand: str
-    metric: str
-    threshold: Threshold | None
-    required: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredDemand:
-    """A demand that a file states itself, and its verdict: all that a report on it needs."""
-
-    asked: Asked
-    quantity: Quantity
-    verdict: Verdict
-    #: Seconds that it took.
-    seconds: float
-    #: The columns that groups are made of; None where no groups are asked about.
-    population: Network | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,50 +83,6 @@ class Solving:
     shards: int = 1
     #: Seconds between two versions of the answer's file.
     checkpoint: float = 5.0
-
-
-class Ended(Enum):
-    """How solving ended: with an answer, with one that leaves something open, or because somebody interrupted it."""
-
-    ANSWERED = "answered"
-    OPEN = "open"
-    INTERRUPTED = "interrupted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Solved(ABC):
-    """What became of a solver file; the classes of the formats say what their answers are."""
-
-    #: The solver file.
-    file: Path
-    #: The file with the answer; None where none was written.
-    answer: Path | None
-    #: Seconds that it took.
-    seconds: float
-
-    @property
-    @abstractmethod
-    def heading(self) -> tuple[str, str, str]:
-        """What was solved, what came out, and a remark (or nothing)."""
-
-    @property
-    @abstractmethod
-    def lines(self) -> Sequence[tuple[str, str | Reason]]:
-        """What else there is to say: a word for it, and what is said."""
-
-    @abstractmethod
-    def plain(self) -> dict[str, Any]:
-        """The same as data."""
-
-    @property
-    def ended(self) -> Ended:
-        """How it ended."""
-        return Ended.ANSWERED
-
-    @property
-    def demand(self) -> AnsweredDemand | None:
-        """The demand that the file states, with the verdict on it; None of a file that is a part of a demand."""
-        return None
 
 
 class Encoding(ABC):

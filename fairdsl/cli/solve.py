@@ -26,7 +26,6 @@ from fairdsl.cli.terminal import output_style
 from fairdsl.options import split_settings
 
 if TYPE_CHECKING:
-    from fairdsl.backends.encoding import Solved
     from fairdsl.report.model import Report
     from fairdsl.solver_files.solve import SolvedFile
 
@@ -126,10 +125,11 @@ _EVERY = {"path", "timeout", "printer", "settings"}
 
 def _print_solved(solved: SolvedFile) -> None:
     """The report on what the file states, or what came out."""
-    if solved.report is not None:
-        _print_report(solved.report)
+    report = solved.report
+    if report is not None:
+        _print_report(report)
     else:
-        _print(solved.found)
+        _print(solved)
 
 
 def _print_report(report: Report) -> None:
@@ -141,12 +141,11 @@ def _print_report(report: Report) -> None:
     click.echo(render(report, colour=style.colour, unicode=style.unicode, width=style.width), nl=False)
 
 
-def _print(found: Solved) -> None:
+def _print(solved: SolvedFile) -> None:
     """What was solved and what came out; a line for whatever else there is to say."""
-    from fairdsl.report.words import REASONS
-    from fairdsl.verdict import Reason
+    from fairdsl.cli.solved import heading, lines
 
-    what, came_out, remark = found.heading
+    what, came_out, remark = heading(solved)
     click.echo("   ".join(part for part in (what, output_style().shown(came_out), remark) if part))
-    for word, said in found.lines:
-        click.echo(f"    {word:<11}{REASONS[said] if isinstance(said, Reason) else said}")
+    for word, said in lines(solved):
+        click.echo(f"    {word:<11}{said}")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import inf, nextafter
 from sys import float_info
 
-from fairdsl.source.numbers import read_number
+from fairdsl.source.numbers import digits_of, read_number
 
 __all__ = ["RATIO", "Towards", "above", "below", "json_number", "nearest", "ratio", "read_ratio", "rounded"]
 
@@ -72,20 +72,12 @@ def read_ratio(text: str) -> Fraction:
     return read_number(text, longest=_LONGEST)
 
 
-#: Python converts numbers of no more than 4300 digits at once; a sum over the tables of a law may have more.
-_AT_ONCE = 4000
 #: More digits than any sum has; reading them takes time that grows with their square.
 _LONGEST = 200_000
 
 
 def _digits(number: int) -> str:
-    if -(10**_AT_ONCE) < number < 10**_AT_ONCE:
-        return str(number)
-    rest, parts = abs(number), []
-    while rest:
-        rest, part = divmod(rest, 10**_AT_ONCE)
-        parts.append(f"{part:0{_AT_ONCE}d}" if rest else str(part))
-    return ("-" if number < 0 else "") + "".join(reversed(parts))
+    return digits_of(number) if number >= 0 else f"-{digits_of(-number)}"
 
 
 def json_number(value: Fraction) -> int | float | str:

@@ -13,7 +13,8 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairdsl.backends.encoding import Asked, ByParts, Encoding, Lowered, Parts, encoding_of
+from fairdsl.backends.encoding import ByParts, Encoding, Lowered, Parts, encoding_of
+from fairdsl.backends.solved import Asked
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, elaborate
 from fairdsl.ir.problem import Problem

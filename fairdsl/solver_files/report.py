@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdsl.backends.encoding import AnsweredDemand
+from fairdsl.backends.solved import AnsweredDemand
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report, SpecFile
 from fairdsl.resources import version
 from fairdsl.verdict import Value
@@ -22,9 +22,9 @@ def report_of(answered: Sequence[AnsweredDemand]) -> Report:
         if one.asked.model
     }
     data = {
-        one.population.name: HashedFile(name=one.population.name, path=sample.path, sha256=sample.sha256)
+        one.data.name: HashedFile(name=one.data.name, path=one.data.path, sha256=one.data.sha256)
         for one in answered
-        if one.population is not None and (sample := one.population.sample) is not None
+        if one.data is not None
     }
     return Report(
         fairdsl=version(),

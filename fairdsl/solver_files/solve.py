@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import inf
 from pathlib import Path
 
 from fairdsl.backends.answer_files import write_whole
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.encoding import Ended, Solved, Solving, encoding_of
+from fairdsl.backends.encoding import Solving, encoding_of
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.formats import FORMATS, format_of
+from fairdsl.backends.solved import AnsweredDemand, Ended, Solved
 from fairdsl.clock import phase
-from fairdsl.codec.text import text_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import ExitCode, Report
-from fairdsl.resources import version
 from fairdsl.solver_files.manifest import files_named
 from fairdsl.solver_files.report import report_of
 
-__all__ = ["SCHEMA", "SolvedFile", "foreign_option", "solve_file"]
-
-#: The schema of what is said of a file that states no demand.
-SCHEMA = "fairdsl.solved/1"
+__all__ = ["SolvedFile", "foreign_option", "solve_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SolvedFile:
-    """What ``solve`` came to."""
+class SolvedFile(Solved):
+    """What became of a solver file; where it states its demand, with the report on that."""
 
-    #: The file's format, as ``--to`` takes it.
-    form: str
-    #: What its solver found: numbers, words, and where they are written.
-    found: Solved
-    #: The report on the demand that the file states; None of a file that is a part of a demand.
-    report: Report | None
+    @property
+    def report(self) -> Report | None:
+        """The report that `check` would give on the file's demand; None of a file that is a part of a demand."""
+        return report_of([self.found]) if isinstance(self.found, AnsweredDemand) else None
 
     @property
     def exit_code(self) -> ExitCode:
         """What the shell is told: what a report says, else whether something is open or was interrupted."""
-        if self.report is not None:
-            return self.report.exit_code
-        match self.found.ended:
+        report = self.report
+        if report is not None:
+            return report.exit_code
+        match self.ended:
             case Ended.ANSWERED:
                 return ExitCode.HOLDS
             case Ended.OPEN:
                 return ExitCode.UNKNOWN
             case Ended.INTERRUPTED:
                 return ExitCode.INTERRUPTED
-
-    def to_json(self) -> str:
-        """The report, or a document ``fairdsl.solved/1``, which is an answer that ``recover`` reads, as text."""
-        if self.report is not None:
-            return self.report.to_json()
-        return text_of({"schema": SCHEMA, "fairdsl": version(), **self.found.plain(), "diagnostics": []})
 
 
 def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
@@ -68,11 +57,10 @@ def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
     deadline = inf if "checkpoint" in encoding.options else how.budget.deadline
     with phase("solving", deadline):
         found = encoding.solve(path, how, observer)
-    demand = found.demand
-    solved = SolvedFile(form=form, found=found, report=None if demand is None else report_of([demand]))
-    if how.output is not None and found.answer is None:
+    solved = SolvedFile(**{one.name: getattr(found, one.name) for one in fields(found)})
+    if how.output is not None and solved.answer is None:
+        solved = replace(solved, answer=how.output)
         write_whole(how.output, solved.to_json().encode())
-        solved = replace(solved, found=replace(found, answer=how.output))
     return solved
 
 

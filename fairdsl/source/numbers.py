@@ -1,4 +1,4 @@
-"""From the text of a number to the number, wherever somebody else wrote it.
+"""From the text of a number to the number, wherever somebody else wrote it, and back.
 
 ``Fraction("1e999999999")`` computes for hours what eleven characters say, and Python refuses to convert more than 4300
 digits with an error of its own. So nothing converts texts that are read but this: how long a number is, written out in
@@ -8,10 +8,11 @@ full, is known from its text, and what is too long is refused before it is compu
 from __future__ import annotations
 
 import re
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Decimal, Inexact, localcontext
 from fractions import Fraction
 from itertools import zip_longest
 
-__all__ = ["LONGEST", "TooLongError", "read_number", "read_whole", "too_long"]
+__all__ = ["LONGEST", "TooLongError", "digits_of", "read_number", "read_whole", "too_long"]
 
 #: Digits that a number has at most, and the highest power of ten, either way. Every float64 written out in full has
 #: fewer.
@@ -19,6 +20,8 @@ LONGEST = 1_200
 
 #: Python converts numbers of no more than 4300 digits at once.
 _AT_ONCE = 4_000
+#: Bits that become digits at once.
+_BITS = 512
 _DECIMAL = re.compile(r"(?P<sign>[-+]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?(?:[eE](?P<power>[-+]?[0-9]+))?")
 _RATIO = re.compile(r"(?P<above>[-+]?[0-9]+)/(?P<below>[0-9]+)")
 
@@ -68,3 +71,31 @@ def read_whole(text: str, *, longest: int = LONGEST) -> int:
 def too_long(digits: str, longest: int = LONGEST) -> bool:
     """Whether a text has more digits than are read; zeros in front count, too, for a text of them is no number."""
     return len(digits) > longest and sum(map(str.isdigit, digits)) > longest
+
+
+def digits_of(number: int) -> str:
+    """The decimal digits of a number from 0: millions of them in a second, where Python's own conversion takes hours.
+
+    Halves of the bits are converted apart, and put together by the fast products of decimals.
+    """
+    with localcontext() as context:
+        context.prec, context.Emax, context.Emin = MAX_PREC, MAX_EMAX, MIN_EMIN
+        context.traps[Inexact] = True
+        return str(_decimal(number, number.bit_length(), {}))
+
+
+def _decimal(number: int, bits: int, powers: dict[int, Decimal]) -> Decimal:
+    if bits <= _BITS:
+        return Decimal(number)
+    half = bits // 2
+    high = number >> half
+    low = _decimal(number - (high << half), half, powers)
+    return _decimal(high, bits - half, powers) * _power(half, powers) + low
+
+
+def _power(bits: int, powers: dict[int, Decimal]) -> Decimal:
+    """Two to that power, made of those that were needed before."""
+    if bits not in powers:
+        half = bits // 2
+        powers[bits] = Decimal(2) ** bits if bits <= _BITS else _power(half, powers) * _power(bits - half, powers)
+    return powers[bits]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving, Standalone, encoding_of
+from fairdsl.backends.solved import AnsweredDemand
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Verdict
 from tests.builders import ASKED
@@ -54,8 +54,8 @@ class ThroughFiles:
         """The answer to a file, or the verdict on the demand that it states."""
         name = path.name
         solved = self.encoding.solve(path, Solving(budget=budget), observer)
-        if solved.demand is not None:
-            return solved.demand.verdict
+        if isinstance(solved.found, AnsweredDemand):
+            return solved.found.verdict
         if solved.answer is not None and not isinstance(self.encoding, Standalone):
             return self.encoding.answer(solved.answer.read_text(encoding="utf-8"), lowered.described[name])
-        return self.encoding.answer(json.dumps(solved.plain()), lowered.described[name])
+        return self.encoding.answer(solved.to_json(), lowered.described[name])

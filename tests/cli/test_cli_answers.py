@@ -223,7 +223,7 @@ def test_an_earlier_answer_is_kept(spec: Callable[..., Path]) -> None:
     run("compile", path, "--to", "smtlib", "-o", folder)
     script = folder / "fair.smt2"
     assert "error[E0610]" in run("solve", script, "--resume").stderr
-    assert json.loads(run("solve", script, "--json").stdout)["status"] == "unsat"
+    assert json.loads(run("solve", script, "--json").stdout)["found"]["status"] == "unsat"
     assert "error[E0611]" in run("solve", script).stderr
     assert "an earlier run" in run("solve", script, "--resume").stdout
     script.with_name("fair.smt2.answer").write_text("timeout\n")

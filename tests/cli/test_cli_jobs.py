@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.cli.app import cli
+from fairdsl.solver_files.solve import SolvedFile
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,9 +96,11 @@ def test_from_job_to_report(jobs: Path) -> None:
     assert str(jobs / "good_tests.1-of-2.result") in first.stdout
     second = run("solve", job, "--shard", "2/2", "--jobs", 1, "--json")
     written = json.loads(second.stdout)
-    assert written["schema"] == "fairdsl.solved/1"
-    assert (written["shard"], written["ending"], written["diagnostics"]) == ([2, 2], "finished", [])
-    assert written["certified"] + written["falsified"] <= 1
+    assert written["schema"] == "fairdsl.solved/2"
+    found = written["found"]
+    assert (found["shard"], found["shards"], found["ending"]) == (2, 2, "finished")
+    assert found["standing"]["certified"] + found["standing"]["falsified"] <= 1
+    assert SolvedFile.from_json(second.stdout).to_json() == second.stdout
     report = run("recover", jobs)
     assert "good_tests" in report.stdout
     assert "2 of 2 shards joined" in " ".join(report.stdout.split())

@@ -60,7 +60,7 @@ def _claim_too_much(folder: Path, case: Path) -> None:
     spec = (ERRORS / "E0607-spec-for-a-job" / "spec.fair").read_text()
     (case / "spec.fair").write_text(spec.replace("age - 30", "age - 30 + 20 * (sex = male)"))
     fairdsl.compile(case / "spec.fair", to="interval-job", directory=case)
-    answer = fairdsl.solve(case / NAME, output=case / "sex_never_decides.result").found.answer
+    answer = fairdsl.solve(case / NAME, output=case / "sex_never_decides.result").answer
     found = read_result(answer)
     nothing = {name: np.zeros_like(found.leaves[name]) for name in ("violating", "falsified")}
     write_result(answer, replace(found, leaves={**found.leaves, **nothing}, seconds=0.0), "0")

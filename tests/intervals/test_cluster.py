@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.clock import Checkpoints
 from fairdsl.backends.intervals.cluster import Cluster, refine_on_cluster
 from fairdsl.backends.intervals.refine import Bounds, Refinement
+from fairdsl.backends.solved import Ending
 from fairdsl.diagnostics import DiagnosticError
 from tests.intervals.bisection import SlowBisection, plane
 

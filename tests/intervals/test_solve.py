@@ -61,7 +61,7 @@ def job_file(folder: Path, task: Any, name: str = "p", quantity: Quantity = Quan
 
 
 def solve(path: Path, **options: Any) -> Any:
-    return fairdsl.solve(path, **{"jobs": 1, "timeout": 20.0} | options).found
+    return fairdsl.solve(path, **{"jobs": 1, "timeout": 20.0} | options)
 
 
 def shares(report: Report) -> Any:
@@ -78,7 +78,7 @@ def test_a_job_that_is_solved_is_exact(tmp_path: Path) -> None:
     path = job_file(tmp_path, SMALL)
     solved = solve(path)
     unfair = Fraction(unfair_units(SMALL), SMALL.total)
-    assert (solved.standing.certified, solved.standing.falsified) == (1 - unfair, unfair)
+    assert (solved.found.standing.certified, solved.found.standing.falsified) == (1 - unfair, unfair)
     assert solved.answer == tmp_path / "p.result"
     report = fairdsl.recover(tmp_path)
     assert shares(report).certified == 1 - unfair
@@ -93,7 +93,7 @@ def test_shards_come_to_what_the_whole_comes_to(tmp_path: Path, shards: int) -> 
     for shard in range(1, shards + 1):
         solved = solve(path, shard=shard, shards=shards)
         assert solved.answer == result_name(path, shard, shards)
-        assert solved.standing.certified + solved.standing.falsified <= 1
+        assert solved.found.standing.certified + solved.found.standing.falsified <= 1
     unfair = Fraction(unfair_units(task), task.total)
     found = shares(fairdsl.recover(*sorted(tmp_path.glob("*.result"))))
     assert (found.certified, found.falsified, found.undecided) == (1 - unfair, unfair, 0)
@@ -102,7 +102,7 @@ def test_shards_come_to_what_the_whole_comes_to(tmp_path: Path, shards: int) -> 
 def test_a_missing_shard_is_undecided_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairdsl.backends.intervals.recover._SEED_NODES", 20)
     path = job_file(tmp_path, SMALL)
-    one, three = (solve(path, shard=shard, shards=3).standing for shard in (1, 3))
+    one, three = (solve(path, shard=shard, shards=3).found.standing for shard in (1, 3))
     report = fairdsl.recover(tmp_path)
     found = shares(report)
     assert found.undecided > 0
@@ -116,7 +116,7 @@ def test_the_better_of_two_results_counts(tmp_path: Path, monkeypatch: pytest.Mo
     use(monkeypatch, SlowBisection)
     path = job_file(tmp_path, LARGE)
     solve(path, timeout=0.2)
-    better = solve(path, timeout=1.0, output=tmp_path / "again.result").standing
+    better = solve(path, timeout=1.0, output=tmp_path / "again.result").found.standing
     assert shares(fairdsl.recover(tmp_path)).undecided == better.undecided
 
 
@@ -125,11 +125,11 @@ def test_resuming_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path = job_file(tmp_path, LARGE)
     first = solve(path, timeout=0.3)
     second = solve(path, timeout=0.3, resume=True)
-    assert second.nodes > first.nodes > 0
+    assert second.found.nodes > first.found.nodes > 0
     assert second.seconds > first.seconds
-    assert second.standing.certified >= first.standing.certified
-    assert second.standing.falsified >= first.standing.falsified
-    assert second.standing.undecided < first.standing.undecided
+    assert second.found.standing.certified >= first.found.standing.certified
+    assert second.found.standing.falsified >= first.found.standing.falsified
+    assert second.found.standing.undecided < first.found.standing.undecided
 
 
 def test_nothing_is_replaced_and_nothing_made_up(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_whether_everybody_is_treated_alike(tmp_path: Path, changes: dict[str, A
     """At bias 0 exactly one unit is unfair; an undetermined unit may be."""
     task = plane((40, 30), (1, 1), 1, **changes)
     solved = solve(job_file(tmp_path, task, quantity=Quantity.HOLDS))
-    assert isinstance(solved.verdict, expected)
+    assert isinstance(solved.found.verdict, expected)
 
 
 def process(*arguments: object) -> subprocess.Popen[bytes]:
@@ -238,9 +238,9 @@ def test_a_run_that_is_killed_loses_nothing_certified(
     assert before.falsified > 0
     assert len([entry.name for entry in tmp_path.iterdir() if ".partial" in entry.name]) <= 1
     resumed = solve(path, resume=True, timeout=0.5)
-    assert resumed.nodes > left.nodes
-    assert resumed.standing.falsified * LARGE.total >= before.falsified
-    assert (1 - resumed.standing.certified) * LARGE.total <= before.violating
+    assert resumed.found.nodes > left.nodes
+    assert resumed.found.standing.falsified * LARGE.total >= before.falsified
+    assert (1 - resumed.found.standing.certified) * LARGE.total <= before.violating
 
 
 def wait_for_more(result: Path, nodes: int) -> int:

@@ -15,11 +15,12 @@ import pytest
 
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals import clock, workers
-from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.clock import Checkpoints
 from fairdsl.backends.intervals.pool import WorkerPool
 from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.worker import Progress
 from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.backends.solved import Ending
 from tests.intervals.bisection import Bisection, SlowBisection, plane, unfair_units
 
 SMALL = plane((40, 30), (3, -2), -7)

@@ -90,7 +90,7 @@ def solved(folder: Path) -> list[Report]:
         if format_of(file) is not None and file.name != MANIFEST:
             found = fairdsl.solve(file)
             reports += [] if found.report is None else [found.report]
-            if found.found.answer is None:
+            if found.answer is None:
                 fairdsl.solve(file, output=f"{file}.answer")
     return reports
 

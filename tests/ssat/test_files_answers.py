@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.solved import Bounds, Choosing, Solved, Status
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 
 F = Fraction
@@ -76,12 +78,17 @@ def test_a_long_fraction_is_rounded_in_print() -> None:
 
 
 def test_json_has_the_choice() -> None:
-    choice = [{"variable": 1, "name": "a", "true": True}, {"variable": 2, "name": None, "true": False}]
-    said: dict[str, Any] = {"schema": "fairdsl.solved/1", "value": {"low": 0.25, "high": 0.75}, "exact": "1/3"}
-    found = answer_of_value(json.dumps(said | {"choice": choice}), ABOUT)
+    choice = (Choosing(variable=1, name="a", true=True), Choosing(variable=2, true=False))
+    known = Bounds(variables=3, clauses=2, low=F(1, 3), high=F(1, 3), choice=choice)
+    said = Solved(format="sdimacs", file=Path("a.sdimacs"), solver="x", seconds=0.5, found=known)
+    found = answer_of_value(said.to_json(), ABOUT)
     assert bounds(found) == (F(1, 3), F(1, 3))
     assert found.values == {"1": "true", "2": "false"}
-    assert bounds(answer_of_value(json.dumps(said | {"choice": None, "exact": None}), ABOUT)) == (F(1, 4), F(3, 4))
+    apart = replace(said, found=Bounds(variables=3, clauses=2, low=F(1, 4), high=F(3, 4)))
+    assert bounds(answer_of_value(apart.to_json(), ABOUT)) == (F(1, 4), F(3, 4))
+    assert answer_of_value(said.to_json().replace("solved/2", "solved/3"), ABOUT).bounds is None
+    word = replace(said, found=Status(status="sat", detail=""))
+    assert answer_of_value(word.to_json(), ABOUT).bounds is None
 
 
 def test_the_choice_of_ssatabc() -> None:
@@ -138,8 +145,8 @@ def test_counts_are_divided() -> None:
         "# satisfying probability = 0.6\n# satisfying probability = 0.7\n",
         "  > Satisfying probability: 6.0e-01\n  > Satisfying probability: 7.0e-01\n",
         "  > Best upper bound: 7.5e-01\n",
-        '{"schema": "fairdsl.solved/1"}',
-        '{"schema": "fairdsl.solved/2", "value": {"low": 0, "high": 1}, "exact": "1/2", "choice": null}',
+        '{"schema": "fairdsl.solved/2"}',
+        '{"schema": "fairdsl.solved/1", "value": {"low": 0, "high": 1}, "exact": "1/2", "choice": null}',
         '{"diagnostics": []}',
         "[]",
         "x   0.5   3 variables, 3 clauses\ny   0.6   3 variables, 3 clauses\n",

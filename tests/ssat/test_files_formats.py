@@ -20,7 +20,8 @@ from test_ssat_small_populations import NOBODY, answered, labelled
 
 import fairdsl
 from fairdsl.backends.contract import Offer
-from fairdsl.backends.encoding import Answer, Asked, Lowered
+from fairdsl.backends.encoding import Answer, Lowered
+from fairdsl.backends.solved import Asked
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.files import Dimacs, Mcc, Sdimacs
 from fairdsl.backends.ssat.files import encoding as encoding_module

@@ -15,6 +15,7 @@ import pytest
 from files_spec import answered, checked, demands, recovered, run, written
 
 import fairdsl
+from fairdsl.backends.solved import Bounds, Solved
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.sdimacs import read_sdimacs
 from fairdsl.diagnostics import DiagnosticError
@@ -62,8 +63,8 @@ def values(folder: Path) -> dict[str, Fraction]:
 
 def exactly(value: Fraction) -> str:
     """What a solver says that reads the exact probabilities of a file, and names no group."""
-    said = {"schema": "fairdsl.solved/1", "value": {"low": 0, "high": 1}, "exact": str(value), "choice": None}
-    return json.dumps(said)
+    found = Bounds(variables=3, clauses=3, low=value, high=value)
+    return Solved(format="sdimacs", file=Path("a"), solver="x", seconds=0.0, found=found).to_json()
 
 
 def answer(folder: Path, pattern: str | None = None) -> None:
@@ -161,7 +162,7 @@ def test_a_group_that_is_named_is_asked_again(folder: Path, tmp_path: Path) -> N
     file = files / "compound.most.sdimacs.answer"
     said = json.loads(file.read_text(encoding="utf-8"))
     truth = recovered(files)[0]
-    for choice in said["choice"]:
+    for choice in said["found"]["choice"]:
         choice["true"] = True  # sex <= female, region <= north: the least favoured group
     file.write_text(json.dumps(said), encoding="utf-8")
     found = recovered(files)[0]
@@ -169,7 +170,9 @@ def test_a_group_that_is_named_is_asked_again(folder: Path, tmp_path: Path) -> N
     assert not any(note.startswith("most favoured") for note in found.get("notes", ()))
     # A value that the group it names exceeds is refuted.
     (files / "compound.least.sdimacs.answer").unlink()
-    said["exact"], said["value"] = "1/100", {"low": 0.01, "high": 0.01}
+    for end in ("low", "high"):
+        said["found"].pop(f"{end}_exact", None)
+        said["found"][end] = 0.01
     file.write_text(json.dumps(said), encoding="utf-8")
     assert recovered(files)[0]["judgement"] == "unknown"
 

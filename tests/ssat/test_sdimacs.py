@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
-from fairdsl.backends.ssat.sdimacs import decimal_of, digits_of, read_sdimacs, sdimacs_of
+from fairdsl.backends.ssat.sdimacs import read_sdimacs, sdimacs_of
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.plain_decimals import decimal_of, digits_of
 from tests.ssat.random_instances import instances
 
 E, A, R = Quantifier.EXISTS, Quantifier.FORALL, Quantifier.RANDOM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from click.testing import CliRunner, Result
 import fairdsl
 from fairdsl.backends.ssat.sdimacs import sdimacs_of
 from fairdsl.cli.app import cli
+from fairdsl.cli.solved import heading
+from fairdsl.solver_files.solve import SolvedFile
 from fairdsl.verdict import Reason
 from tests.ssat.test_engine_budget import hard
 
@@ -57,11 +60,13 @@ def test_numbers_are_exact_where_that_is_short(file: Path, chance: str, shown: s
 def test_json_has_the_same(file: Path) -> None:
     file.write_text(NAMED.replace("-1 4 0", "1 0").replace("1 2 3 0", "1 -4 0"), encoding="utf-8")
     written = json.loads(run("solve", file, "--json").stdout)
-    assert written["schema"] == "fairdsl.solved/1"
-    assert (written["exact"], written["value"], written["reason"]) == ("1/1", {"low": 1.0, "high": 1.0}, None)
-    assert written["choice"][0] == {"variable": 1, "name": "sex", "true": True}
-    assert written["diagnostics"] == []
-    assert set(written["statistics"]) == {"decisions", "propagations", "components", "cache_hits", "cache_entries"}
+    assert written["schema"] == "fairdsl.solved/2"
+    found = written["found"]
+    assert (found["kind"], found["low"], found["high"], "reason" in found) == ("bounds", 1, 1, False)
+    assert found["choice"][0] == {"variable": 1, "name": "sex", "true": True}
+    assert set(found["work"]) == {"decisions", "propagations", "components", "cache_hits", "cache_entries"}
+    again = SolvedFile.from_json(json.dumps(written))
+    assert replace(fairdsl.solve(file), seconds=again.seconds) == again
 
 
 def test_variables_that_nothing_binds_are_noted(file: Path) -> None:
@@ -79,10 +84,9 @@ def test_time_that_runs_out_leaves_bounds_and_exits_as_unknown(file: Path) -> No
     assert "   from 0" in done.stdout
     assert "the time ran out" in done.stdout
     written = json.loads(run("solve", file, "--timeout", "0.2", "--json").stdout)
-    assert written["reason"] == "timeout"
-    assert written["exact"] is None
-    assert written["choice"] is None
-    assert 0 <= written["value"]["low"] < written["value"]["high"] <= 1
+    assert written["found"]["reason"] == "timeout"
+    assert written["found"].get("choice") is None
+    assert 0 <= written["found"]["low"] < written["found"]["high"] <= 1
     assert fairdsl.solve(file, timeout=0.2).found.reason is Reason.TIMEOUT
 
 
@@ -106,8 +110,8 @@ def test_options_of_other_files_are_refused(file: Path) -> None:
 def test_the_api(file: Path) -> None:
     solved = fairdsl.solve(file, timeout=5).found
     assert solved.low == solved.high == Fraction(1)
-    assert solved.choice == {1: False, 2: True}
-    assert solved.instance.names[1] == "sex"
+    assert [(one.variable, one.true) for one in solved.choice] == [(1, False), (2, True)]
+    assert solved.choice[0].name == "sex"
     with pytest.raises(ValueError, match="timeout"):
         fairdsl.solve(file, timeout=0)
     with pytest.raises(fairdsl.SpecError, match=r"E0651|E0650"):
@@ -129,10 +133,11 @@ def test_variables_that_nothing_mentions_cost_nothing(tmp_path: Path, name: str,
     file = tmp_path / name
     file.write_text(text, encoding="utf-8")
     started = time.process_time()
-    found = fairdsl.solve(file).found
+    solved = fairdsl.solve(file)
+    found = solved.found
     assert found.low == found.high == value
-    assert len(found.heading[1]) > 0
-    assert found.plain()["value"]["low"] > 0
+    assert heading(solved)[1]
+    assert json.loads(solved.to_json())["found"]["low"] > 0
     assert time.process_time() - started < 5
     if name.endswith("sdimacs"):
-        assert set(found.choice or ()) <= {9_000_000, 1}
+        assert {choosing.variable for choosing in found.choice or ()} <= {9_000_000, 1}

@@ -31,6 +31,7 @@ from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, Excluding
+from fairdsl.solver_files.solve import SolvedFile
 from fairdsl.verdict import Refused, Value
 from tests.drawing import examples
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points, value
@@ -291,10 +292,10 @@ def test_files_of_a_spec_say_what_check_says(tmp_path: Path) -> None:
     exits = []
     for path, demand in zip(compiled.files, checked, strict=True):
         ran = CliRunner().invoke(cli, ["solve", str(path), "--json", "-o", str(tmp_path / "report.json")])
-        report = json.loads(ran.stdout)
+        solved = SolvedFile.from_json(ran.stdout)
         exits.append(ran.exit_code)
-        assert groups_of(report["properties"][0]["demands"][0]) == groups_of(demand)
-        assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8")) == report
+        assert groups_of(plain(solved.report)["properties"][0]["demands"][0]) == groups_of(demand)
+        assert (tmp_path / "report.json").read_text(encoding="utf-8") == ran.stdout
     assert exits == [1, 0]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
 from math import inf
 
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.solved import Ending
 from fairdsl.clock import Wish, wished
 
-__all__ = ["Checkpoints", "Clock", "Ending", "share_out", "supervised"]
+__all__ = ["Checkpoints", "Clock", "share_out", "supervised"]
 
 #: Open leaves a part that make parts of about equal worth.
 _LEAVES = 64
@@ -26,16 +26,6 @@ OVERHEAD = 0.05
 _CHECKPOINT, _RESERVE = 5.0, 30.0
 #: Seconds between two messages to the observer.
 _TELL = 0.5
-
-
-class Ending(Enum):
-    """Why a refinement stopped."""
-
-    FINISHED = "finished"  # nothing is left that refinement could decide
-    DEADLINE = "deadline"
-    NODES = "nodes"
-    INTERRUPTED = "interrupted"  # by the user; what was certified so far stands
-    STOPPED = "stopped"  # the processes, or the cluster, went away
 
 
 @dataclass(slots=True)

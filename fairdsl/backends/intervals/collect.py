@@ -10,13 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from secrets import randbits
 
-from fairdsl.backends.encoding import AnsweredDemand, Believing
+from fairdsl.backends.encoding import Believing
 from fairdsl.backends.errors import nothing_to_recover, other_questions
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.container import claims
 from fairdsl.backends.intervals.job import JOB, Job, read_job
 from fairdsl.backends.intervals.recheck import ALL, Recheck
 from fairdsl.backends.intervals.recover import Found, Shards, join_results, read_found, usable
+from fairdsl.backends.solved import AnsweredDemand
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.writing import files_in
 from fairdsl.verdict import Claim

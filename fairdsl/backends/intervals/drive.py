@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.clock import Checkpoints
 from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.backends.solved import Ending
 
 __all__ = ["refine_within"]
 

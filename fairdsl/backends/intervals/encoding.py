@@ -8,13 +8,14 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, AnsweredDemand, Asked, Believing, Encoding, Lowered, Solving
+from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving
 from fairdsl.backends.intervals.axes import Axis
 from fairdsl.backends.intervals.collect import collected
 from fairdsl.backends.intervals.job import SharedAttribute, pack_job
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.roles import roles_of
-from fairdsl.backends.intervals.solve import SolvedJob, solve_job
+from fairdsl.backends.intervals.solve import solve_job
+from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
@@ -55,9 +56,9 @@ class IntervalJob(Encoding):
         name = f"{problem.name}.{self.extension}"
         return Lowered(files={name: content}, settled_by=((name,),), described={name: {"role": "job"}})
 
-    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedJob:
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """Refined as far as the budget goes, into ``NAME.result``."""
-        return solve_job(path, how, observer)
+        return solve_job(path, self.name, how, observer)
 
     def results(self, paths: Sequence[Path], how: Believing) -> tuple[AnsweredDemand, ...]:
         """Results joined, by job."""

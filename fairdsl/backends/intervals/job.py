@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.encoding import Asked
 from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.container import Container, Kind, pack, unpack
 from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.solved import Asked
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Quantity, Threshold

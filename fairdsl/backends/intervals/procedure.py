@@ -19,11 +19,11 @@ from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, Verdict, Violated
 
 if TYPE_CHECKING:
-    from fairdsl.backends.intervals.clock import Ending
     from fairdsl.backends.intervals.estimate import Sample
     from fairdsl.backends.intervals.lowering import Lowered
     from fairdsl.backends.intervals.refine import Bounds, OpenBox, Refinement
     from fairdsl.backends.intervals.witnesses import Shown
+    from fairdsl.backends.solved import Ending
 
 __all__ = ["Intervals"]
 
@@ -126,8 +126,8 @@ class _Run:
 
     def refine(self) -> None:
         """Until the time is up, nothing is left, or a pair was found that breaks what should hold."""
-        from fairdsl.backends.intervals.clock import Ending
         from fairdsl.backends.intervals.drive import refine_within
+        from fairdsl.backends.solved import Ending
 
         end = self._budget.deadline - self._kept
         shares = self._asks_for_shares
@@ -185,7 +185,7 @@ class _Run:
 
     def _open_for(self) -> Reason:
         """Why what is undecided was left so."""
-        from fairdsl.backends.intervals.clock import Ending
+        from fairdsl.backends.solved import Ending
 
         if self._refinement.finished:
             return Reason.INCOMPLETE

@@ -9,17 +9,15 @@ moment goes on from the last one.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from secrets import randbits
-from typing import Any
 
 from fairdsl.backends.answer_files import check_earlier
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.encoding import Ended, Solved, Solving
+from fairdsl.backends.encoding import Solving
 from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.clock import Checkpoints, Ending
+from fairdsl.backends.intervals.clock import Checkpoints
 from fairdsl.backends.intervals.cluster import check_cluster
 from fairdsl.backends.intervals.container import digest
 from fairdsl.backends.intervals.drive import refine_within
@@ -30,85 +28,17 @@ from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Result, result_name, write_result
 from fairdsl.backends.intervals.warmup import compile_kernels
+from fairdsl.backends.solved import Ending, Refined, Solved
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.numbers import Towards, above, below, ratio, shown
 from fairdsl.resources import version
-from fairdsl.verdict import Claim, Holds, Reason, Shares, Unknown
-from fairdsl.verdict.claims import in_words
 
-__all__ = ["SolvedJob", "solve_job"]
+__all__ = ["solve_job"]
 
-#: What became of the run, by its ending.
-_ENDINGS = {
-    Ending.FINISHED: "nothing is left to refine",
-    Ending.DEADLINE: "the time is up; `--resume` goes on",
-    Ending.NODES: "the boxes asked for are evaluated",
-    Ending.INTERRUPTED: "interrupted; `--resume` goes on",
-    Ending.STOPPED: "the processes went away; `--resume` goes on",
-}
+#: Who answers jobs.
+_SOLVER = "the interval refinement"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolvedJob(Solved):
-    """What became of a job, or of a shard: then everything outside the shard counts as undecided."""
-
-    job: Job
-    #: Which of how many shards it is, from 1.
-    shard: int
-    shards: int
-    #: Why the run ended.
-    ending: Ending
-    #: Boxes that were evaluated, in earlier runs too.
-    nodes: int
-    #: The shares, also where the demand asks whether everybody is treated alike.
-    standing: Shares
-    verdict: Holds | Unknown | Shares
-    #: What is believed of an earlier result; the shares are lowered by what may be wrong of it.
-    taken: tuple[Claim, ...] = ()
-
-    @property
-    def ended(self) -> Ended:
-        """Whatever is left undecided, a result is written."""
-        return Ended.INTERRUPTED if self.ending is Ending.INTERRUPTED else Ended.ANSWERED
-
-    @property
-    def heading(self) -> tuple[str, str, str]:
-        """The property, the demand, and which shard it is."""
-        of = f"shard {self.shard} of {self.shards}" if self.shards > 1 else ""
-        return self.job.asked.property, " ".join(self.job.asked.demand.split()), of
-
-    @property
-    def lines(self) -> Sequence[tuple[str, str | Reason]]:
-        """The shares, the effort, and where they are written."""
-        standing, elsewhere = self.standing, "what the other shards decide counts as undecided here"
-        return (
-            ("certified", shown(standing.certified, percent=True, towards=Towards.DOWN)),
-            ("falsified", shown(standing.falsified, percent=True, towards=Towards.DOWN)),
-            ("undecided", shown(standing.undecided, percent=True, towards=Towards.UP)),
-            *((("note", elsewhere),) if self.shards > 1 else ()),
-            *((("note", in_words(self.taken)),) if self.taken else ()),
-            ("refined", f"{self.nodes:,} boxes in {self.seconds:.1f} s; {_ENDINGS[self.ending]}"),
-            ("result", str(self.answer)),
-        )
-
-    def plain(self) -> dict[str, Any]:
-        """The same as data."""
-        shares = {name: getattr(self.standing, name) for name in ("certified", "falsified", "undecided")}
-        return {
-            "job": self.job.sha256,
-            "property": self.job.asked.property,
-            "demand": self.job.asked.demand,
-            "shard": [self.shard, self.shards],
-            "result": str(self.answer),
-            "ending": self.ending.value,
-            "nodes": self.nodes,
-            "seconds": round(self.seconds, 3),
-            **{name: (above if name == "undecided" else below)(share) for name, share in shares.items()},
-            "exact": {name: ratio(share) for name, share in shares.items()},
-        }
-
-
-def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
+def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved:
     """Refine the part ``how.shard`` until the budget ends; save it at every checkpoint.
 
     Raises DiagnosticError for a file that is no job, for ``resume`` without an earlier result, and for an
@@ -143,19 +73,19 @@ def solve_job(path: Path, how: Solving, observer: Observer) -> SolvedJob:
     if not start.finished:
         ending = refine_within(refinement, budget, observer, Checkpoints(save, how.checkpoint))
     joined = join_results(job, shards, {how.shard: replace(part, result=latest, state=refinement.state())})
-    return SolvedJob(
-        file=path,
-        answer=target,
-        job=job,
+    refined = Refined(
+        job=job.sha256,
+        property=job.asked.property,
+        demand=job.asked.demand,
         shard=how.shard,
         shards=how.shards,
         ending=ending,
         nodes=latest.nodes,
-        seconds=latest.seconds,
         standing=joined.shares,
         verdict=joined.verdict,
         taken=part.claims,
     )
+    return Solved(format=form, file=path, solver=_SOLVER, seconds=latest.seconds, found=refined, answer=target)
 
 
 def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import time
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals.clock import OVERHEAD, Checkpoints, Clock, Ending, share_out, supervised
+from fairdsl.backends.intervals.clock import OVERHEAD, Checkpoints, Clock, share_out, supervised
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
 from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.solved import Ending
 
 __all__ = ["MEMORY", "refine_in_parallel"]
 

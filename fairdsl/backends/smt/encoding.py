@@ -11,15 +11,16 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Asked, Encoding, Lowered, Solving
+from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.partition.parts import GridParts
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
 from fairdsl.backends.smt.script import part_in_words, whole_script
-from fairdsl.backends.smt.solve import SMTLIB, SolvedScript, solve_script
+from fairdsl.backends.smt.solve import SMTLIB, solve_script
 from fairdsl.backends.smt.vacuity import compares_nobody
+from fairdsl.backends.solved import Asked, Solved
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Fidelity, Verdict
@@ -72,9 +73,9 @@ class SmtLib(PairEncoding):
             described={name: {"role": "question", "echo": echo(text)}},
         )
 
-    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedScript:
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """By z3, into ``NAME.smt2.answer``."""
-        return solve_script(path, how, SMTLIB)
+        return solve_script(path, self.name, how, SMTLIB)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""

@@ -3,53 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from fairdsl.backends.answer_files import check_earlier, signed, write_whole
-from fairdsl.backends.encoding import Answer, Solved, Solving
+from fairdsl.backends.encoding import Answer, Solving
 from fairdsl.backends.smt.echo import echo, echoed
 from fairdsl.backends.smt.engine import answer_of_z3, solver_name
 from fairdsl.backends.smt.recover import answer_text, parse_answer
+from fairdsl.backends.solved import Solved, Status
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Reason
 
-__all__ = ["SMTLIB", "Dialect", "SolvedScript", "solve_script"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolvedScript(Solved):
-    """What the embedded solver said about a script."""
-
-    #: ``sat``, ``unsat``, ``unknown`` or ``crashed``.
-    status: str
-    #: Why, where it decides nothing.
-    detail: str
-    #: The solver's name and version, or that an earlier run had the answer.
-    solver: str
-
-    @property
-    def heading(self) -> tuple[str, str, str]:
-        """The script and its status."""
-        return str(self.file), self.status, self.detail
-
-    @property
-    def lines(self) -> Sequence[tuple[str, str | Reason]]:
-        """Who said it, and where it is written."""
-        return ("solved by", f"{self.solver} in {self.seconds:.1f} s"), ("answer", str(self.answer))
-
-    def plain(self) -> dict[str, Any]:
-        """The same as data."""
-        return {
-            "script": str(self.file),
-            "answer": str(self.answer),
-            "status": self.status,
-            "detail": self.detail,
-            "solver": self.solver,
-            "seconds": round(self.seconds, 3),
-        }
+__all__ = ["SMTLIB", "Dialect", "solve_script"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +30,7 @@ class Dialect:
     read: Callable[[str, str], Answer]
 
 
-def solve_script(path: Path, how: Solving, dialect: Dialect) -> SolvedScript:
+def solve_script(path: Path, form: str, how: Solving, dialect: Dialect) -> Solved:
     """Answer a file as another solver would, into ``NAME.answer``.
 
     Where an earlier answer to this script is resumed and decides, it stands.
@@ -75,12 +41,12 @@ def solve_script(path: Path, how: Solving, dialect: Dialect) -> SolvedScript:
     if how.resume:
         earlier = dialect.read(text, content_of(target).decode("utf-8", "replace"))
         if earlier.status in ("sat", "unsat"):
-            return _solved(path, target, replace(earlier, detail=""), 0.0, "an earlier run")
+            return _solved(path, form, target, replace(earlier, detail=""), 0.0, "an earlier run")
     began = time.monotonic()
     found = answer_of_z3(text, how.budget)
     seconds = time.monotonic() - began
     write_whole(target, signed(dialect.printed(text, found), solver_name(), seconds).encode())
-    return _solved(path, target, found, seconds, solver_name())
+    return _solved(path, form, target, found, seconds, solver_name())
 
 
 def _printed(text: str, found: Answer) -> str:
@@ -98,7 +64,6 @@ def _read(text: str, said: str) -> Answer:
 SMTLIB = Dialect(script=lambda path: content_of(path).decode("utf-8", "replace"), printed=_printed, read=_read)
 
 
-def _solved(path: Path, target: Path, found: Answer, seconds: float, solver: str) -> SolvedScript:
-    return SolvedScript(
-        file=path, answer=target, status=found.status, detail=found.detail, seconds=seconds, solver=solver
-    )
+def _solved(path: Path, form: str, target: Path, found: Answer, seconds: float, solver: str) -> Solved:
+    said = Status(status=found.status, detail=found.detail)
+    return Solved(format=form, file=path, solver=solver, seconds=seconds, found=said, answer=target)

@@ -8,11 +8,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Asked, Encoding, Lowered, Solving
+from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
+from fairdsl.backends.solved import Asked, Solved
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance
 from fairdsl.backends.subset_sum.offer import offer
-from fairdsl.backends.subset_sum.solve import SolvedInstance, solve_instance
+from fairdsl.backends.subset_sum.solve import solve_instance
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
@@ -48,9 +49,9 @@ class SubsetSumInstance(Encoding):
             files={name: pack_instance(instance)}, settled_by=((name,),), described={name: {"role": "instance"}}
         )
 
-    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedInstance:
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """By the engine that `check` uses."""
-        return solve_instance(path, how, observer)
+        return solve_instance(path, self.name, how, observer)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict rests on where nothing was solved."""

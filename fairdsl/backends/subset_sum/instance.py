@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Observer, Refusal
-from fairdsl.backends.encoding import Asked
+from fairdsl.backends.solved import Asked
 from fairdsl.backends.subset_sum.lowering import task_of
 from fairdsl.backends.subset_sum.refinement import Refinement, upward
 from fairdsl.backends.subset_sum.remainder import NormalSum

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from fairdsl.backends.encoding import Asked
+from fairdsl.backends.solved import Asked
 from fairdsl.backends.subset_sum import errors
 from fairdsl.backends.subset_sum.document import MalformedError, Node, document_of, exact
 from fairdsl.backends.subset_sum.instance import Instance

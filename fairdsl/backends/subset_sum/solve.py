@@ -3,60 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.encoding import AnsweredDemand, Asked, Solved, Solving
+from fairdsl.backends.encoding import Solving
+from fairdsl.backends.solved import AnsweredDemand, Asked, AskedData, Solved
 from fairdsl.backends.subset_sum.instance import Instance, answered
 from fairdsl.backends.subset_sum.instance_file import read_instance
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Reason, Refused, Unknown, Value
+from fairdsl.verdict import Refused, Unknown, Value
 
-__all__ = ["SolvedInstance", "solve_instance"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolvedInstance(Solved):
-    """The verdict on an instance's demand."""
-
-    instance: Instance
-    verdict: Value | Refused | Unknown
-
-    @property
-    def demand(self) -> AnsweredDemand:
-        """What a report on it says; an instance written by hand is its own spec."""
-        return AnsweredDemand(
-            asked=self.instance.asked or _by_hand(self.file, self.instance),
-            quantity=Quantity.METRIC,
-            verdict=self.verdict,
-            seconds=self.seconds,
-            population=self.instance.population,
-        )
-
-    @property
-    def heading(self) -> tuple[str, str, str]:
-        """The file and its demand; what came out is in the report."""
-        return str(self.file), self.demand.asked.demand, ""
-
-    @property
-    def lines(self) -> Sequence[tuple[str, str | Reason]]:
-        """Nothing beside the report."""
-        return ()
-
-    def plain(self) -> dict[str, Any]:
-        """Nothing beside the report."""
-        return {}
+__all__ = ["solve_instance"]
 
 
-def solve_instance(path: Path, how: Solving, observer: Observer) -> SolvedInstance:
-    """Answer an instance; DiagnosticError for a file that is not one."""
+#: Who answers instances.
+_SOLVER = "the engine of weighted subset sums"
+
+
+def solve_instance(path: Path, form: str, how: Solving, observer: Observer) -> Solved:
+    """Answer an instance; DiagnosticError for a file that is not one. An instance written by hand is its own spec."""
     instance = read_instance(path)
     began = time.monotonic()
     verdict = _under(answered(instance, how.budget, observer), instance)
-    return SolvedInstance(file=path, answer=None, instance=instance, verdict=verdict, seconds=time.monotonic() - began)
+    seconds = time.monotonic() - began
+    population, sample = instance.population, instance.population.sample
+    found = AnsweredDemand(
+        asked=instance.asked or _by_hand(path, instance),
+        quantity=Quantity.METRIC,
+        verdict=verdict,
+        seconds=seconds,
+        data=None if sample is None else AskedData(name=population.name, path=sample.path, sha256=sample.sha256),
+    )
+    return Solved(format=form, file=path, solver=_SOLVER, seconds=seconds, found=found)
 
 
 def _under(verdict: Value | Refused | Unknown, instance: Instance) -> Value | Refused | Unknown:

@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Asked, Lowered, Solving
+from fairdsl.backends.encoding import Answer, Lowered, Solving
 from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.encoding import PairEncoding
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import recovered
-from fairdsl.backends.smt.solve import SolvedScript, solve_script
+from fairdsl.backends.smt.solve import solve_script
 from fairdsl.backends.smt.vnnlib.answers import pairs_in
 from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.pair import greatest, network_of, pair_query
@@ -37,6 +37,7 @@ from fairdsl.backends.smt.vnnlib.printed import parse_answer
 from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
 from fairdsl.backends.smt.vnnlib.solve import VNNLIB
+from fairdsl.backends.solved import Asked, Solved
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Fidelity, Verdict
@@ -93,9 +94,9 @@ class VnnLib(PairEncoding):
             notes=("as reliable as that solver's own arithmetic, which in verifiers of networks is often rounded",),
         )
 
-    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedScript:
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """By z3, into ``NAME.vnnlib.answer``; the network lies beside the file."""
-        return solve_script(path, how, VNNLIB)
+        return solve_script(path, self.name, how, VNNLIB)
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
         """A line with the status, and behind `sat` the inputs."""

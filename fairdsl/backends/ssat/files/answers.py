@@ -25,7 +25,6 @@ truncated digits, too. Two lines of one kind with different numbers are no answe
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,12 +34,14 @@ from math import prod
 from typing import Any
 
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.solved import Bounds, Solved
 from fairdsl.backends.ssat.files.formats import ROUNDING
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.backends.ssat.sdimacs import number_of, unit_of
 from fairdsl.backends.ssat.solvers.adapter import DOUBLE, Adapter
 from fairdsl.backends.ssat.solvers.sharpssat import SharpSsat
 from fairdsl.backends.ssat.solvers.ssatabc import SsatAbc
+from fairdsl.codec import MisfitError
 
 __all__ = ["answer_of_count", "answer_of_value", "answer_of_weight", "probability"]
 
@@ -162,18 +163,15 @@ def _fairdsl(output: str) -> _Said | None:
 
 
 def _solved_as_json(output: str) -> _Said | None:
+    """The document that it writes."""
     try:
-        written = json.loads(output)
-        if written["schema"] != "fairdsl.solved/1":
-            return None
-        if written["exact"] is not None:
-            low = high = probability(written["exact"])
-        else:
-            low, high = Fraction(written["value"]["low"]), Fraction(written["value"]["high"])
-        choice = {int(each["variable"]): bool(each["true"]) for each in written["choice"] or ()}
-    except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError, RecursionError):
+        found = Solved.from_json(output).found
+    except MisfitError:
         return None
-    return _Said(low, high, computed=False, exactly=True, choice=choice or None)
+    if not isinstance(found, Bounds):
+        return None
+    choice = {each.variable: each.true for each in found.choice or ()}
+    return _Said(found.low, found.high, computed=False, exactly=True, choice=choice or None)
 
 
 def _counted(output: str, *, whole: bool) -> _Said | None:

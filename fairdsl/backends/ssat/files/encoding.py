@@ -17,13 +17,14 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Asked, Encoding, Lowered, Solving
+from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
+from fairdsl.backends.solved import Asked, Solved
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of, question_of, subjects_of
-from fairdsl.backends.ssat.files.solve import Read, SolvedValue, solve_value
+from fairdsl.backends.ssat.files.solve import Read, solve_value
 from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
@@ -116,9 +117,9 @@ class _Files(Encoding):
             combined=combined(question_of(problem), subjects, askings, names, population),
         )
 
-    def solve(self, path: Path, how: Solving, observer: Observer) -> SolvedValue:
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
         """By the embedded solver, or the one that was named."""
-        return solve_value(path, how, observer, type(self)._parse)
+        return solve_value(path, self.name, how, observer, type(self)._parse)
 
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""

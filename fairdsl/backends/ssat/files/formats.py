@@ -19,8 +19,10 @@ from fractions import Fraction
 from typing import Any
 
 from fairdsl.backends.ssat.instance import Instance, Quantifier
-from fairdsl.backends.ssat.sdimacs import decimal_of, digits_of, sdimacs_of
+from fairdsl.backends.ssat.sdimacs import sdimacs_of
 from fairdsl.backends.ssat.solvers.ganak import counting
+from fairdsl.ir.plain_decimals import decimal_of
+from fairdsl.source.numbers import digits_of
 
 __all__ = ["ROUNDING", "Written", "as_dimacs", "as_mcc", "as_sdimacs"]
 

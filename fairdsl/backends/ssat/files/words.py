@@ -9,16 +9,16 @@ from hashlib import sha256
 from itertools import chain, count
 from typing import Any
 
-from fairdsl.backends.encoding import Asked
+from fairdsl.backends.solved import Asked
 from fairdsl.backends.ssat.files.quantities import Asking, Quantity
 from fairdsl.backends.ssat.questions import Cells
-from fairdsl.backends.ssat.sdimacs import digits_of
 from fairdsl.ir.population import Network
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import key_of
 from fairdsl.metrics.rate_cells import quotient_of
 from fairdsl.metrics.subject import Subject
 from fairdsl.metrics.words import condition, group_words
+from fairdsl.source.numbers import digits_of
 
 __all__ = ["combined", "comments", "meaning", "name_of", "ratio", "slugs_of", "words_at"]
 

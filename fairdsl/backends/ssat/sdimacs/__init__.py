@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from fairdsl.backends.ssat.sdimacs.count import read_count
 from fairdsl.backends.ssat.sdimacs.read import number_of, read_sdimacs, unit_of
-from fairdsl.backends.ssat.sdimacs.write import decimal_of, digits_of, sdimacs_of
+from fairdsl.backends.ssat.sdimacs.write import sdimacs_of
 
-__all__ = ["decimal_of", "digits_of", "number_of", "read_count", "read_sdimacs", "sdimacs_of", "unit_of"]
+__all__ = ["number_of", "read_count", "read_sdimacs", "sdimacs_of", "unit_of"]
