@@ -100,7 +100,7 @@ def everything() -> frozenset[type]:
 def title(kind: type) -> str:
     """The name of a class, with its package where several have it."""
     alike = [other for other in everything() if other.__name__ == kind.__name__]
-    return kind.__name__ if len(alike) == 1 else f"{kind.__name__} of {kind.__module__.split('.')[1]}"
+    return kind.__name__ if len(alike) == 1 else f"{kind.__name__} of {kind.__module__.split('.')[-2]}"
 
 
 def linked(kind: type) -> str:
@@ -124,6 +124,10 @@ def page() -> str:
         text += [f"## {title(kind)}", comments_of(kind).get("", "")]
         text.append(enumeration(kind) if issubclass(kind, Enum) else table(kind))
     return "\n\n".join(part.rstrip() for part in text if part) + "\n"
+
+
+def test_no_two_classes_share_a_title() -> None:
+    assert len({title(kind) for kind in everything()}) == len(everything())
 
 
 def test_the_page_is_what_the_classes_say(as_expected: Callable[[Path, str], None]) -> None:
