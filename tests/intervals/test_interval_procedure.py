@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -18,6 +20,7 @@ from fairdsl.backends.intervals import Intervals, warmup
 from fairdsl.backends.intervals.kernels import compiled, tree, trials
 from fairdsl.backends.intervals.kernels.compiled import kernels_compiled
 from fairdsl.backends.intervals.lowering import _float32_error
+from fairdsl.clock import OutOfTimeError
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
@@ -29,7 +32,7 @@ from fairdsl.models.onnx_export import relu_chain
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import narrow
-from fairdsl.plan import negotiate
+from fairdsl.plan import Plan, execute, negotiate
 from fairdsl.replay import admissible
 from fairdsl.verdict import Holds, Reason, Shares, Unknown, Verdict, Violated
 from tests.builders import BOOLEAN, category, domain, integer, linear, model, problem, real, score
@@ -402,7 +405,49 @@ def test_who_finds_another_at_it_waits(monkeypatch: pytest.MonkeyPatch, tmp_path
         waiting.start()
         waiting.join(0.3)
         assert waiting.is_alive()
-        (tmp_path / "complete").touch()  # the other has done it
+        assert not compiled
     waiting.join(10)
     assert not waiting.is_alive()
-    assert not compiled
+    assert compiled == ["here"], "what the other compiled is loaded"
+
+
+_LOADING = """
+from fairdsl.backends.contract import Budget, Facts, Silent
+from fairdsl.backends.intervals import Intervals, warmup
+from tests.intervals.test_interval_procedure import PEOPLE, SHARE, network, problem
+
+intervals, loaded = Intervals(), []
+intervals.prepare(Silent())
+
+from numba.core import event
+from fairdsl.backends.intervals.kernels.cache import KernelCache
+
+load = KernelCache.load_overload
+KernelCache.load_overload = lambda *arguments: loaded.append(arguments) or load(*arguments)
+with event.install_recorder("numba:compile") as compiled:
+    asked = problem(PEOPLE, network(5, 8, 4, seed=1), 4, quantity=SHARE)
+    shares = intervals.answer(asked, Facts(), Budget.of(30.0), Silent())
+assert shares.certified + shares.falsified > 0
+print(len(loaded), len(compiled.buffer))
+"""
+
+
+def test_nothing_is_loaded_any_more_once_a_share_has_its_time() -> None:
+    command = [sys.executable, "-c", _LOADING]
+    ended = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr) == ("0 0\n", "")
+
+
+def test_a_share_that_is_cut_while_it_is_refined_has_its_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut(*_: object, **__: object) -> None:
+        raise OutOfTimeError(cut=True)
+
+    monkeypatch.setattr("fairdsl.backends.intervals.drive.refine_in_parallel", cut)
+    wide = replace_amount(PEOPLE, 10**6)
+    asked = problem(wide, network(5, 30, 30, 30, seed=1, scale=(10.0**6, *SCALE[1:])), 4, quantity=SHARE)
+    plan = negotiate(asked)
+    assert isinstance(plan, Plan)
+    shares = execute(plan, asked, Budget.of(30.0), Silent())
+    assert isinstance(shares, Shares)
+    assert (shares.certified, shares.undecided, shares.reason) == (0, 1, Reason.TIMEOUT)
+    assert shares.estimate is not None

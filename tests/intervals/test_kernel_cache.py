@@ -120,7 +120,7 @@ class Heard(Silent, Announcing):
 def test_compiling_in_memory_is_said_with_its_reason(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base.chmod(0o777)
     compiled: list[int] = []
-    monkeypatch.setattr(warmup, "_IN_MEMORY", [])
+    monkeypatch.setattr(warmup, "_LOADED", set())
     monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append(1))
     heard = Heard()
     warmup.compile_kernels(heard)

@@ -55,7 +55,7 @@ class Intervals:
         self._compiling = 0.0
 
     def prepare(self, observer: Observer) -> float:
-        """Compile the kernels where no run on this machine did."""
+        """Compile the kernels where no run on this machine did, and load them."""
         from fairdsl.backends.intervals.warmup import compile_kernels
 
         seconds = compile_kernels(observer)
@@ -83,11 +83,12 @@ class Intervals:
         observer.progress("lowering", None, "")
         lowered = lower(problem)
         run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer)
-        run.sample()
-        run.refine()
         notes: tuple[str, ...] = ()
         if self._compiling:
             notes = (f"{self._compiling:.0f} s for compiling the kernels, once on this machine, are not counted",)
+        run.sample()
+        facts.so_far = run.verdict(self.name, notes)
+        run.refine()
         facts.so_far = run.verdict(self.name, notes)
         run.look_for_pairs()
         facts.witnesses.extend(run.shown.witnesses)
@@ -176,7 +177,8 @@ class _Run:
         )
         match verdict_of(lowered.task, bounds, counted, evidence, self._open_for()):
             case Shares() as shares:
-                return replace(shares, witnesses=witnesses)
+                estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
+                return replace(shares, witnesses=witnesses, estimate=estimate)
             case Unknown() as unknown if gaps:
                 detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
                 return replace(unknown, reason=Reason.NUMERIC_GAP, detail=detail, witnesses=gaps)
@@ -192,7 +194,7 @@ class _Run:
         return Reason.INTERRUPTED if self._ending is Ending.INTERRUPTED else Reason.TIMEOUT
 
     def illustrated(self, shares: Verdict) -> Verdict:
-        """Shares with the map of where it fails, and, where they are not known exactly, the estimate."""
+        """Shares with the map of where it fails."""
         if not isinstance(shares, Shares):
             return shares
         from fairdsl.backends.intervals.regions_map import BOXES, violation_map
@@ -200,8 +202,7 @@ class _Run:
         lowered = self._lowered
         boxes = _within(self._refinement.drawn_boxes(BOXES), self._refinement.bounds())
         regions = violation_map(boxes, lowered.axes, lowered.problem.domain, lowered.task)
-        estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
-        return replace(shares, regions=regions, estimate=estimate)
+        return replace(shares, regions=regions)
 
     def _evidence(self, backend: str, bounds: Bounds, more: tuple[str, ...]) -> Evidence:
         task = self._lowered.task

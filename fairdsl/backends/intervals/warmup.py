@@ -1,8 +1,11 @@
-"""Compiling the kernels: once on a machine, in one process, before any deadline counts.
+"""Compiling the kernels, once on a machine, in one process, before any deadline counts; and loading them.
 
 numba keeps the machine code of each kernel in a cache folder. That the folder is there says little: it is made
 when the kernels are imported, and a run that was ended half-way leaves some of them out. So a file in it says
 that all were compiled. A process that finds another one at it waits for it instead of doing the same.
+
+To load machine code takes about a second, too, and where the alarm cut it in the first share's time nothing would be
+known of that share. So it is done at the same place, before that time begins.
 """
 
 from __future__ import annotations
@@ -29,39 +32,41 @@ __all__ = ["compile_kernels"]
 
 _COMPLETE = "complete"
 _STAGE, _EACH_TIME = "compiling the kernels, once on this machine", "compiling the kernels, which cannot be kept"
-#: Not empty once this process has compiled kernels that are not kept.
-_IN_MEMORY: list[bool] = []
+#: The folders from which this process has the machine code of all kernels; None: it compiled what is not kept.
+_LOADED: set[Path | None] = set()
 
 
 def compile_kernels(observer: Observer) -> float:
-    """Compile all kernels unless that was done before on this machine; how many seconds it took.
+    """Compile all kernels unless that was done before on this machine, and have them in this process.
 
-    Where machine code cannot be kept, for its folder is not safely the user's own, every process does it, and says so.
+    Returns how many seconds compiling took. Where machine code cannot be kept, for its folder is not safely the user's
+    own, every process compiles, and says so.
     """
     folder = cache_folder()
-    complete = None if folder is None else folder / _COMPLETE
-    if _IN_MEMORY if complete is None else complete.exists():
+    if folder in _LOADED:
         return 0.0
-    began = time.monotonic()
-    stage = _STAGE if complete is not None else _EACH_TIME
+    began, seconds = time.monotonic(), 0.0
+    if folder is not None and (folder / _COMPLETE).exists():
+        _use_all()
+    else:
+        _compile_all(folder, observer)
+        seconds = time.monotonic() - began
+    _LOADED.add(folder)
+    return seconds
+
+
+def _compile_all(folder: Path | None, observer: Observer) -> None:
+    """Compile, unless another process does it meanwhile."""
+    stage = _STAGE if folder is not None else _EACH_TIME
     observer.progress(stage, None, "about half a minute")
     if isinstance(observer, Announcing):
-        observer.announce(f"{stage} (about half a minute)" + ("" if complete is not None else f": {why_no_cache()}"))
-    with untimed(), _alone(None if complete is None else complete.with_suffix(".lock")):
-        if complete is None or not complete.exists():
-            with listening(lambda done, of: observer.progress(stage, done / max(1, of), f"{done} of {of} kernels")):
-                _use_all()
-            _remember(complete)
-    return time.monotonic() - began
-
-
-def _remember(complete: Path | None) -> None:
-    """That all kernels are compiled, in the process or in the cache."""
-    if complete is None:
-        _IN_MEMORY.append(True)
-    else:
-        with suppress(OSError):  # a full disk: the next run compiles again
-            complete.touch()
+        observer.announce(f"{stage} (about half a minute)" + ("" if folder is not None else f": {why_no_cache()}"))
+    with untimed(), _alone(None if folder is None else folder / f"{_COMPLETE}.lock"):
+        with listening(lambda done, of: observer.progress(stage, done / max(1, of), f"{done} of {of} kernels")):
+            _use_all()
+        if folder is not None:
+            with suppress(OSError):  # a full disk: the next run compiles again
+                (folder / _COMPLETE).touch()
 
 
 @contextmanager
@@ -84,7 +89,7 @@ def _alone(lock: Path | None) -> Iterator[None]:
 
 
 def _use_all() -> None:
-    """Kernels are compiled when they are used: refine a toy until the choice of regions was made as well."""
+    """Kernels are compiled, or loaded, when they are used: refine a toy until regions were chosen as well."""
     from fairdsl.backends.intervals.effort import FIRST_CHOICE
     from fairdsl.backends.intervals.lowering import lower
     from fairdsl.backends.intervals.refine import Refinement
