@@ -101,6 +101,8 @@ class Cohort:
         (low, high), (fewest, most) = self.hits, self.misses
         if self.whole is None:
             return Bounds(low=low / (low + most) if low else low, high=high / (high + fewest) if high else high)
+        if low is high and self.whole[0] is self.whole[1]:
+            return Bounds.exactly(min(Fraction(1), low / self.whole[0]))
         return Bounds(low=low / self.whole[1], high=min(Fraction(1), high / self.whole[0]))
 
 
@@ -219,33 +221,24 @@ class _Reader:
     ) -> Cohort:
         """The cohort under a condition; ``everybody`` are the keys of the whole group, by the label's value."""
         own, others = everybody[condition.value], [key for other, key in everybody.items() if other != condition.value]
-        whole = None if condition.whole is None else self._probability(condition.whole, own, others)
+        known, rest = self._known(own), [self._known(key) for key in others]
+        whole = None if condition.whole is None else _probability(condition.whole, known, rest)
         return Cohort(
             group=group,
             stratum=stratum,
             label=condition.label,
             decision=condition.decision,
-            hits=self._probability(condition.hits, own, others),
+            hits=_probability(condition.hits, known, rest),
             whole=whole,
-            misses=self._probability(condition.misses, own, others) if whole is None else (Fraction(0), Fraction(0)),
-            of_group=_sum([_ends(self.joint.total, key) for key in everybody.values()]),
+            misses=_probability(condition.misses, known, rest) if whole is None else (Fraction(0), Fraction(0)),
+            of_group=_sum([known.total, *(each.total for each in rest)]),
             rows=self._rows(everybody.values()),
             counted=self._counted(condition, own, others),
         )
 
-    def _probability(self, part: RateCells, own: Key, others: list[Key]) -> _Ends:
-        keys = [(part.at, own), *((part.others, key) for key in others)]
-        return _sum([self._of_key(decisions, key) for decisions, key in keys if decisions])
-
-    def _of_key(self, decisions: frozenset[bool], key: Key) -> _Ends:
-        """Pr[one of the decisions, key]."""
-        if decisions == {True}:
-            return _ends(self.joint.favourable, key)
-        low, high = _ends(self.joint.total, key)
-        if True in decisions:
-            return low, high
-        least, most = _ends(self.joint.favourable, key)
-        return max(Fraction(0), low - most), high - least
+    def _known(self, key: Key) -> _Known:
+        favourable, total = self.joint.favourable.get(key, NOTHING), self.joint.total.get(key, NOTHING)
+        return _Known((favourable.low, favourable.high), (total.low, total.high))
 
     def _rows(self, keys: Iterable[Key]) -> int | None:
         counts = self.joint.counts
@@ -274,9 +267,25 @@ class _Reader:
         return fewest, most
 
 
-def _ends(of: Mapping[Key, Bounds], key: Key) -> _Ends:
-    found = of.get(key, NOTHING)
-    return found.low, found.high
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Pr[favourable, key] and Pr[key] of one key, which is looked up once: keys take long to hash."""
+
+    favourable: _Ends
+    total: _Ends
+
+    def of(self, decisions: frozenset[bool]) -> _Ends:
+        """Pr[one of the decisions, key]."""
+        if True in decisions:
+            return self.total if False in decisions else self.favourable
+        (low, high), (least, most) = self.total, self.favourable
+        return max(Fraction(0), low - most), high - least
+
+
+def _probability(part: RateCells, own: _Known, others: list[_Known]) -> _Ends:
+    """Pr[a part of the decisions and labels]."""
+    every = [(part.at, own), *((part.others, each) for each in others)]
+    return _sum([each.of(decisions) for decisions, each in every if decisions])
 
 
 def _sum(found: list[_Ends]) -> _Ends:

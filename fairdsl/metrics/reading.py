@@ -83,7 +83,7 @@ class Reading:
 
 def _left_out(question: GroupMetric, cohort: Cohort, beside: Collection[Listed]) -> bool:
     """Whether the question wants a cohort listed instead of counted."""
-    if (cohort.group, cohort.stratum, cohort.case) in beside:
+    if beside and (cohort.group, cohort.stratum, cohort.case) in beside:  # numbers take long to hash
         return True
     if question.excluding is None:
         return False

@@ -23,7 +23,8 @@ class Names:
     def __init__(self, population: Population) -> None:
         """Of all columns of the population."""
         self._population = population
-        self._known: dict[tuple[int, Fraction], Cell] = {}
+        #: By column, numerator and denominator: a fraction takes long to hash.
+        self._known: dict[tuple[int, int, int], Cell] = {}
         self._cells: dict[int, dict[Fraction, Range]] = {}
 
     def __call__(self, assignment: Assignment) -> Named:
@@ -31,13 +32,14 @@ class Names:
         return Named({self._population.columns[column].name: self._cell(column, value) for column, value in assignment})
 
     def _cell(self, column: int, value: Fraction) -> Cell:
-        if (column, value) not in self._known:
+        key = (column, value.numerator, value.denominator)
+        if key not in self._known:
             if column not in self._cells:
                 self._cells[column] = {key_of(cell): cell for cell in reversed(cells_of(self._population, column))}
             attribute, cell = self._population.columns[column], self._cells[column].get(value)
             words = None if cell is None else _range_words(attribute, cell)
-            self._known[column, value] = cell_of(attribute, value) if words is None else words
-        return self._known[column, value]
+            self._known[key] = cell_of(attribute, value) if words is None else words
+        return self._known[key]
 
 
 def group_words(assignment: Assignment, population: Population) -> str:

@@ -31,12 +31,12 @@ def as_they_are(patch: pytest.MonkeyPatch) -> None:
 
 def by_boxes(patch: pytest.MonkeyPatch) -> None:
     """No course is ever short enough where the ways of a diagram are boxes."""
-    counted = engine.course_within
+    counted = engine.Courses.within
 
-    def never(program: Any, *rest: Any) -> Any:
-        return None if program.plain else counted(program, *rest)
+    def never(courses: Any, limit: float) -> Any:
+        return None if courses.program.plain else counted(courses, limit)
 
-    patch.setattr(engine, "course_within", never)
+    patch.setattr(engine.Courses, "within", never)
 
 
 def in_floats(patch: pytest.MonkeyPatch) -> None:
@@ -81,10 +81,10 @@ def test_a_threshold_between_two_numbers_has_two_ends(problem: Problem) -> None:
     subject = subject_of(problem)
     low, high = rule.low - F(1, 3), rule.high + F(2, 3)
     vague = replace(subject, model=replace(subject.model, rule=replace(rule, low=low, high=high)))
-    found = engine.prepared(vague, engine.LAST).joint()[0]
+    found = engine.Ways(vague).within(engine.LAST).joint()[0]
     # Strictly inside, as no score is at an end of the enclosure itself.
     ends = [
-        engine.prepared(replace(subject, model=replace(subject.model, rule=one)), engine.LAST).joint()[0]
+        engine.Ways(replace(subject, model=replace(subject.model, rule=one))).within(engine.LAST).joint()[0]
         for one in (at_the_ends(rule, low, least=True), at_the_ends(rule, high, least=False))
     ]
     for key, bounds in found.favourable.items():

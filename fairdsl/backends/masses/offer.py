@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from math import prod
 
 from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.groups import question_of, refusal_of, subjects_of
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.population import Network, Normal
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Normal
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Quantity
-from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.numerics.axes import mentioned
 
 __all__ = ["offer"]
@@ -21,31 +21,20 @@ _KEYS, _CLIQUE = 1 << 12, 1 << 18
 
 def offer(problem: Problem) -> Offer | Refusal:
     """What will be done, or why not."""
-    question, population, model = problem.question, problem.population, problem.model
-    if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
-        return Refusal(why="it answers metrics of groups", other=True)
-    if population is None:
-        return Refusal(why="the question names no population", span=question.span)
-    if not isinstance(population, Network):
-        return Refusal(why="the population is rows of a table, which are counted", span=question.span)
-    if question.metric.rate.along_paths:
-        return Refusal(why="it does not treat paths of influence", span=question.span)
-    if model.favourable is None:
-        return Refusal(why="the model has no favourable outcome", span=model.span)
-    if not model.rational:
-        return Refusal(why="the model has sigmoid or tanh units, whose lines are not piecewise", span=model.span)
-    return _of_law(problem, question) or Offer(
+    refusal = refusal_of(problem, _of_model)
+    if refusal is not None:
+        return refusal
+    return _of_law(problem) or Offer(
         method="branch and bound over boxes of individuals, with exact masses", decides=True
     )
 
 
-def _of_law(problem: Problem, question: GroupMetric) -> Refusal | None:
-    for column in question.influence:
-        attribute = problem.domain.attributes[column]
-        if None in attribute.bounds:
-            why = f"`{attribute.name}` has no end: nothing is uniform on all of it"
-            return Refusal(why=why, span=attribute.span)
-    subject = without_influence(subject_of(problem), question.influence)
+def _of_model(model: Model) -> str | None:
+    return None if model.rational else "the model has sigmoid or tanh units, whose lines are not piecewise"
+
+
+def _of_law(problem: Problem) -> Refusal | None:
+    subject, question = subjects_of(problem)[-1], question_of(problem)
     network = subject.network
     keys = prod(len(network.cells[column]) for column in subject.keys)
     if keys > _KEYS:

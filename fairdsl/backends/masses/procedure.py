@@ -7,12 +7,12 @@ from dataclasses import replace
 from time import monotonic
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.groups import subjects_of
 from fairdsl.backends.masses.offer import offer
 from fairdsl.backends.masses.refine import Refinement
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import Joint
-from fairdsl.metrics.subject import subject_of, without_influence
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
@@ -39,9 +39,7 @@ class Masses:
         question, population = problem.question, problem.population
         if not isinstance(question, GroupMetric) or population is None:
             raise ValueError("masses were asked for of a question that is refused")
-        own = subject_of(problem)
-        subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
-        refinements = [Refinement(subject) for subject in subjects]
+        refinements = [Refinement(subject) for subject in subjects_of(problem)]
         counts = rows_counted(question, population, problem.model)
         reason = None
         told = monotonic()

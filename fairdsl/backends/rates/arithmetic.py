@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.metrics.joint import Bounds
+
 __all__ = ["Arithmetic", "Kind", "Masses"]
 
 #: Masses of any of the three kinds.
@@ -64,11 +66,16 @@ class Arithmetic:
         """Whether nothing can have underflowed."""
         return self.least > _LEAST
 
-    def ends(self, number: Any) -> tuple[Fraction, Fraction]:
-        """The mass that a result stands for, between two numbers."""
-        if self.kind is not Kind.FLOAT:
-            exact = Fraction(int(number), self.denominator)
-            return exact, exact
-        found = Fraction(float(number))
+    def bounds(self, least: Masses, most: Masses) -> list[Bounds]:
+        """The masses that results stand for, at least and at most, in the order of the arrays."""
+        return [
+            self._enclosed(low, high)
+            for low, high in zip(np.ravel(least).tolist(), np.ravel(most).tolist(), strict=True)
+        ]
+
+    def _enclosed(self, low: int | float, high: int | float) -> Bounds:
+        if isinstance(low, int):
+            exact = Fraction(low, self.denominator)
+            return Bounds(low=exact, high=exact if low == high else Fraction(int(high), self.denominator))
         error = Fraction(2 * (self.roundings + 1), 1 << 53)
-        return found * (1 - error), min(Fraction(1), found * (1 + 2 * error))
+        return Bounds(low=Fraction(low) * (1 - error), high=min(Fraction(1), Fraction(high) * (1 + 2 * error)))

@@ -11,7 +11,7 @@ A comparison of several columns is a test as well: each number that becomes know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from fairdsl.backends.rates.columns import Column
@@ -174,11 +174,11 @@ class Diagrams:
         bits = self._bits[test]
         return [column for column in range(bits.bit_length()) if bits >> column & 1]
 
-    def put_in(self, roots: Sequence[int], column: int) -> dict[int, tuple[int, ...]]:
-        """What becomes of nodes in each class of a column; nodes that do not read it are left out."""
+    def put_in(self, changing: Iterable[int], column: int) -> dict[int, tuple[int, ...]]:
+        """What becomes of nodes in each class of a column that all of them read; children before parents."""
         bit, one = 1 << column, self._columns[column]
-        found: dict[int, tuple[int, ...]] = {}
-        for number in self.below(roots, bit):
+        inner, found = self._inner, dict[int, tuple[int, ...]]()
+        for number in changing:
             key = self.nodes[number]
             assert key is not None, "a leaf reads nothing"
             test, yes, no = key
@@ -189,9 +189,10 @@ class Diagrams:
                 values = zip(one.samples, yeses, noes, strict=True)
                 found[number] = tuple(self.branch(_with(what, column, value), y, n) for value, y, n in values)
             elif not isinstance(what, Compare) and what[0] == column:
-                found[number] = tuple(y if b else n for b, y, n in zip(what[1], yeses, noes, strict=True))
-            else:
-                found[number] = tuple(self.node(test, y, n) for y, n in zip(yeses, noes, strict=True))
+                found[number] = tuple([y if b else n for b, y, n in zip(what[1], yeses, noes, strict=True)])
+            else:  # most nodes are known: a look at them is faster than a call
+                keys = [(test, y, n) for y, n in zip(yeses, noes, strict=True)]
+                found[number] = tuple([inner.get(key) or self.node(*key) for key in keys])
         return found
 
 

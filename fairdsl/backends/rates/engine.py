@@ -7,6 +7,7 @@ taken. Nothing is computed of what would take too much: then there is no joint, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -16,13 +17,13 @@ import numpy as np
 from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
 from fairdsl.backends.rates.boxes import Boxes, boxes_of, masses_of_boxes, ways_through, width_of
 from fairdsl.backends.rates.distribution import Distribution, distribution_of
-from fairdsl.backends.rates.order import Ordered, course_within
+from fairdsl.backends.rates.order import Courses, Ordered
 from fairdsl.backends.rates.path import masses_of
 from fairdsl.backends.rates.program import Asked, Program, asked_of
-from fairdsl.metrics.joint import Bounds, Joint, Key, key_of
+from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject
 
-__all__ = ["FIRST", "LAST", "Prepared", "TooManyError", "prepared"]
+__all__ = ["FIRST", "LAST", "Prepared", "TooManyError", "Ways"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
 FIRST, LAST = 1 << 24, 1 << 29
@@ -68,15 +69,13 @@ class Prepared:
     def joint(self) -> tuple[Joint, Kind]:
         """The joint probabilities by key, and in which numbers they were computed."""
         kinds = set[Kind]()
-        total = self._bounds(self.condition, kinds)
-        favourable = self._bounds(self.event, kinds)
-        if self.asked.complement:
-            favourable = {key: _less(total[key], bounds) for key, bounds in favourable.items()}
-        met = {
-            key: Bounds(low=min(bounds.low, total[key].high), high=min(bounds.high, total[key].high))
-            for key, bounds in favourable.items()
-        }
-        return Joint(favourable=met, total=total), max(kinds, key=list(Kind).index)
+        total, event = self._bounds(self.condition, kinds), self._bounds(self.event, kinds)
+        network = self.subject.network
+        names = list(product(*([key_of(cell) for cell in network.cells[key]] for key in self.subject.keys)))
+        rest = _less if self.asked.complement else _within
+        met = [rest(whole, part) for whole, part in zip(total, event, strict=True)]
+        joint = Joint(favourable=dict(zip(names, met, strict=True)), total=dict(zip(names, total, strict=True)))
+        return joint, max(kinds, key=list(Kind).index)
 
     @property
     def in_words(self) -> str:
@@ -88,7 +87,8 @@ class Prepared:
     def _denominator(self) -> int:
         return self.distribution.denominator(self.asked.columns)
 
-    def _bounds(self, way: _Way, kinds: set[Kind]) -> dict[Key, Bounds]:
+    def _bounds(self, way: _Way, kinds: set[Kind]) -> list[Bounds]:
+        """The masses by key, in the order of the keys' cells."""
         arithmetic = Arithmetic.exact(self._denominator)
         if arithmetic.kind is Kind.LARGE and way.products * (8 + self._denominator.bit_length() // 64) > _EXACT:
             arithmetic = Arithmetic(Kind.FLOAT, 1)
@@ -97,12 +97,7 @@ class Prepared:
             arithmetic = Arithmetic.exact(self._denominator)
             least, most = self._masses(way, arithmetic)
         kinds.add(arithmetic.kind)
-        network, keys = self.subject.network, self.subject.keys
-        names = [[key_of(cell) for cell in network.cells[key]] for key in keys]
-        found = {}
-        for name, low, high in zip(product(*names), np.ravel(least), np.ravel(most), strict=True):
-            found[name] = Bounds(low=arithmetic.ends(low)[0], high=arithmetic.ends(high)[1])
-        return found
+        return arithmetic.bounds(least, most)
 
     def _masses(self, way: _Way, arithmetic: Arithmetic) -> tuple[Masses, Masses]:
         keys, columns = self.subject.keys, self.asked.columns
@@ -118,18 +113,39 @@ def _less(whole: Bounds, part: Bounds) -> Bounds:
     return Bounds(low=low, high=max(low, whole.high - part.low))
 
 
-def prepared(subject: Subject, limit: float) -> Prepared:
-    """Count the states of a subject, with so much work at most.
+def _within(whole: Bounds, part: Bounds) -> Bounds:
+    """A part of a mass, which is at most that."""
+    if part.high <= whole.high:
+        return part
+    return Bounds(low=min(part.low, whole.high), high=whole.high)
 
-    Raises TooManyError where there are too many, and the errors of :func:`.program.asked_of` and
-    :func:`.distribution.distribution_of`.
+
+class Ways:
+    """The ways in which a subject's masses may be computed, as far as their states were counted.
+
+    Raises the errors of :func:`.program.asked_of` and :func:`.distribution.distribution_of`.
     """
-    asked = asked_of(subject)
-    reads = asked.event.reads | (asked.condition.reads if asked.condition is not None else set())
-    distribution = distribution_of(subject.network, reads | set(subject.keys))
-    event = _way_of(asked.event, asked, subject, distribution, limit)
-    condition = _way_of(asked.condition or _anybody(asked), asked, subject, distribution, limit)
-    return Prepared(subject, asked, distribution, event, condition)
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._asked = asked = asked_of(subject)
+        reads = asked.event.reads | (asked.condition.reads if asked.condition is not None else set())
+        self._distribution = distribution_of(subject.network, reads | set(subject.keys))
+        programs = (asked.event, asked.condition or _anybody(asked))
+        self._of_each = [_Ways(program, asked, self._distribution, subject.keys) for program in programs]
+
+    @property
+    def diagrams(self) -> int:
+        """Trees, lists and other predicates that are added up."""
+        return self._asked.diagrams
+
+    def within(self, limit: float) -> Prepared:
+        """The cheapest ways, where so much work counts their states; what was counted before is not counted again.
+
+        Raises TooManyError where there are too many.
+        """
+        event, condition = (each.within(limit) for each in self._of_each)
+        return Prepared(self._subject, self._asked, self._distribution, event, condition)
 
 
 def _anybody(asked: Asked) -> Program:
@@ -138,17 +154,33 @@ def _anybody(asked: Asked) -> Program:
     return Program(asked.event.diagrams, (), {}, nothing, nothing)
 
 
-def _way_of(program: Program, asked: Asked, subject: Subject, distribution: Distribution, limit: float) -> _Way:
-    most = limit if asked.diagrams else min(limit, _OF_SUMS)
-    boxed = None
-    if program.plain:
-        each = width_of(distribution, subject.keys) + sum(column.classes for column in asked.columns.values())
-        boxed = ways_through(program) * each
-        most = min(most, max(_OF_SUMS, boxed))
-    course = course_within(program, distribution, subject.keys, asked.columns, most)
-    if course is not None:
-        return _Way(program, course, course[1].products)
-    boxes = boxes_of(program, asked.columns) if boxed is not None and boxed <= max(limit, _BOXED) else None
-    if boxes is None:
-        raise TooManyError("the model has too many states, whatever the order in which columns become known")
-    return _Way(program, boxes, boxes.count * width_of(distribution, subject.keys))
+class _Ways:
+    """Those of one program."""
+
+    def __init__(self, program: Program, asked: Asked, distribution: Distribution, keys: Sequence[int]) -> None:
+        self._program, self._asked = program, asked
+        self._courses = Courses(program, distribution, keys, asked.columns)
+        self._width = width_of(distribution, keys)
+        self._boxed = None
+        if program.plain:
+            each = self._width + sum(column.classes for column in asked.columns.values())
+            self._boxed = ways_through(program) * each
+        self._found: _Way | None = None
+
+    def within(self, limit: float) -> _Way:
+        if self._found is None:
+            self._found = self._counted(limit)
+        return self._found
+
+    def _counted(self, limit: float) -> _Way:
+        most = limit if self._asked.diagrams else min(limit, _OF_SUMS)
+        if self._boxed is not None:
+            most = min(most, max(_OF_SUMS, self._boxed))
+        course = self._courses.within(most)
+        if course is not None:
+            return _Way(self._program, course, course[1].products)
+        fits = self._boxed is not None and self._boxed <= max(limit, _BOXED)
+        boxes = boxes_of(self._program, self._asked.columns) if fits else None
+        if boxes is None:
+            raise TooManyError("the model has too many states, whatever the order in which columns become known")
+        return _Way(self._program, boxes, boxes.count * self._width)

@@ -2,7 +2,7 @@
 
 No rule is best for all models: a network wants neighbours together, so that few cells are carried along, a vote its
 trees finished one after the other, a list the columns first that decide most. All are tried with little work, then
-with four times as much without the one that came least far, and so on.
+they go on with four times as much without the one that came least far, and so on.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from fairdsl.backends.rates.columns import Column
 from fairdsl.backends.rates.distribution import Distribution
 from fairdsl.backends.rates.path import cells_along
 from fairdsl.backends.rates.program import Program
-from fairdsl.backends.rates.states import Course, course_of
+from fairdsl.backends.rates.states import Counting, Course
 
-__all__ = ["Ordered", "course_within"]
+__all__ = ["Courses", "Ordered"]
 
 #: The work of the first round, and how many times as much that of the next is.
 _FIRST, _MORE = 1 << 16, 4
@@ -25,25 +25,30 @@ _FIRST, _MORE = 1 << 16, 4
 Ordered = tuple[tuple[int, ...], Course]
 
 
-def course_within(
-    program: Program, distribution: Distribution, keys: Sequence[int], columns: Mapping[int, Column], limit: float
-) -> Ordered | None:
-    """A course of at most so much work; None where no order has one."""
-    orders = list(dict.fromkeys(_orders(program, distribution, keys, columns)))
-    along = {order: cells_along(distribution, order, keys) for order in orders}
-    allowed = _FIRST
-    while True:
-        far: dict[tuple[int, ...], int] = {}
-        for order in orders:
-            found = course_of(program, order, along[order], min(allowed, limit))
-            if isinstance(found, Course):
-                return order, found
-            far[order] = found
-        if allowed >= limit:
-            return None
-        allowed *= _MORE
-        # Those that came farthest go on.
-        orders = sorted(orders, key=lambda order: -far[order])[: max(1, len(orders) - 1)]
+class Courses:
+    """The courses of a program along several orders, each as far as it was counted."""
+
+    def __init__(
+        self, program: Program, distribution: Distribution, keys: Sequence[int], columns: Mapping[int, Column]
+    ) -> None:
+        self.program = program
+        orders = dict.fromkeys(_orders(program, distribution, keys, columns))
+        self._left = [(order, Counting(program, order, cells_along(distribution, order, keys))) for order in orders]
+        self._allowed = _FIRST
+
+    def within(self, limit: float) -> Ordered | None:
+        """A course of at most so much work; None where no order has one. What was counted before is not again."""
+        while True:
+            for order, counting in self._left:
+                course = counting.within(min(self._allowed, limit))
+                if course is not None:
+                    return order, course
+            if self._allowed >= limit:
+                return None
+            self._allowed *= _MORE
+            # Those that came farthest go on.
+            self._left.sort(key=lambda each: -each[1].known)
+            del self._left[max(1, len(self._left) - 1) :]
 
 
 def _orders(
@@ -58,6 +63,9 @@ def _orders(
         """Columns that many diagrams read first; those that only add numbers last."""
         return int(column in program.adds), -weight[column], columns[column].classes
 
+    if not scopes and not program.adds:  # there is a single state
+        yield _greedy(everywhere, lambda known, column: (_cells(distribution, keys, known, column),))
+        return
     yield tuple(sorted(everywhere, key=by_weight))
     yield _greedy(everywhere, lambda known, column: (_open(scopes, known, column), *by_weight(column)))
     yield _greedy(everywhere, lambda known, column: (_cells(distribution, keys, known, column), *by_weight(column)))

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
+from fairdsl.backends.groups import refusal_of, subjects_of
 from fairdsl.backends.rates.arithmetic import Kind
 from fairdsl.backends.rates.columns import OpenError
 from fairdsl.backends.rates.distribution import TangledError
-from fairdsl.backends.rates.engine import FIRST, LAST, Prepared, TooManyError, prepared
+from fairdsl.backends.rates.engine import FIRST, LAST, Prepared, TooManyError, Ways
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.ir.model import ByHighest, Model
-from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Quantity
-from fairdsl.metrics.subject import Subject, subject_of, without_influence
+from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
@@ -34,40 +33,33 @@ class Rates:
     )
 
     def __init__(self) -> None:
-        self._counted: tuple[Problem, list[Prepared]] | None = None
+        self._known: tuple[Problem, list[Ways]] | None = None
+
+    def _ways(self, problem: Problem) -> list[Ways]:
+        """The ways of the problem's subjects, as far as they were counted."""
+        if self._known is None or self._known[0] is not problem:
+            self._known = problem, [Ways(subject) for subject in subjects_of(problem)]
+        return self._known[1]
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses what has too many states; they are counted, and kept for the answer."""
-        question, population, model = problem.question, problem.population, problem.model
-        if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
-            return Refusal(why="it answers metrics of groups", other=True)
-        if population is None:
-            return Refusal(why="the question names no population", span=question.span)
-        if not isinstance(population, Network):
-            return Refusal(why="the population is rows of a table, which are counted", span=question.span)
-        if question.metric.rate.along_paths:
-            return Refusal(why="it does not treat paths of influence", span=question.span)
-        why = _of_model(model)
-        if why is not None:
-            return Refusal(why=why, span=model.span)
-        for column in question.influence:
-            attribute = problem.domain.attributes[column]
-            if None in attribute.bounds:
-                why = f"`{attribute.name}` has no end: nothing is uniform on all of it"
-                return Refusal(why=why, span=attribute.span)
+        refusal = refusal_of(problem, _of_model)
+        if refusal is not None:
+            return refusal
         try:
-            self._counted = problem, _counted(problem, question, FIRST)
+            ways = self._ways(problem)
+            counted = [each.within(FIRST) for each in ways]
         except OpenError as error:
             return Refusal(why=str(error), span=error.attribute.span)
         except TangledError as error:
             return Refusal(why=str(error))
         except LargeError:
-            return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=model.span)
+            span = problem.model.span
+            return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=span)
         except TooManyError as error:
             return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=0)
-        counted = _in_words(self._counted[1])
-        fits = 2 if any(each.asked.diagrams for each in self._counted[1]) else 1
-        return Offer(method=f"masses of {counted}", decides=True, fits=fits, cost=Cost.COUNT)
+        fits = 2 if any(each.diagrams for each in ways) else 1
+        return Offer(method=f"masses of {_in_words(counted)}", decides=True, fits=fits, cost=Cost.COUNT)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
         """The metric, exactly, or with the error of float64 sums."""
@@ -76,8 +68,7 @@ class Rates:
             raise ValueError("rates were asked for of a question that is refused")
         observer.progress("rates", None, "counting states")
         try:
-            known = self._counted is not None and self._counted[0] is problem
-            counted = self._counted[1] if known and self._counted else _counted(problem, question, LAST)
+            counted = [each.within(LAST) for each in self._ways(problem)]
         except TooManyError as error:
             evidence = Evidence(backend=self.name, method="masses of states")
             return Unknown(reason=Reason.MEMORY_OUT, detail=str(error), evidence=evidence)
@@ -95,8 +86,6 @@ class Rates:
 
 def _of_model(model: Model) -> str | None:
     """Why a model has no states; None where it has."""
-    if model.favourable is None:
-        return "the model has no favourable outcome"
     if not model.rational:
         return "the model has sigmoid or tanh units, whose sums are not added up exactly"
     if len(model.layers) != 1 or not bool(model.layers[0].linear.all()):
@@ -104,15 +93,6 @@ def _of_model(model: Model) -> str | None:
     if isinstance(model.rule, ByHighest) and any(model.rule.slack):
         return "the scores are off by some slack"
     return None
-
-
-def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
-    own = subject_of(problem)
-    return [own, without_influence(own, question.influence)] if question.influence else [own]
-
-
-def _counted(problem: Problem, question: GroupMetric, limit: float) -> list[Prepared]:
-    return [prepared(subject, limit) for subject in _subjects(problem, question)]
 
 
 def _in_words(counted: Sequence[Prepared]) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
 
-__all__ = ["Course", "Step", "course_of"]
+__all__ = ["Counting", "Course", "Step"]
 
 IntArray = NDArray[np.int64]
 
@@ -77,38 +77,63 @@ class _States:
         return _States(self.sums[rows], self.left[rows])
 
 
-def course_of(program: Program, order: Sequence[int], cells: Sequence[int], limit: float) -> Course | int:
-    """The states along an order of the columns; where the work is more than the limit, how many columns became known.
+class Counting:
+    """The states along an order of the columns, counted as far as they may be; then it can go on.
 
     ``cells`` says for how many cells each state has a mass when a column becomes known, [columns].
     """
-    walk = _Walk(program, order)
-    states, _ = walk.settled(_States(np.zeros((1, len(program.sure)), np.int64), np.array([program.roots], np.int64)))
-    steps: list[Step] = []
-    work = products = 0.0
-    for column, beside in zip(order, cells, strict=True):
-        look()
-        if not len(states):
-            return Course((), np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0)
+
+    def __init__(self, program: Program, order: Sequence[int], cells: Sequence[int]) -> None:
+        self._program, self._order, self._cells = program, order, cells
+        self._walk = _Walk(program, order)
+        nothing = _States(np.zeros((1, len(program.sure)), np.int64), np.array([program.roots], np.int64))
+        self._states, _ = self._walk.settled(nothing)
+        self._steps: list[Step] = []
+        self._work = self._products = 0.0
+
+    @property
+    def known(self) -> int:
+        """How many columns became known."""
+        return len(self._steps)
+
+    def within(self, limit: float) -> Course | None:
+        """The course; None where it takes more work than the limit, all together."""
+        while self.known < len(self._order):
+            look()
+            if not len(self._states):
+                return Course((), np.zeros(1, np.bool_), np.zeros(1, np.bool_), 0.0)
+            if not self._next(self._order[self.known], self._cells[self.known], limit):
+                return None
+        if self._work + self._products > limit:
+            return None
+        program, states = self._program, self._states
+        sure = np.asarray((states.sums >= program.sure).all(axis=1), dtype=np.bool_)
+        maybe = np.asarray((states.sums >= program.maybe).all(axis=1), dtype=np.bool_)
+        return Course(tuple(self._steps), sure, maybe, self._products)
+
+    def _next(self, column: int, beside: int, limit: float) -> bool:
+        """Let a column become known; False, with nothing changed, where that is too much work."""
+        walk, states = self._walk, self._states
         if not walk.reads(column, states):
-            steps.append(Step(column, None, len(states)))
-            products += len(states) * beside
-            continue
+            self._steps.append(Step(column, None, len(states)))
+            self._products += len(states) * beside
+            return True
         each = walk.classes(column)
-        products += each * len(states) * beside
-        work += each * len(states) * _TRANSITION * states.width
-        if work + products < limit:
-            work += each * _NODE * walk.changing(column, states)
-        found = None if work + products > limit else walk.step(column, states, limit / (_TRANSITION * states.width))
+        products = self._products + each * len(states) * beside
+        work = self._work + each * len(states) * _TRANSITION * states.width
+        if work + products > limit:
+            return False
+        changing = walk.changing(column, states)
+        work += each * _NODE * len(changing)
+        if work + products > limit:
+            return False
+        found = walk.step(column, states, changing, limit / (_TRANSITION * states.width))
         if found is None:
-            return len(steps)
-        states, follows = found
-        steps.append(Step(column, follows, len(states)))
-    if work + products > limit:
-        return len(steps)
-    sure = np.asarray((states.sums >= program.sure).all(axis=1), dtype=np.bool_)
-    maybe = np.asarray((states.sums >= program.maybe).all(axis=1), dtype=np.bool_)
-    return Course(tuple(steps), sure, maybe, products)
+            return False
+        self._states, follows = found
+        self._steps.append(Step(column, follows, len(self._states)))
+        self._work, self._products = work, products
+        return True
 
 
 class _Walk:
@@ -144,18 +169,20 @@ class _Walk:
             return True
         return any(self._made.reads[node] >> column & 1 for node in np.unique(states.left).tolist())
 
-    def changing(self, column: int, states: _States) -> int:
-        """How many nodes read a column."""
-        return len(self._made.below(np.unique(states.left).tolist(), 1 << column))
+    def changing(self, column: int, states: _States) -> list[int]:
+        """The nodes that read a column, children before parents."""
+        return self._made.below(np.unique(states.left).tolist(), 1 << column)
 
-    def step(self, column: int, states: _States, limit: float) -> tuple[_States, IntArray] | None:
+    def step(
+        self, column: int, states: _States, changing: Sequence[int], limit: float
+    ) -> tuple[_States, IntArray] | None:
         """The states after a column, and which follows on which; None where there are more than the limit."""
-        if column in self._program.adds:
+        if column in self._left:
             self._left.remove(column)
             self._rest()
         count = self.classes(column)
         present = np.unique(states.left)
-        images = self._made.put_in(present.tolist(), column)
+        images = self._made.put_in(changing, column)
         becomes = np.array([images.get(node) or (node,) * count for node in present.tolist()], dtype=np.int64)
         place = np.searchsorted(present, states.left)
         added = self._program.adds.get(column, np.zeros((count, len(self._program.sure)), dtype=np.int64))

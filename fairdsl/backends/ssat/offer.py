@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from math import prod
 
 from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.groups import question_of, refusal_of, subjects_of
 from fairdsl.backends.ssat.divisions import NumbersError
 from fairdsl.backends.ssat.encode.model import unsupported
 from fairdsl.backends.ssat.law import Law
 from fairdsl.ir.expr import FALSE
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
-from fairdsl.ir.population import Network, Normal
+from fairdsl.ir.population import Normal
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Quantity
-from fairdsl.metrics.subject import Subject, predicates_of, subject_of, weighed_by, without_influence
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.subject import Subject, predicates_of, weighed_by
 from fairdsl.numerics.axes import mentioned
 
 __all__ = ["offer"]
@@ -31,28 +32,13 @@ _FEW = 8
 
 def offer(problem: Problem) -> Offer | Refusal:
     """What will be done, or why not."""
-    question, population, model = problem.question, problem.population, problem.model
-    if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
-        return Refusal(why="it answers metrics of groups", other=True)
-    if population is None:
-        return Refusal(why="the question names no population", span=question.span)
-    if not isinstance(population, Network):
-        return Refusal(why="the population is rows of a table, which are counted", span=question.span)
-    if question.metric.rate.along_paths:
-        return Refusal(why="it does not treat paths of influence", span=question.span)
-    why = unsupported(model)
-    if why is not None:
-        return Refusal(why=why, span=model.span)
-    for column in question.influence:
-        attribute = problem.domain.attributes[column]
-        if None in attribute.bounds:
-            why = f"`{attribute.name}` has no end: nothing is uniform on all of it"
-            return Refusal(why=why, span=attribute.span)
-    subject = subject_of(problem)
-    subjects = [subject, without_influence(subject, question.influence)] if question.influence else [subject]
+    refusal = refusal_of(problem, unsupported)
+    if refusal is not None:
+        return refusal
+    question, subjects = question_of(problem), subjects_of(problem)
     refusals = (refusal for each in subjects if (refusal := _of_law(each, question)) is not None)
     return next(refusals, None) or Offer(
-        method="stochastic satisfiability in exact arithmetic", decides=True, fits=_fits(subject.model)
+        method="stochastic satisfiability in exact arithmetic", decides=True, fits=_fits(subjects[0].model)
     )
 
 

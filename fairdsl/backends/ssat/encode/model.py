@@ -40,8 +40,6 @@ _ZERO = Fraction(0)
 
 def unsupported(model: Model) -> str | None:
     """Why a model is not written as a formula; None where it is."""
-    if model.favourable is None:
-        return "the model has no favourable outcome"
     if not model.rational:
         return "the model has sigmoid or tanh units"
     if len(model.layers) > 1 or not model.layers[0].linear.all():

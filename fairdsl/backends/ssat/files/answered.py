@@ -26,8 +26,9 @@ from typing import Any
 
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
-from fairdsl.backends.ssat.files.quantities import digest_of, question_of, subjects_of
+from fairdsl.backends.ssat.files.quantities import digest_of
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law

@@ -18,12 +18,13 @@ from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
+from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.solved import Asked, Solved
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
-from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of, question_of, subjects_of
+from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of
 from fairdsl.backends.ssat.files.solve import Read, solve_value
 from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
 from fairdsl.backends.ssat.formulas import Formulas

@@ -15,6 +15,7 @@ from hashlib import sha256
 from math import inf
 
 from fairdsl.backends.contract import Silent
+from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
@@ -24,11 +25,9 @@ from fairdsl.backends.ssat.questions import Cells, Inquiry, learns
 from fairdsl.backends.ssat.sdimacs import sdimacs_of
 from fairdsl.backends.ssat.solvers.plain import Plain, plain
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.subject import Subject, subject_of, without_influence
 from fairdsl.replay import rows_counted
 
-__all__ = ["Asking", "Quantity", "asked_of", "digest_of", "question_of", "subjects_of"]
+__all__ = ["Asking", "Quantity", "asked_of", "digest_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +64,6 @@ class Asking:
     quantity_at: Mapping[tuple[str, Cells], int]
     open: bool
     asked: bool
-
-
-def question_of(problem: Problem) -> GroupMetric:
-    """The question; ValueError where it is not about groups."""
-    if not isinstance(problem.question, GroupMetric):
-        raise ValueError("files about groups were asked for of another question")
-    return problem.question
-
-
-def subjects_of(problem: Problem) -> tuple[Subject, ...]:
-    """The law itself and, of an influence, the law without it."""
-    own, question = subject_of(problem), question_of(problem)
-    return (own, without_influence(own, question.influence)) if question.influence else (own,)
 
 
 def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple[Asking, ...]:
