@@ -22,6 +22,7 @@ from fairdsl.semantics.populations import domain_with_label, population_named
 from fairdsl.semantics.scope import ConditionScope, attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
+from fairdsl.syntax.format_property import clause_text
 
 __all__ = ["GroupClauses", "Groups"]
 
@@ -232,7 +233,7 @@ class GroupClauses:
         details: list[tuple[str, str]] = []
         for clause in self.node.clauses:
             if isinstance(clause, _IN_WORDS):
-                word, _, rest = " ".join(clause.span.text.split()).partition(" ")
+                word, _, rest = clause_text(clause).partition(" ")
                 details.append((word, rest))
         return tuple(details)
 

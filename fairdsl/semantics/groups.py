@@ -26,6 +26,7 @@ from fairdsl.semantics.paths import Edges
 from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
 from fairdsl.source import Span
 from fairdsl.syntax import tree
+from fairdsl.syntax.format_property import clause_text
 
 __all__ = ["GroupBuilder"]
 
@@ -50,7 +51,7 @@ class _Asked:
         """The demand as written; with a ``name``, as if that alone stood there."""
         word = "require" if self.required else "measure"
         if name is None:
-            written = " ".join(self.clause.span.text.split())
+            written = clause_text(self.clause)
             return written if self.required else f"{word} {written}"
         bound = f" {self.threshold.relation.value} {self.threshold.text}" if self.threshold else ""
         return f"{word} {name}{bound}"

@@ -18,6 +18,7 @@ from fairdsl.semantics.precision import precision_of
 from fairdsl.semantics.thresholds import metric_comparison
 from fairdsl.source import Span
 from fairdsl.syntax import tree
+from fairdsl.syntax.format_property import clause_text
 
 __all__ = ["PairDemands"]
 
@@ -91,7 +92,7 @@ class PairDemands:
             under, beyond = self._under_rows(confidence), self._beyond()
             quantity = SHARES[name.text].quantity
             return Demand(
-                text=_line(clause.span),
+                text=clause_text(clause),
                 metric=name.text,
                 question=question,
                 beyond=() if under else beyond,
@@ -110,7 +111,7 @@ class PairDemands:
         confidence = clause.confidence
         sure = None if confidence is None else precision_of(None, confidence, self.reporter)
         return Demand(
-            text=_line(clause.span),
+            text=clause_text(clause),
             metric="same_decision" if alike else "score_gap",
             question=replace(question, demand=demand),
             certain=None if sure is None else sure.confidence,
@@ -136,7 +137,7 @@ class PairDemands:
         under = self._under_rows(item.within)
         beyond = self._beyond()
         return Demand(
-            text=f"measure {' '.join(item.span.text.split())}",
+            text=f"measure {clause_text(item)}",
             metric=item.metric.text,
             question=question,
             beyond=() if under else beyond,
@@ -224,8 +225,3 @@ def _asks_for_share(clause: tree.Clause) -> bool:
             return any(isinstance(item.metric, tree.Name) and item.metric.text in SHARES for item in items)
         case _:
             return False
-
-
-def _line(span: Span) -> str:
-    """The clause as written, on one line."""
-    return " ".join(span.text.split())

@@ -13,9 +13,9 @@ from fairdsl.syntax.format_expression import (
     name_text,
     wrapped,
 )
-from fairdsl.syntax.layout import Piece, Writer
+from fairdsl.syntax.layout import Piece, Writer, flat
 
-__all__ = ["format_property"]
+__all__ = ["clause_text", "format_property"]
 
 
 def format_property(writer: Writer, prop: tree.Property) -> None:
@@ -27,6 +27,14 @@ def format_property(writer: Writer, prop: tree.Property) -> None:
     for clause, (word, pieces) in zip(prop.clauses, contents, strict=True):
         writer.statement(f"  {word:<{width}}  ", pieces, clause.span.start)
     writer.line("}", prop.span.end - 1, "  ")
+
+
+def clause_text(clause: tree.Clause | tree.MeasureItem) -> str:
+    """A clause, or what is measured, on one line: the same text however it is laid out."""
+    if isinstance(clause, tree.MeasureItem):
+        return _item(clause)
+    word, pieces = _clause(clause)
+    return f"{word} {flat(pieces)}"
 
 
 def _clause(clause: tree.Clause) -> tuple[str, list[Piece]]:
