@@ -62,6 +62,25 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["file", "ledger"]
 
 
+def test_what_is_appended_is_flushed_to_the_disk_as_often_as_it_is_cheap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flush of three seconds is not repeated for a minute, whatever is written; but it is at the end."""
+    clock, flushed = [0.0], []
+
+    def flush(handle: int) -> None:
+        clock[0] += 3.0
+        flushed.append(os.fstat(handle).st_size)
+
+    monkeypatch.setattr("os.fsync", flush)
+    monkeypatch.setattr("fairdsl.source.writing.monotonic", lambda: clock[0])
+    with appended(tmp_path / "ledger", new=True) as file:
+        for _ in range(100):
+            append(file, b"line\n")
+            clock[0] += 1.0
+    assert flushed == [5, 61 * 5, 500]
+
+
 def test_what_raises_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), draft(tmp_path / "file.csv") as file:  # noqa: PT012
         file.write(b"half")

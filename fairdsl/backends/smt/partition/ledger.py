@@ -20,7 +20,7 @@ from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from sys import intern
-from typing import Any, BinaryIO
+from typing import Any
 
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
@@ -34,7 +34,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.private_folder import is_private
 from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import opened
-from fairdsl.source.writing import append, appended
+from fairdsl.source.writing import Appended, append, appended
 
 __all__ = ["SCHEMA", "Broken", "Earlier", "Ledger", "fingerprint"]
 
@@ -79,7 +79,7 @@ class Ledger:
     #: The digest of what stood in the file.
     sha256: str = ""
     _violated: dict[str, int] = field(default_factory=dict)
-    _file: BinaryIO | None = None
+    _file: Appended | None = None
 
     @classmethod
     def open(cls, request: Partition, problem: Problem, seed: int, cut: tuple[int, ...], total: int | None) -> Ledger:
@@ -287,7 +287,7 @@ def _value(attribute: Attribute, value: object) -> Fraction:
     return read_number(str(value))
 
 
-def _lock(file: BinaryIO) -> None:
+def _lock(file: Appended) -> None:
     """Keep other runs from writing into the file, where the system can; OSError if one does already."""
     try:
         import fcntl
