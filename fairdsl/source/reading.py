@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-__all__ = ["LARGEST", "NamedPath", "content_of", "named_in", "opened", "reading", "root_of"]
+__all__ = ["LARGEST", "NamedPath", "content_of", "largest", "named_in", "opened", "reading", "root_of"]
 
 #: Bytes that a file may have where nothing else is said.
 LARGEST = 1 << 30
@@ -66,6 +66,11 @@ def reading(*, root: str | os.PathLike[str] | None = None, largest: int | None =
         _RULES.reset(token)
 
 
+def largest() -> int:
+    """Bytes that a file may have here, and what is packed in it once it is unpacked."""
+    return _RULES.get().largest
+
+
 def named_in(file: str, written: str) -> NamedPath:
     """The path ``written`` in ``file``, which counts from its folder and may not leave the root of ``file``."""
     path = os.path.normpath(os.path.join(os.path.dirname(file), written))
@@ -84,13 +89,13 @@ def root_of(file: str) -> str:
 
 def content_of(path: str | Path) -> bytes:
     """The content of a file."""
-    largest = _RULES.get().largest
+    most = largest()
     with opened(path) as file:
         parts = [file.read(os.fstat(file.fileno()).st_size + 1)]
-        while parts[-1] and sum(map(len, parts)) <= largest:  # of files as in /proc nobody knows the size before
+        while parts[-1] and sum(map(len, parts)) <= most:  # of files as in /proc nobody knows the size before
             parts.append(file.read(_PART))
     content = b"".join(parts) if any(parts[1:]) else parts[0]
-    if len(content) > largest:
+    if len(content) > most:
         raise _too_large(path, "more")
     return content
 
@@ -103,7 +108,7 @@ def opened(path: str | Path) -> BufferedReader:
         _check_kind(path, found.st_mode)
         if isinstance(path, NamedPath):
             _check_root(path, _real_path(descriptor, path))
-        if found.st_size > _RULES.get().largest:
+        if found.st_size > largest():
             raise _too_large(path, f"{found.st_size:,}")
         return os.fdopen(descriptor, "rb")
     except BaseException:
@@ -144,8 +149,7 @@ def _check_root(path: NamedPath, real: str) -> None:
 
 
 def _too_large(path: str | Path, size: str) -> OSError:
-    largest = _RULES.get().largest
-    reason = f"it has {size} bytes, and at most {largest:,} are read; `--largest-file BYTES` allows more"
+    reason = f"it has {size} bytes, and at most {largest():,} are read; `--largest-file BYTES` allows more"
     return OSError(errno.EFBIG, reason, str(path))
 
 

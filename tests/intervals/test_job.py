@@ -22,6 +22,7 @@ from fairdsl.backends.intervals.task import Task
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.source.reading import reading
 from tests.builders import ASKED, BOOLEAN, category, domain, integer, layer, model, problem, real, score
 from tests.intervals.bisection import plane
 
@@ -158,6 +159,36 @@ def test_content_exchanged_with_care_is_noticed(tmp_path: Path) -> None:
         read_job(path)
     assert codes(caught) == ["E0609"]
     assert other.sha256 != header["sha256"]
+
+
+def packed(path: Path, arrays: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"schema": JOB.schema, "sha256": "0"}))
+        for name, content in arrays.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_few_bytes_that_would_become_many(tmp_path: Path) -> None:
+    """What is unpacked is bounded as files are, and every array by the bytes that it really has."""
+    written = io.BytesIO()
+    np.save(written, np.zeros(1 << 21, dtype=np.uint8))
+    bomb = packed(tmp_path / "bomb.job", {f"{number}.npy": written.getvalue() for number in range(4)})
+    assert bomb.stat().st_size < 1 << 16
+    with reading(largest=1 << 22), pytest.raises(DiagnosticError, match=r"unpacked it has 8,389,\d+ bytes") as caught:
+        read_job(bomb)
+    assert codes(caught) == ["E0609"]
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000,)", "(0,)", "(-1, -21)", "(21, 1)", "(True, 22)"])
+def test_an_array_that_claims_other_values_than_it_has(tmp_path: Path, shape: str) -> None:
+    """It is refused before there is room for them: a petabyte would end in another error."""
+    written = io.BytesIO()
+    np.save(written, np.arange(22, dtype=np.uint8))
+    claims = written.getvalue().replace(b"(22,)" + b" " * (len(shape) - 5), shape.encode().ljust(5), 1)
+    with pytest.raises(DiagnosticError) as caught:
+        read_job(packed(tmp_path / "a.job", {"x.npy": claims}))
+    assert codes(caught) == ["E0609"]
 
 
 def test_a_part_that_is_missing(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,15 @@ from numpy.typing import NDArray
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.intervals import errors
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
-from fairdsl.source.reading import content_of, opened
+from fairdsl.source.reading import content_of, largest, opened
 
 __all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
 _HEADER = "header.json"
+#: Bytes of a header, at most: its values are names and numbers, and what is large is an array.
+_LONGEST_HEADER = 1 << 26
 #: A zip file's first bytes, as far as ours begin.
 _BEGINNING = b"PK\x03\x04"
 #: Zip files carry a time; the same content gives the same bytes.
@@ -100,7 +103,7 @@ def claims(path: Path) -> tuple[str, str]:
     """The schema and sha256 that a file claims; empty where it claims none. Nothing is verified."""
     try:
         with opened(path) as file, zipfile.ZipFile(file) as archive:
-            header = json.loads(archive.read(_HEADER))
+            header = _read_header(archive)
         return str(header["schema"]), str(header["sha256"])
     except Exception:  # what libraries raise for broken archives has no common kind
         return "", ""
@@ -110,7 +113,8 @@ def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
     """The header, once it is clear that the file is of the kind and of a version that is known."""
     if _HEADER not in archive.namelist():
         raise DiagnosticError(_not_of(kind, path, f"it is an archive without `{_HEADER}`"))
-    header = json.loads(archive.read(_HEADER))
+    _check_size(archive, path)
+    header = _read_header(archive)
     schema = str(header.get("schema")) if isinstance(header, dict) else "nothing"
     name, _, version = kind.schema.partition("/")
     found, _, other = schema.partition("/")
@@ -121,13 +125,40 @@ def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
     return dict(header)
 
 
+def _check_size(archive: zipfile.ZipFile, path: Path) -> None:
+    """DiagnosticError where a few bytes would become more than are read: no member yields more than it claims here."""
+    claimed = sum(member.file_size for member in archive.infolist())
+    if claimed > largest():
+        limit = f"at most {largest():,} are read; `--largest-file BYTES` allows more"
+        raise DiagnosticError(errors.damaged(str(path), f"unpacked it has {claimed:,} bytes, and {limit}"))
+
+
+def _read_header(archive: zipfile.ZipFile) -> Any:
+    if archive.getinfo(_HEADER).file_size > _LONGEST_HEADER:
+        raise ValueError("a header without end")
+    return json.loads(archive.read(_HEADER))
+
+
 def _arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[np.generic]]:
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for name in archive.namelist():
-        if name != _HEADER:
-            member = io.BytesIO(archive.read(name))
-            arrays[name.removesuffix(".npy")] = np.lib.format.read_array(member, allow_pickle=False)
-    return arrays
+    return {
+        member.filename.removesuffix(".npy"): _array(archive, member)
+        for member in archive.infolist()
+        if member.filename != _HEADER
+    }
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[np.generic]:
+    """The array; ValueError where it claims more or fewer values than the member has, before there is room for them."""
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, values = read(file)
+        claimed = file.tell() + prod(shape) * values.itemsize
+    if claimed != member.file_size or min(shape, default=0) < 0:
+        raise ValueError("another number of values than its header claims")
+    with archive.open(member) as file:
+        found: NDArray[np.generic] = np.lib.format.read_array(file, allow_pickle=False)
+    return found
 
 
 def _sha256(header: Mapping[str, Any], arrays: Arrays) -> str:
