@@ -134,7 +134,7 @@ class Kind(ABC):
 class Partitions(Kind):
     """Verdicts on partitions, line by line in a ledger."""
 
-    words = ("check", "spec.fair", "--json", "--timeout", "120", "--partition", "10")
+    words = ("check", "spec.fair", "--json", "--timeout", "120", "--partition", "40")
     words += ("--set", "partition.ledger=ledger.jsonl", "--set", "partition.keep_going=yes")
 
     def prepare(self, folder: Path) -> None:
@@ -203,7 +203,7 @@ class Jobs(Kind):
 class Search(Kind):
     """A table of pairs, in the place of an earlier one."""
 
-    words = ("search", "spec.fair", "--count", "20000", "--seed", "1", "--timeout", "300", "--json", "-o", "pairs.csv")
+    words = ("search", "spec.fair", "--count", "5000", "--seed", "1", "--timeout", "300", "--json", "-o", "pairs.csv")
 
     def prepare(self, folder: Path) -> None:
         (folder / "spec.fair").write_text(_SPEC.replace("REQUIRED", "same decision"))

@@ -23,7 +23,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_a_killed_run_is_gone_on_with(script: Any) -> None:
     kind = script.Partitions()
-    kind.words = tuple("60" if word == "10" else word for word in kind.words)
+    kind.words = tuple("60" if word == "40" else word for word in kind.words)
     whole = script.unbroken(kind)
     assert whole.changes >= 2
     script.killed(kind, whole, random.Random(1), 1)
