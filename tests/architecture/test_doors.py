@@ -55,7 +55,7 @@ FUNCTIONS = {("os", "replace"), ("os", "rename"), ("os", "fdopen"), ("np", "save
 FUNCTIONS |= {("np", "fromfile"), ("np", "loadtxt"), ("onnx", "load"), ("onnx", "save"), ("tempfile", "mkstemp")}
 FUNCTIONS |= {("tempfile", "mkdtemp"), ("tempfile", "NamedTemporaryFile"), ("zipfile", "ZipFile"), ("os", "open")}
 #: Methods and attributes of these are called as files are opened, and open none; and what is given is bytes.
-OTHERS = {"Ledger", "formatter", "self", "_PROCESS", "copy", "zipfile"}
+OTHERS = {"Ledger", "archive", "formatter", "self", "_PROCESS", "copy", "zipfile"}
 
 
 def opening(nodes: Iterable[ast.AST]) -> Iterator[str]:
