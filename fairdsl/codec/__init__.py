@@ -6,14 +6,15 @@ How a field is written follows from its type (docs/architecture.md, "One codec")
 rest.
 """
 
-from fairdsl.codec.annotations import INLINE, KEYED, Ends, Exact, Lower, Upper
+from fairdsl.codec.annotations import FILLED, INLINE, KEYED, Ends, Exact, Lower, Upper
 from fairdsl.codec.comments import comments_of
 from fairdsl.codec.document import Document, decode, encode, from_plain, plain, schema
 from fairdsl.codec.mistakes import MisfitError, Place
 from fairdsl.codec.numbers import Towards
-from fairdsl.codec.text import located, source_of
+from fairdsl.codec.text import located, source_of, standing_at
 
 __all__ = [
+    "FILLED",
     "INLINE",
     "KEYED",
     "Document",
@@ -32,4 +33,5 @@ __all__ = [
     "plain",
     "schema",
     "source_of",
+    "standing_at",
 ]

@@ -32,7 +32,7 @@ from fairdsl.codec.scalars import (
 )
 from fairdsl.source import Span
 
-__all__ = ["INLINE", "KEYED", "Ends", "Exact", "Lower", "Marker", "Upper", "form_of"]
+__all__ = ["FILLED", "INLINE", "KEYED", "Ends", "Exact", "Lower", "Marker", "Upper", "form_of"]
 
 
 class Marker(Enum):
@@ -44,11 +44,13 @@ class Marker(Enum):
     KEYED = "keyed"
     #: An exact number is text, ``3/10``, or a whole number; one with a point, which programs round, is refused.
     EXACT = "exact"
+    #: A list has one item at least.
+    FILLED = "filled"
     #: A pair of exact numbers is written as the ``low`` and ``high`` of an interval, rounded outward.
     ENDS = "ends"
 
 
-INLINE, KEYED = Marker.INLINE, Marker.KEYED
+INLINE, KEYED, FILLED = Marker.INLINE, Marker.KEYED, Marker.FILLED
 #: Exact numbers that are never rounded: whole, or texts such as ``3/10``.
 Exact = Annotated[Fraction, Marker.EXACT]
 #: Exact numbers that are bounds: what documents have for them is rounded down, or up.
@@ -107,6 +109,9 @@ def _marked(kind: Any, marks: Sequence[Any]) -> Form:
     if Marker.EXACT in marks:
         return ExactForm()
     form = form_of(kind)
+    if FILLED in marks:
+        assert isinstance(form, ListForm)
+        return form.filled()
     if KEYED not in marks:
         return form
     pair = typing.get_args(kind)[0]

@@ -30,9 +30,13 @@ class ListForm(Form):
 
     kinds = frozenset({"array"})
 
-    def __init__(self, item: Form, make: Callable[[list[Any]], Any] = tuple) -> None:
-        """Lists of ``item``."""
-        self._item, self._make = item, make
+    def __init__(self, item: Form, make: Callable[[list[Any]], Any] = tuple, *, filled: bool = False) -> None:
+        """Lists of ``item``; ``filled``: of one at least."""
+        self._item, self._make, self._filled = item, make, filled
+
+    def filled(self) -> ListForm:
+        """The form of lists that are not empty."""
+        return ListForm(self._item, self._make, filled=True)
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, tuple | list | set | frozenset)
@@ -42,10 +46,13 @@ class ListForm(Form):
 
     def decode(self, plain: Any, place: Place) -> Any:
         items = _list(plain, place)
+        if self._filled and not items:
+            raise place.misfit("is empty")
         return self._make([self._item.decode(item, place.at(number)) for number, item in enumerate(items)])
 
     def schema(self, schemas: Schemas) -> JsonObject:
-        return {"type": "array", "items": self._item.schema(schemas)}
+        written = {"type": "array", "items": self._item.schema(schemas)}
+        return written | {"minItems": 1} if self._filled else written
 
 
 class TupleForm(Form):

@@ -28,6 +28,10 @@ class Place:
         """The mistake that what stands here ``is not a list``, ``is missing``."""
         return MisfitError(self, what)
 
+    def unread(self, what: str) -> MisfitError:
+        """The mistake that the key itself does not belong here."""
+        return MisfitError(self, what, of_key=True)
+
     def __str__(self) -> str:
         """``properties[0].demands[2].value``; keys that are not words in quotes."""
         text = ""
@@ -55,11 +59,12 @@ class MisfitError(ValueError):
     """What stands at ``place`` of a document is not what belongs there: it ``what`` (``is not a list``).
 
     ``span`` is where it stands in the text, None where there is no text, and where the text as a whole is meant.
+    ``of_key``: the key is the mistake, and not its value.
     """
 
-    def __init__(self, place: Place, what: str, span: Span | None = None) -> None:
+    def __init__(self, place: Place, what: str, span: Span | None = None, *, of_key: bool = False) -> None:
         super().__init__(place, what, span)
-        self.place, self.what, self.span = place, what, span
+        self.place, self.what, self.span, self.of_key = place, what, span, of_key
 
     @property
     def position(self) -> Position | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from keyword import iskeyword
 from typing import Any
 
 from fairdsl.codec.form import Form, JsonObject, Schemas
@@ -43,8 +44,9 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Field and key."""
-        return self.field.name
+        """The key: the field's name; ``if_`` is the field of the key ``if``, which Python takes for itself."""
+        bare = self.field.name.removesuffix("_")
+        return bare if iskeyword(bare) else self.field.name
 
     @property
     def exactly(self) -> str:
@@ -136,7 +138,7 @@ class ObjectForm(Form):
     def encode(self, value: Any) -> JsonObject:
         written: JsonObject = {KIND: tag_of(self.kind)} if self.tagged else {}
         for member in self._members:
-            one = getattr(value, member.name)
+            one = getattr(value, member.field.name)
             if not member.left_out(one):
                 written |= member.encode(one)
         return written | self._of_derived(value)
@@ -155,9 +157,11 @@ class ObjectForm(Form):
             raise place.misfit("is not an object")
         for key in plain:
             if key not in self.keys:
-                raise place.at(key).misfit(f"is not a key that is read here; {self._instead(key)}")
+                raise place.at(key).unread(f"is not a key that is read here; {self._instead(key)}")
         found = {
-            member.name: member.decode(plain, place) for member in self._members if self._is_there(member, plain, place)
+            member.field.name: member.decode(plain, place)
+            for member in self._members
+            if self._is_there(member, plain, place)
         }
         try:
             value = self.kind(**found)
@@ -169,7 +173,8 @@ class ObjectForm(Form):
     def _instead(self, key: str) -> str:
         """The key that was meant, as far as that can be told; else those that there are."""
         called: Mapping[str, str] = getattr(self.kind, "CALLED_ELSEWHERE", {})
-        near = [called[key.casefold()]] if key.casefold() in called else get_close_matches(key, self.keys, 1)
+        meant = called.get(key.casefold())
+        near = [meant] if meant in self.keys else get_close_matches(key, self.keys, 1)
         listed = ", ".join(f"`{one}`" for one in self.keys[:_LISTED])
         more = ", ..." if len(self.keys) > _LISTED else ""
         return f"did you mean `{near[0]}`?" if near else f"there are {listed}{more}" if listed else "there is none"
@@ -209,7 +214,7 @@ class ObjectForm(Form):
                 keys |= inner["properties"]
                 required += inner.get("required", []) if member.required else []
                 continue
-            keys |= member.schema(schemas, comments.get(member.name))
+            keys |= member.schema(schemas, comments.get(member.field.name))
             required += [member.name] if member.required else []
         for one in self._derived:
             numbers: JsonObject = {"type": ["number", "null"]}

@@ -6,6 +6,7 @@ The standard library reads, which is fast; only where something is wrong the tex
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -14,7 +15,7 @@ from fairdsl.codec.mistakes import DEEPEST, MisfitError, Place
 from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedValue, read_placed
 from fairdsl.source import SourceFile, Span
 
-__all__ = ["located", "plain_of", "source_of", "text_of"]
+__all__ = ["located", "plain_of", "source_of", "standing_at", "text_of"]
 
 
 def text_of(plain: Any) -> str:
@@ -52,7 +53,10 @@ def located(misfit: MisfitError, file: SourceFile) -> MisfitError:
         value = read_placed(file, DEEPEST)
     except NotReadError as error:
         return MisfitError(misfit.place, misfit.what, error.span)
-    return MisfitError(misfit.place, misfit.what, _found(value, misfit.place.steps))
+    *owner, last = misfit.place.steps or (None,)
+    if misfit.of_key and isinstance(within := standing_at(value, owner), PlacedObject):
+        return MisfitError(misfit.place, misfit.what, next(key.span for key, _ in within.entries if key.value == last))
+    return MisfitError(misfit.place, misfit.what, standing_at(value, misfit.place.steps).span)
 
 
 class _TwiceError(Exception):
@@ -90,7 +94,7 @@ def _unread(file: SourceFile, error: Exception) -> MisfitError:
             twice = None
         return twice or Place().misfit("has an object with a key that is given twice")
     if isinstance(error, RecursionError):
-        return Place().misfit("nests too deep")
+        return MisfitError(Place(), "nests too deep", Span(file, 0, 1))
     if "not JSON" in str(error):
         return Place().misfit(f"is not JSON: {str(error).partition(' ')[0]} is not a number of it")
     # Python reads no whole number of thousands of digits, and what fairdsl writes has none.
@@ -114,15 +118,17 @@ def _given_twice(value: PlacedValue, place: Place) -> MisfitError | None:
     return None
 
 
-def _found(value: PlacedValue, steps: tuple[str | int, ...]) -> Span:
-    """Where the value of a path stands; of a member that is missing, where the object does."""
-    if not steps:
-        return value.span
-    match value, steps[0]:
-        case PlacedObject(entries=entries), str(key):
-            inner = next((entry for name, entry in entries if name.value == key), None)
-        case PlacedList(items=items), int(number) if number < len(items):
-            inner = items[number]
-        case _:
-            inner = None
-    return value.span if inner is None else _found(inner, steps[1:])
+def standing_at(value: PlacedValue, steps: Sequence[str | int | None]) -> PlacedValue:
+    """What stands at the end of a path; where a member is missing, what it is missing in."""
+    for step in steps:
+        match value, step:
+            case PlacedObject(entries=entries), str(key):
+                inner = next((entry for name, entry in entries if name.value == key), None)
+            case PlacedList(items=items), int(number) if number < len(items):
+                inner = items[number]
+            case _:
+                inner = None
+        if inner is None:
+            return value
+        value = inner
+    return value

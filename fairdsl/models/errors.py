@@ -252,18 +252,15 @@ def cannot_run(path: str, reason: str, span: Span | None = None) -> Diagnostic:
     )
 
 
-def rules_document(
-    path: str, reason: str, place: Span | None, named: Span | None, remedy: str | None = None
-) -> Diagnostic:
-    """E0515: the JSON document is none of rules; ``place`` is where, ``named`` where the spec names the file."""
+def rules_document(path: str, reason: str, place: Span | None, named: Span | None) -> Diagnostic:
+    """E0515: the JSON document is not one of rules; ``place`` is where, ``named`` where the spec names the file."""
     return Diagnostic(
         code="E0515",
         title=f"`{short_path(path)}` does not describe a list of rules",
-        primary=_at(place, reason),
-        secondary=(Label(named, "read as rules"),) if named is not None else (),
+        primary=_at(place or named, reason),
+        secondary=(Label(named, "read as rules"),) if place is not None and named is not None else (),
         why="a rule that is missing, misread or passed over decides about somebody",
-        help=remedy
-        or 'write `{"rules": [{"if": "age < 18", "then": "reject"}], "otherwise": "grant"}`, or a `dnf` or `cnf` '
+        help='write `{"rules": [{"if": "age < 18", "then": "reject"}], "otherwise": "grant"}`, or a `dnf` or `cnf` '
         'with `"then"` and `"otherwise"`',
     )
 

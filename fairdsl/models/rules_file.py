@@ -19,31 +19,75 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, ClassVar
 
-from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedText, PlacedValue, read_placed
-from fairdsl.diagnostics import DiagnosticError, nearest
+from fairdsl.codec import FILLED, MisfitError, Place, decode, located, source_of, standing_at
+from fairdsl.codec.placed import PlacedText, PlacedValue, read_placed
+from fairdsl.codec.text import plain_of
+from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.declaration import FileSource
 from fairdsl.models import errors
 from fairdsl.models.pinned import check_pinned
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.reading import content_of
 
-__all__ = ["DocumentRule", "RulesDocument", "holds_rules", "read_rules"]
+__all__ = ["FORMS", "DocumentRule", "RulesDocument", "holds_rules", "read_rules"]
 
-_FORMS = ("rules", "dnf", "cnf")
-#: What other programs call the same things.
-_FOREIGN = {
-    "else": "otherwise",
-    "default": "otherwise",
-    "when": "if",
-    "condition": "if",
-    "outcome": "then",
-    "decision": "then",
-    "class": "then",
-    "list": "rules",
-    "clauses": "cnf",
-    "terms": "dnf",
-}
+
+class _Keys:
+    """What other programs call the same keys."""
+
+    __slots__ = ()
+
+    CALLED_ELSEWHERE: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "else": "otherwise",
+            "default": "otherwise",
+            "when": "if",
+            "condition": "if",
+            "outcome": "then",
+            "decision": "then",
+            "class": "then",
+            "list": "rules",
+            "clauses": "cnf",
+            "terms": "dnf",
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule(_Keys):
+    if_: str
+    then: str
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleList(_Keys):
+    rules: Annotated[tuple[_Rule, ...], FILLED]
+    otherwise: str
+
+
+_Groups = Annotated[tuple[Annotated[tuple[str, ...], FILLED], ...], FILLED]
+
+
+@dataclass(frozen=True, slots=True)
+class _Dnf(_Keys):
+    dnf: _Groups
+    then: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Cnf(_Keys):
+    cnf: _Groups
+    then: str
+    otherwise: str
+
+
+_Written = _RuleList | _Dnf | _Cnf
+#: What a document is, by the key that says so.
+FORMS: Mapping[str, type[_Written]] = MappingProxyType({"rules": _RuleList, "dnf": _Dnf, "cnf": _Cnf})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +114,6 @@ class RulesDocument:
     span: Span
 
 
-class _DocumentError(Exception):
-    """What is wrong with a place of the document, and what to write where that is more than the usual form."""
-
-    def __init__(self, reason: str, span: Span, remedy: str | None = None) -> None:
-        super().__init__(reason)
-        self.span = span
-        self.remedy = remedy
-
-
 def holds_rules(source: FileSource, path: str) -> bool:
     """Whether a file is a document of rules: the spec says so, or it ends in ``.json`` and has the keys of one.
 
@@ -90,7 +125,7 @@ def holds_rules(source: FileSource, path: str) -> bool:
         document = json.loads(content_of(path), parse_int=str)
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(document, dict) and any(form in document for form in _FORMS)
+    return isinstance(document, dict) and any(form in document for form in FORMS)
 
 
 def read_rules(source: FileSource, path: str) -> RulesDocument:
@@ -102,81 +137,47 @@ def read_rules(source: FileSource, path: str) -> RulesDocument:
     digest = sha256(content).hexdigest()
     check_pinned(source, path, digest, replaced=path != source.path)
     try:
-        file = SourceFile(path, content.decode("utf-8-sig"), digest)
-    except UnicodeDecodeError as problem:
-        raise DiagnosticError(errors.rules_document(path, "it is not UTF-8 text", source.span, None)) from problem
-    try:
-        return _document(read_placed(file), digest)
-    except NotReadError as problem:
-        raise DiagnosticError(errors.rules_document(path, str(problem), problem.span, source.span)) from problem
-    except _DocumentError as problem:
-        found = errors.rules_document(path, str(problem), problem.span, source.span, problem.remedy)
-        raise DiagnosticError(found) from problem
+        file = source_of(content, path)
+        return _document(decode(_form(file), file), read_placed(file), digest)
+    except MisfitError as misfit:
+        raise DiagnosticError(errors.rules_document(path, misfit.said, misfit.span, source.span)) from misfit
 
 
-def _document(value: PlacedValue, digest: str) -> RulesDocument:
-    if not isinstance(value, PlacedObject):
-        raise _DocumentError("it is not an object `{...}`", value.span)
-    forms = [key for key, _ in value.entries if key.value in _FORMS]
-    if not forms:
-        raise _DocumentError("it has none of `rules`, `dnf` and `cnf`", value.span)
-    if forms[-1].value != forms[0].value:
-        raise _DocumentError(f"`{forms[0].value}` and `{forms[-1].value}` cannot both decide", forms[-1].span)
-    form = forms[0].value
-    keys = ("rules", "otherwise") if form == "rules" else (form, "then", "otherwise")
-    entries = _entries(value, keys)
-    if form == "rules":
-        rules = tuple(_rule(item) for item in _filled(entries["rules"], "a list of rules").items)
-    else:
-        groups = tuple(_group(item) for item in _filled(entries[form], "a list of lists of conditions").items)
-        outcome = _text(entries["then"], "an outcome")
-        rules = (DocumentRule(groups, form == "dnf", outcome, entries[form].span),)
-    return RulesDocument(rules, _text(entries["otherwise"], "an outcome"), digest, value.span)
+def _form(file: SourceFile) -> type[_Written]:
+    """Of which form the document is; MisfitError for none, and for two."""
+    document = plain_of(file)
+    found = [form for form in document if form in FORMS] if isinstance(document, dict) else []
+    if not found:
+        raise located(Place().misfit("has none of the keys `rules`, `dnf` and `cnf`"), file)
+    if len(found) > 1:
+        raise located(Place((found[1],)).unread(f"cannot decide beside `{found[0]}`"), file)
+    return FORMS[found[0]]
 
 
-def _rule(value: PlacedValue) -> DocumentRule:
-    if not isinstance(value, PlacedObject):
-        raise _DocumentError("a rule is an object with `if` and `then`", value.span)
-    entries = _entries(value, ("if", "then"))
-    condition, outcome = _text(entries["if"], "a condition"), _text(entries["then"], "an outcome")
-    return DocumentRule(((condition,),), True, outcome, value.span)
+def _document(written: _Written, placed: PlacedValue, digest: str) -> RulesDocument:
+    """The same rules, every text with its place."""
 
+    def text(*steps: str | int) -> PlacedText:
+        found = standing_at(placed, steps)
+        assert isinstance(found, PlacedText), "it was decoded as text"
+        return found
 
-def _group(value: PlacedValue) -> tuple[PlacedText, ...]:
-    return tuple(_text(item, "a condition") for item in _filled(value, "a list of conditions").items)
-
-
-def _filled(value: PlacedValue, what: str) -> PlacedList:
-    if not isinstance(value, PlacedList):
-        raise _DocumentError(f"here belongs {what}", value.span)
-    if not value.items:
-        raise _DocumentError(f"here belongs {what}, and it is empty", value.span)
-    return value
-
-
-def _text(value: PlacedValue, what: str) -> PlacedText:
-    if not isinstance(value, PlacedText):
-        raise _DocumentError(f"{what} is a text in quotes", value.span)
-    return value
-
-
-def _entries(value: PlacedObject, keys: tuple[str, ...]) -> Mapping[str, PlacedValue]:
-    """The values by key: each of the keys once, and no other."""
-    found: dict[str, PlacedValue] = {}
-    for key, entry in value.entries:
-        if key.value not in keys:
-            raise _DocumentError(f"nothing reads the key `{key.value}`", key.span, _instead(key.value, keys))
-        if key.value in found:
-            raise _DocumentError(f"`{key.value}` is given twice", key.span)
-        found[key.value] = entry
-    missing = next((key for key in keys if key not in found), None)
-    if missing is not None:
-        raise _DocumentError(f"`{missing}` is missing", value.span)
-    return found
-
-
-def _instead(unknown: str, keys: tuple[str, ...]) -> str:
-    guess = _FOREIGN.get(unknown.casefold())
-    guess = guess if guess in keys else nearest(unknown, keys)
-    listed = ", ".join(f"`{key}`" for key in keys)
-    return f"did you mean `{guess}`? keys that are read here: {listed}" if guess else f"keys that are read: {listed}"
+    match written:
+        case _RuleList(rules=rules):
+            found = [
+                DocumentRule(
+                    groups=((text("rules", number, "if"),),),
+                    some_group=True,
+                    outcome=text("rules", number, "then"),
+                    span=standing_at(placed, ("rules", number)).span,
+                )
+                for number in range(len(rules))
+            ]
+        case _Dnf(dnf=groups) | _Cnf(cnf=groups):
+            form = "dnf" if isinstance(written, _Dnf) else "cnf"
+            conditions = tuple(
+                tuple(text(form, number, place) for place in range(len(group))) for number, group in enumerate(groups)
+            )
+            span = standing_at(placed, (form,)).span
+            found = [DocumentRule(groups=conditions, some_group=form == "dnf", outcome=text("then"), span=span)]
+    return RulesDocument(tuple(found), text("otherwise"), digest, placed.span)

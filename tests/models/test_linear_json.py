@@ -116,7 +116,7 @@ def test_a_key_that_nothing_reads_is_refused(key: str, advice: str, tmp_path: Pa
     assert problem.code == "E0510"
     assert problem.primary is not None
     assert problem.primary.text.startswith(f"`{key}` is not a key that is read here; {advice}")
-    assert (problem.primary.span.file.path, problem.primary.span.text) == (path, "5")
+    assert (problem.primary.span.file.path, problem.primary.span.text) == (path, f'"{key}"')
     assert [label.text for label in problem.secondary] == ["read as a linear model"]
 
 

@@ -70,31 +70,43 @@ def test_a_normal_form(form: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("document", "says", "place"),
     [
-        ("no json", "it is not JSON: expecting value", "n"),
-        ('{"rules": [}', "it is not JSON", "}"),
-        ("", "it is not JSON", ""),
-        ("[]", "not an object", "[]"),
-        ("{}", "none of `rules`, `dnf` and `cnf`", "{}"),
-        ('{"rules": [], "otherwise": "no"}', "empty", "[]"),
-        ('{"rules": {}, "otherwise": "no"}', "a list of rules", "{}"),
-        ('{"rules": ["a > 3"], "otherwise": "no"}', "an object with `if` and `then`", '"a > 3"'),
-        ('{"rules": [{"if": "a"}], "otherwise": "no"}', "`then` is missing", '{"if": "a"}'),
-        ('{"rules": [{"then": "a"}], "otherwise": "no"}', "`if` is missing", '{"then": "a"}'),
-        ('{"rules": [{"if": ["a"], "then": "b"}], "otherwise": "no"}', "a condition is a text", '["a"]'),
-        ('{"rules": [{"if": "a", "then": 1}], "otherwise": "no"}', "an outcome is a text", "1"),
+        ("no json", "the document is not JSON: expecting value", "n"),
+        ('{"rules": [}', "is not JSON", "}"),
+        ("", "is not JSON", ""),
+        ("[]", "the document has none of the keys", "[]"),
+        ("{}", "the document has none of the keys `rules`, `dnf` and `cnf`", "{}"),
+        ('{"rules": [], "otherwise": "no"}', "`rules` is empty", "[]"),
+        ('{"rules": {}, "otherwise": "no"}', "`rules` is not a list", "{}"),
+        ('{"rules": ["a > 3"], "otherwise": "no"}', "`rules[0]` is not an object", '"a > 3"'),
+        ('{"rules": [{"if": "a"}], "otherwise": "no"}', "`rules[0].then` is missing", '{"if": "a"}'),
+        ('{"rules": [{"then": "a"}], "otherwise": "no"}', "`rules[0].if` is missing", '{"then": "a"}'),
+        ('{"rules": [{"if": ["a"], "then": "b"}], "otherwise": "no"}', "`rules[0].if` is not text", '["a"]'),
+        ('{"rules": [{"if": "a", "then": 1}], "otherwise": "no"}', "`rules[0].then` is not text", "1"),
         ('{"rules": [{"if": "a", "then": "b"}]}', "`otherwise` is missing", None),
-        ('{"rules": [{"if": "a", "then": "b"}], "otherwise": null}', "an outcome is a text", "null"),
-        ('{"rules": [{"if": "a", "then": "b", "if": "c"}], "otherwise": "d"}', "`if` is given twice", '"if"'),
-        ('{"rules": [{"if": "a", "then": "b", "p": 0.5}], "otherwise": "d"}', "nothing reads the key `p`", '"p"'),
-        ('{"rules": [{"if": "a", "then": "b"}], "then": "d", "otherwise": "d"}', "the key `then`", '"then"'),
+        ('{"rules": [{"if": "a", "then": "b"}], "otherwise": null}', "`otherwise` is not text", "null"),
+        ('{"rules": [{"if": "a", "then": "b", "if": "c"}], "otherwise": "d"}', "`rules[0].if` is given twice", '"if"'),
+        (
+            '{"rules": [{"if": "a", "then": "b", "p": 0.5}], "otherwise": "d"}',
+            "`rules[0].p` is not a key that is read",
+            '"p"',
+        ),
+        (
+            '{"rules": [{"if": "a", "then": "b"}], "then": "d", "otherwise": "d"}',
+            "`then` is not a key",
+            '"then"',
+        ),
         ('{"dnf": [["a"]], "otherwise": "d"}', "`then` is missing", None),
-        ('{"dnf": [["a"]], "cnf": [["a"]], "then": "x", "otherwise": "d"}', "cannot both decide", '"cnf"'),
-        ('{"dnf": ["a"], "then": "x", "otherwise": "d"}', "a list of conditions", '"a"'),
-        ('{"cnf": [["a"], []], "then": "x", "otherwise": "d"}', "it is empty", "[]"),
-        ('{"cnf": [["a", 3]], "then": "x", "otherwise": "d"}', "a condition is a text", "3"),
-        ('{"cnf": [["\\ud800"]], "then": "x", "otherwise": "d"}', "half a surrogate pair", "\\ud800"),
-        ("[" * 30 + "]" * 30, "nest too deep", "["),
-        ("[" * 9000 + "]" * 9000, "nest too deep", "["),
+        (
+            '{"dnf": [["a"]], "cnf": [["a"]], "then": "x", "otherwise": "d"}',
+            "cannot decide beside `dnf`",
+            '"cnf"',
+        ),
+        ('{"dnf": ["a"], "then": "x", "otherwise": "d"}', "`dnf[0]` is not a list", '"a"'),
+        ('{"cnf": [["a"], []], "then": "x", "otherwise": "d"}', "`cnf[1]` is empty", "[]"),
+        ('{"cnf": [["a", 3]], "then": "x", "otherwise": "d"}', "`cnf[0][1]` is not text", "3"),
+        ('{"cnf": [["\\ud800"]], "then": "x", "otherwise": "d"}', "`cnf[0][0]` has half a surrogate pair", "\\ud800"),
+        ("[" * 30 + "]" * 30, "has none of the keys", "[" * 30 + "]" * 30),
+        ("[" * 9000 + "]" * 9000, "nests too deep", "["),
     ],
 )
 def test_what_is_refused_is_shown_in_the_document(document: str, says: str, place: str | None, tmp_path: Path) -> None:
@@ -110,12 +122,19 @@ def test_what_is_refused_is_shown_in_the_document(document: str, says: str, plac
 
 @pytest.mark.parametrize(
     ("key", "advice"),
-    [("else", "`otherwise`"), ("default", "`otherwise`"), ("otherwis", "`otherwise`"), ("link", "keys that are read")],
+    [
+        ("else", "`otherwise`"),
+        ("default", "`otherwise`"),
+        ("otherwis", "`otherwise`"),
+        ("link", "are `rules`, `otherwise`"),
+    ],
 )
 def test_an_unknown_key_gets_advice(key: str, advice: str, tmp_path: Path) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read(tmp_path, LIST.replace("otherwise", key))
-    assert advice in (caught.value.diagnostics[0].help or "")
+    label = caught.value.diagnostics[0].primary
+    assert label is not None
+    assert advice in label.text
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
