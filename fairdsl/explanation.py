@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from fairdsl.clock import Deadline, phase
+from fairdsl.clock import NEVER, Deadline, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import show_number
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["all_capabilities", "explain_plans", "explain_spec"]
 
 
-_NEVER = Deadline()
-
-
 def explain_spec(
     path: str,
     *,
@@ -54,7 +51,7 @@ def explain_spec(
     rows: tuple[Fraction, Fraction] | None = None,
     models: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
-    deadline: Deadline = _NEVER,
+    deadline: Deadline = NEVER,
 ) -> Explanation:
     """Every property of the spec at ``path``, and how the files of its models are connected with it.
 

@@ -26,13 +26,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
-from math import inf
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from socket import socketpair
 from threading import Thread
 from types import ModuleType
 from typing import IO, Any, TypeVar
+
+from fairdsl.clock import NEVER, Deadline
 
 __all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "begin", "lacks_memory", "run", "waiting"]
 
@@ -49,6 +50,8 @@ _MEMORY_CODES = (101, -signal.SIGKILL)
 _NO_MEMORY = ("memory", "bad_alloc", "failed to map segment")
 #: Bytes of a program's output after which it is ended: answers are a few lines.
 _MOST_OUTPUT = 1 << 26
+#: Seconds that a process may take to end once it hung up.
+_ENDING = 5.0
 #: Seconds between looks at the output's size.
 _LOOK = 0.2
 #: How much of an error message is kept.
@@ -127,9 +130,11 @@ class Worker:
 
     def gone(self) -> Gone:
         """What a process that hung up leaves; it is ended."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(_LOOK)  # it hung up: it ends, or has closed its end and does not
-        self.process.kill()
+        # It hung up, so it ends; or has closed its end and does not. Who is killed is taken for one who lacked memory.
+        for end in (self.process.terminate, self.process.kill):
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_ENDING)
+            end()
         code = self.process.wait()
         self._errors.seek(0)
         written = self._errors.read().decode(errors="replace")
@@ -148,11 +153,10 @@ class Worker:
 _Any = TypeVar("_Any", bound=Worker)
 
 
-def waiting(workers: Sequence[_Any], until: float) -> list[_Any]:
-    """Those with a message, or that hung up: at once, or the first until that moment of ``time.monotonic``."""
+def waiting(workers: Sequence[_Any], until: Deadline) -> list[_Any]:
+    """Those with a message, or that hung up: at once, or the first until then."""
     by_connection = {id(worker.connection): worker for worker in workers}
-    seconds = None if until == inf else max(0.0, until - time.monotonic())
-    ready = wait([worker.connection for worker in workers], seconds)
+    ready = wait([worker.connection for worker in workers], None if until == NEVER else until.remaining)
     return [by_connection[id(connection)] for connection in ready]
 
 
@@ -228,7 +232,7 @@ def run(command: Callable[[Path], list[str]], seconds: float) -> Ran:
             err.open("wb") as error,
             _started(line, folder, output.fileno(), error.fileno()) as process,
         ):
-            code, flooded = _awaited(process, out, began + seconds)
+            code, flooded = _awaited(process, out, Deadline.within(seconds))
         return Ran(
             code=code,
             output=_text(out),
@@ -252,17 +256,15 @@ def _started(line: list[str], folder: Path, output: int, error: int) -> Iterator
         process.wait()
 
 
-def _awaited(process: subprocess.Popen[bytes], output: Path, deadline: float) -> tuple[int | None, bool]:
+def _awaited(process: subprocess.Popen[bytes], output: Path, deadline: Deadline) -> tuple[int | None, bool]:
     """The exit code, None at the deadline; and whether too much was printed."""
-    while True:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return None, False
+    while not deadline.passed:
         try:
-            return process.wait(min(_LOOK, left)), False
+            return process.wait(min(_LOOK, deadline.remaining)), False
         except subprocess.TimeoutExpired:
             if output.stat().st_size > _MOST_OUTPUT:
                 return None, True
+    return None, False
 
 
 def _text(path: Path) -> str:

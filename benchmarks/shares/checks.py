@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 import fairdsl
 from fairdsl.backends.intervals.estimate import Sample, sample_units
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Category, Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
@@ -50,7 +50,7 @@ def sums(reading: Reading) -> Check:
 
 def samples(reading: Reading, problem: Problem, count: int, seed: int) -> Check:
     """What is certified and what is falsified are possible, given how many units of a sample are unfair."""
-    sample = sample_units(problem, count, seed, time.monotonic() + _DRAWING)
+    sample = sample_units(problem, count, seed, Deadline.within(_DRAWING))
     drawn = sample.estimate
     if drawn is None:
         return Check(name="sample", passed=False, figures=f"nothing was drawn: {sample.why}")
@@ -67,7 +67,7 @@ def samples(reading: Reading, problem: Problem, count: int, seed: int) -> Check:
 def brute_force(network: Path, problem: Problem, boxes: int, seed: int) -> list[Check]:
     """Small domains around unfair units, where there are such: refined to the end and counted out."""
     rng = np.random.default_rng(seed)
-    sample = sample_units(problem, _ANCHORS, seed, time.monotonic() + _DRAWING)
+    sample = sample_units(problem, _ANCHORS, seed, Deadline.within(_DRAWING))
     return [_counted_out(network, _target(network, problem, _anchor(problem, sample, rng), rng)) for _ in range(boxes)]
 
 

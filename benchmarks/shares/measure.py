@@ -17,6 +17,7 @@ from fairdsl.backends.intervals.lowering import Lowered, lower
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 
 __all__ = ["Reading", "Started", "read_at", "reading_of", "refined_by", "started", "warm"]
@@ -94,7 +95,7 @@ def read_at(problem: Problem, marks: Sequence[float]) -> Iterator[Reading]:
 def refined_by(problem: Problem, jobs: int, wall: float) -> Reading:
     """By so many processes, for so many seconds of wall-clock time."""
     run = started(problem)
-    refine_in_parallel(run.refinement, jobs=jobs, deadline=run.wall + wall, observer=Silent())
+    refine_in_parallel(run.refinement, jobs=jobs, deadline=Deadline(run.wall + wall), observer=Silent())
     return reading_of(run)
 
 

@@ -7,7 +7,6 @@ tests' bank.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
@@ -119,23 +118,23 @@ class Silent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What a stage may spend: the clock time when it ends, and the run's options."""
+    """What a stage may spend: the moment when it ends, and the run's options."""
 
-    #: End of the time, in seconds of the monotonic clock.
-    deadline: float
+    #: End of the time.
+    deadline: Deadline
     #: What is set for the run; an engine reads its own section as ``options[ItsSection]``.
     options: Options = field(default_factory=Options)
 
     @classmethod
     def of(cls, seconds: float, *sections: Section, jobs: int = 1, seed: int = 0, memory: int = 2 << 30) -> Budget:
         """A budget that starts now and does not outlast the deadline in force; other sections have their defaults."""
-        deadline = min(time.monotonic() + seconds, deadline_in_force().at)
+        deadline = min(Deadline.within(seconds), deadline_in_force())
         return cls(deadline=deadline, options=Options(Run(jobs=jobs, seed=seed, memory=memory), sections))
 
     @classmethod
     def under(cls, options: Options) -> Budget:
         """The budget of a command with these options: it started when the command did."""
-        return cls(deadline=Deadline.after(options.run.timeout).at, options=options)
+        return cls(deadline=Deadline.after(options.run.timeout), options=options)
 
     @property
     def jobs(self) -> int:
@@ -155,20 +154,20 @@ class Budget:
     @classmethod
     def of_command(cls, seconds: float, *sections: Section, **others: Any) -> Budget:
         """As :meth:`of`, for a command: it started when the command did (:meth:`fairdsl.clock.Deadline.after`)."""
-        return replace(cls.of(seconds, *sections, **others), deadline=Deadline.after(seconds).at)
+        return replace(cls.of(seconds, *sections, **others), deadline=Deadline.after(seconds))
 
     @property
     def remaining(self) -> float:
         """Seconds left, never negative; none once the command was asked to end, so that it leaves what is known."""
-        return 0.0 if received() is not None else max(0.0, self.deadline - time.monotonic())
+        return 0.0 if received() is not None else self.deadline.remaining
 
     def share(self, parts: int) -> Budget:
         """An equal part of what is left, for the first of ``parts`` pieces of work."""
-        return replace(self, deadline=time.monotonic() + self.remaining / parts)
+        return replace(self, deadline=Deadline.within(self.remaining / parts))
 
     def extended(self, seconds: float) -> Budget:
         """With so many seconds more."""
-        return replace(self, deadline=self.deadline + seconds)
+        return replace(self, deadline=self.deadline.later(seconds))
 
     @property
     def exhausted(self) -> bool:

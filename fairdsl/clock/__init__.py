@@ -7,6 +7,7 @@ interrupts.py Ctrl-C and SIGTERM, which ask for the end before the deadline
 
 from fairdsl.clock.deadline import (
     GRACE,
+    NEVER,
     Deadline,
     OutOfTimeError,
     Scope,
@@ -22,6 +23,7 @@ from fairdsl.clock.phases import doing, is_out_of_time, phase
 
 __all__ = [
     "GRACE",
+    "NEVER",
     "Deadline",
     "OutOfTimeError",
     "Scope",

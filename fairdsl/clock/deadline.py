@@ -30,6 +30,7 @@ from types import FrameType, TracebackType
 
 __all__ = [
     "GRACE",
+    "NEVER",
     "Deadline",
     "OutOfTimeError",
     "Scope",
@@ -100,6 +101,14 @@ class Deadline:
         """Whether the time is up."""
         return time.monotonic() >= self.at
 
+    def later(self, seconds: float) -> Deadline:
+        """So many seconds after this one; before it where they are negative."""
+        return Deadline(self.at + seconds)
+
+
+#: No deadline.
+NEVER = Deadline()
+
 
 def process_began() -> float:
     """When this process was started, on the clock of ``time.monotonic``; as near as the system tells."""
@@ -140,7 +149,7 @@ def _work_clock() -> float:
 class Scope:
     """A block that ends when its deadline passes, or that of a block around it; see :func:`until`."""
 
-    def __init__(self, deadline: float, grace: float | None) -> None:
+    def __init__(self, deadline: Deadline, grace: float | None) -> None:
         #: Whether it was ended by the clock.
         self.passed = False
         #: What was going on inside when it was.
@@ -150,7 +159,7 @@ class Scope:
         self._rings: float | None = None
 
     def __enter__(self) -> Scope:
-        own = min(self._deadline - _STOOD.get(), _UNTIL.get())
+        own = min(self._deadline.at - _STOOD.get(), _UNTIL.get())
         self._token = _UNTIL.set(own)
         if self._grace is not None and own < inf:
             self._rings = _ALARM.push(own + self._grace)
@@ -168,13 +177,13 @@ class Scope:
         return self.passed
 
 
-def until(deadline: Deadline | float, *, grace: float | None = None) -> Scope:
+def until(deadline: Deadline, *, grace: float | None = None) -> Scope:
     """A block that ends, quietly, where a :func:`look` inside finds ``deadline`` passed.
 
     With ``grace`` it is ended so many seconds later even if nobody looks, where signals can do that: then nothing that
     was changed inside may be used. After the block ``passed`` says whether it was ended.
     """
-    return Scope(deadline.at if isinstance(deadline, Deadline) else deadline, grace)
+    return Scope(deadline, grace)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ _NOT_IN_TIME = not_in_time("", "").code
 
 
 @contextmanager
-def phase(name: str, deadline: Deadline | float) -> Iterator[None]:
+def phase(name: str, deadline: Deadline) -> Iterator[None]:
     """A block that has to be finished by the deadline; DiagnosticError (E0625) where it is not.
 
     There is nothing to leave yet, so a signal ends it with KeyboardInterrupt.

@@ -9,10 +9,9 @@ them. The first part is always answered: whoever asks about one individual, to c
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import inf
 from time import monotonic
 
-from fairdsl.clock import deadline_in_force, look
+from fairdsl.clock import NEVER, deadline_in_force, look
 
 __all__ = ["Pace"]
 
@@ -32,7 +31,7 @@ class Pace:
         while start < count:
             if start:
                 look()
-            unhurried = deadline_in_force().at == inf
+            unhurried = deadline_in_force() == NEVER
             size = count if unhurried else max(_FEWEST, int(self.per_second * _SECONDS))
             part = slice(start, min(start + size, count))
             began = monotonic()

@@ -7,17 +7,15 @@ when it is needed and kept), and where the deadline in force passes (:func:`fair
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from fairdsl.clock import OutOfTimeError, deadline_in_force
+from fairdsl.clock import Deadline, OutOfTimeError, deadline_in_force
 from fairdsl.processes import GoneError, Worker, waiting
 
 __all__ = ["Item", "Session", "session_beside", "session_here"]
@@ -109,10 +107,9 @@ class _Process:
     def _asked(self, request: object) -> Any:
         """The answer; whatever comes between ends the process, so that no late answer is taken for another's."""
         worker = self._worker = self._worker or Worker(_WORKER, memory=_MEMORY)
-        until = deadline_in_force().at
         try:
             worker.send(request)
-            if not waiting([worker], inf if until == inf else max(until, time.monotonic() + _LEAST)):
+            if not waiting([worker], max(deadline_in_force(), Deadline.within(_LEAST))):
                 raise OutOfTimeError
             answer = worker.receive()
         except GoneError as problem:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from math import inf
-from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.clock import until
+from fairdsl.clock import NEVER, Deadline, until
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
@@ -69,7 +67,7 @@ def _each_once(decide: Callable[[FloatArray], IntArray]) -> Decide:
     return decided
 
 
-def decide(model: Model, points: ExactRows, deadline: float = inf) -> Decisions:
+def decide(model: Model, points: ExactRows, deadline: Deadline = NEVER) -> Decisions:
     """The outcomes of individuals [n, attributes], each distinct one decided once. Raises TimeIsUpError."""
     distinct, where = points.distinct()
     return {
@@ -78,10 +76,10 @@ def decide(model: Model, points: ExactRows, deadline: float = inf) -> Decisions:
     }
 
 
-def _in_parts(decider: Decide, points: ExactRows, deadline: float) -> Iterator[IntArray]:
+def _in_parts(decider: Decide, points: ExactRows, deadline: Deadline) -> Iterator[IntArray]:
     for start in range(0, len(points), _CHUNK):
         found = None
-        if monotonic() <= deadline:
+        if not deadline.passed:
             with until(deadline):
                 found = decider(points.at(slice(start, start + _CHUNK)))
         if found is None:
@@ -89,7 +87,7 @@ def _in_parts(decider: Decide, points: ExactRows, deadline: float) -> Iterator[I
         yield found
 
 
-def decisions_of_rows(model: Model, population: Population, deadline: float = inf) -> Decisions:
+def decisions_of_rows(model: Model, population: Population, deadline: Deadline = NEVER) -> Decisions:
     """The decisions on all rows behind a population, in their order; none where there are no rows."""
     sample = population.sample
     if sample is None:

@@ -9,12 +9,12 @@ by one. What cannot be rounded stays as it was found.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from math import floor, log10
 
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point, Real, show_number
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
@@ -42,7 +42,7 @@ def shortened(verdict: Verdict, problem: Problem, remaining: float) -> Verdict:
     asked = isinstance(box, BlackBox) and box.call is not None
     if not verdict.witnesses or verdict.evidence.coverage is not None or asked or not _reals(problem):
         return verdict
-    until = time.monotonic() + min(_MOST, max(_LEAST, _FRACTION * remaining))
+    until = Deadline.within(min(_MOST, max(_LEAST, _FRACTION * remaining)))
     first = tuple(_moved(problem, found, until) for found in verdict.witnesses[:_PAIRS])
     return replace(verdict, witnesses=tuple(_distinct((*first, *verdict.witnesses[_PAIRS:]), verdict.witnesses)))
 
@@ -65,7 +65,7 @@ def _is_long(value: Fraction) -> bool:
     return "/" in text or len(text) > _SHORT
 
 
-def _moved(problem: Problem, found: Witness, until: float) -> Witness:
+def _moved(problem: Problem, found: Witness, until: Deadline) -> Witness:
     """The pair with as many of its numbers rounded as it stands."""
     left = [index for index in _reals(problem) if _is_long(found.a.point[index]) or _is_long(found.b.point[index])]
     found = _rounded(problem, found, left, until) or found
@@ -75,7 +75,7 @@ def _moved(problem: Problem, found: Witness, until: float) -> Witness:
     return found
 
 
-def _rounded(problem: Problem, found: Witness, which: list[int], until: float) -> Witness | None:
+def _rounded(problem: Problem, found: Witness, which: list[int], until: Deadline) -> Witness | None:
     """The pair with these numbers at the fewest digits that do; None where none do, or the time is up."""
     met: set[tuple[Point, Point]] = {(found.a.point, found.b.point)}
     for digits in range(1, _DIGITS + 1 if which else 1):
@@ -83,7 +83,7 @@ def _rounded(problem: Problem, found: Witness, which: list[int], until: float) -
         if (a, b) in met:
             continue
         met.add((a, b))
-        if time.monotonic() >= until:
+        if until.passed:
             return None
         again = witness(problem, a, b)
         if again is not None and _same(again, found):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, fields, replace
-from math import inf
 from pathlib import Path
 
 from fairdsl.backends.answer_files import write_whole
@@ -13,7 +12,7 @@ from fairdsl.backends.encoding import Solving, encoding_of
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.formats import FORMATS, format_of
 from fairdsl.backends.solved import AnsweredDemand, Ended, Solved
-from fairdsl.clock import phase
+from fairdsl.clock import NEVER, phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import ExitCode, Report
 from fairdsl.solver_files.manifest import files_named
@@ -54,7 +53,7 @@ def solve_file(path: Path, how: Solving, observer: Observer) -> SolvedFile:
     form = _form(path)
     encoding = encoding_of(form)
     # What saves checkpoints ends by itself, however long it then takes to write down what it has.
-    deadline = inf if "checkpoint" in encoding.options else how.budget.deadline
+    deadline = NEVER if "checkpoint" in encoding.options else how.budget.deadline
     with phase("solving", deadline):
         found = encoding.solve(path, how, observer)
     solved = SolvedFile(**{one.name: getattr(found, one.name) for one in fields(found)})

@@ -34,8 +34,8 @@ def busy(seconds: float) -> None:
 
 def test_a_look_ends_the_innermost_block() -> None:
     reached = []
-    with until(monotonic() + 60) as outer:
-        with until(monotonic() - 1) as inner:
+    with until(Deadline.within(60)) as outer:
+        with until(Deadline.within(-1)) as inner:
             look()
             reached.append("after the look")
         reached.append("after the block")
@@ -44,8 +44,8 @@ def test_a_look_ends_the_innermost_block() -> None:
 
 
 def test_an_inner_block_does_not_outlast_the_outer_one() -> None:
-    with until(monotonic() - 1) as outer:
-        with until(monotonic() + 60) as inner:
+    with until(Deadline.within(-1)) as outer:
+        with until(Deadline.within(60)) as inner:
             look()
         look()
     assert (outer.passed, inner.passed) == (True, True)
@@ -58,7 +58,7 @@ def test_without_a_deadline_a_look_says_nothing() -> None:
 
 def test_the_alarm_ends_work_that_does_not_look() -> None:
     began = monotonic()
-    with until(began + 0.05, grace=0.05) as scope:
+    with until(Deadline(began + 0.05), grace=0.05) as scope:
         busy(20)
     assert scope.passed
     assert 0.1 <= monotonic() - began < 5
@@ -68,8 +68,8 @@ def test_the_alarm_ends_work_that_does_not_look() -> None:
 
 def test_the_alarm_is_not_taken_by_blocks_that_keep_what_they_have() -> None:
     kept = []
-    with until(monotonic() + 0.05, grace=0.05) as scope:
-        with until(monotonic() + 0.05):
+    with until(Deadline.within(0.05), grace=0.05) as scope:
+        with until(Deadline.within(0.05)):
             busy(20)
         kept.append("half-changed")
     assert scope.passed
@@ -77,8 +77,8 @@ def test_the_alarm_is_not_taken_by_blocks_that_keep_what_they_have() -> None:
 
 
 def test_the_alarm_of_an_inner_block_goes_first_and_the_outer_one_stands() -> None:
-    with until(monotonic() + 0.3, grace=0.0) as outer:
-        with until(monotonic() + 0.05, grace=0.0) as inner:
+    with until(Deadline.within(0.3), grace=0.0) as outer:
+        with until(Deadline.within(0.05), grace=0.0) as inner:
             busy(20)
         assert not outer.passed
         busy(20)
@@ -88,7 +88,7 @@ def test_the_alarm_of_an_inner_block_goes_first_and_the_outer_one_stands() -> No
 
 def test_an_alarm_that_was_swallowed_rings_again() -> None:
     swallowed = 0
-    with until(monotonic() + 0.05, grace=0.0) as scope:
+    with until(Deadline.within(0.05), grace=0.0) as scope:
         try:
             busy(20)
         except BaseException:
@@ -99,17 +99,17 @@ def test_an_alarm_that_was_swallowed_rings_again() -> None:
 
 
 def test_work_that_is_nobodys_question_counts_against_no_budget() -> None:
-    end = monotonic() + 0.2
+    end = Deadline.within(0.2)
     with until(end, grace=0.0) as scope:
         with untimed():
             assert deadline_in_force().at == inf
             busy(0.4)
             look()
-        assert end + 0.4 <= deadline_in_force().at < end + 5
+        assert end.later(0.4) <= deadline_in_force() < end.later(5)
         look()
         busy(20)
     assert scope.passed
-    with until(monotonic() + 60) as later:
+    with until(Deadline.within(60)) as later:
         look()
     assert not later.passed
 
@@ -119,7 +119,7 @@ def test_somebody_elses_alarm_is_left_alone() -> None:
     before = signal.signal(signal.SIGALRM, lambda *_: rung.append(1))
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.15)
-        with until(monotonic() + 0.01, grace=0.0) as scope:
+        with until(Deadline.within(0.01), grace=0.0) as scope:
             busy(0.3)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -132,7 +132,7 @@ def test_in_another_thread_only_looks_count() -> None:
     found = []
 
     def work() -> None:
-        with until(monotonic() + 0.02, grace=0.0) as scope:
+        with until(Deadline.within(0.02), grace=0.0) as scope:
             sleep(0.1)
             found.append("went on")
             look()
@@ -145,7 +145,7 @@ def test_in_another_thread_only_looks_count() -> None:
 
 
 def test_what_is_raised_inside_goes_on() -> None:
-    with pytest.raises(KeyError), until(monotonic() - 1, grace=0.0):
+    with pytest.raises(KeyError), until(Deadline.within(-1), grace=0.0):
         raise KeyError
     assert deadline_in_force().at == inf
 
@@ -164,7 +164,7 @@ def test_a_deadline_counts_from_the_start_of_the_command() -> None:
 
 def test_a_phase_that_is_not_finished_says_what_was_going_on() -> None:
     def work() -> None:
-        with phase("reading", monotonic() + 0.05):
+        with phase("reading", Deadline.within(0.05)):
             with doing("opening `a`"):
                 pass
             with doing("opening `b`"):
@@ -181,7 +181,7 @@ def test_a_phase_that_is_not_finished_says_what_was_going_on() -> None:
 
 def test_a_phase_that_begins_too_late_is_not_begun() -> None:
     begun = []
-    with pytest.raises(DiagnosticError), phase("planning", monotonic() - 1):
+    with pytest.raises(DiagnosticError), phase("planning", Deadline.within(-1)):
         begun.append(1)
     assert not begun
 

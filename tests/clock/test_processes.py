@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fairdsl.clock import Deadline
 from fairdsl.processes import GoneError, Worker, run, waiting
 
 HERE = f"{__file__}:"
@@ -67,7 +68,7 @@ def test_a_worker_that_dies_leaves_its_last_words() -> None:
 def test_one_that_says_nothing_keeps_nobody_waiting() -> None:
     worker = Worker(HERE + "deaf")
     began = time.monotonic()
-    assert waiting([worker], began + 0.2) == []
+    assert waiting([worker], Deadline(began + 0.2)) == []
     worker.end()
     assert time.monotonic() - began < 10
     assert worker.process.returncode == -9

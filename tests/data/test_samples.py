@@ -10,6 +10,7 @@ import pytest
 import fairdsl
 import fairdsl.data.table as tables
 import fairdsl.replay.decisions as decisions
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.data.samples import Samples
 from fairdsl.ir.domain import Attribute, Boolean
 from fairdsl.ir.exact_rows import ExactRows
@@ -54,7 +55,7 @@ def test_every_demand_goes_by_one_decoding_and_one_evaluation(tmp_path: Path, mo
         opened[Path(path).name] += 1
         return open_records(path)
 
-    def counting_decide(model: Model, points: ExactRows, deadline: float = 60.0) -> decisions.Decisions:
+    def counting_decide(model: Model, points: ExactRows, deadline: Deadline = NEVER) -> decisions.Decisions:
         decided[model.name] += len(points)
         return decide(model, points, deadline)
 

@@ -14,6 +14,7 @@ from fairdsl.backends.intervals.clock import Checkpoints
 from fairdsl.backends.intervals.cluster import Cluster, refine_on_cluster
 from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.solved import Ending
+from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
 from tests.intervals.bisection import SlowBisection, plane
 
@@ -35,7 +36,7 @@ def refined(address: str, checkpoints: Checkpoints | None = None) -> SlowBisecti
     ending = refine_on_cluster(
         refinement,
         address,
-        deadline=0.0,
+        deadline=Deadline(0.0),
         observer=Silent(),
         memory=2**30,
         checkpoints=checkpoints,
@@ -74,7 +75,7 @@ def test_the_deadline_ends_it(address: str) -> None:
     refinement = SlowBisection.start(LARGE)
     began = time.monotonic()
     ending = refine_on_cluster(
-        refinement, address, deadline=began + 4, observer=Silent(), memory=2**30, checkpoints=None
+        refinement, address, deadline=Deadline(began + 4), observer=Silent(), memory=2**30, checkpoints=None
     )
     assert ending is Ending.DEADLINE
     assert time.monotonic() - began < 12
@@ -85,7 +86,7 @@ def test_the_deadline_ends_it(address: str) -> None:
 def test_no_cluster(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fairdsl.backends.intervals.cluster._PATIENCE", 1.0)
     with pytest.raises(DiagnosticError) as caught:
-        refine_on_cluster(SlowBisection.start(LARGE), address, deadline=0.0, observer=Silent(), memory=2**30)
+        refine_on_cluster(SlowBisection.start(LARGE), address, deadline=Deadline(0.0), observer=Silent(), memory=2**30)
     assert [finding.code for finding in caught.value.diagnostics] == ["E0614"]
 
 
@@ -95,7 +96,11 @@ def test_a_cluster_without_workers() -> None:
         pytest.raises(DiagnosticError, match="E0614"),
     ):
         refine_on_cluster(
-            SlowBisection.start(LARGE), cluster.scheduler_address, deadline=0.0, observer=Silent(), memory=2**30
+            SlowBisection.start(LARGE),
+            cluster.scheduler_address,
+            deadline=Deadline(0.0),
+            observer=Silent(),
+            memory=2**30,
         )
 
 
@@ -122,7 +127,7 @@ def test_a_cluster_that_goes_away_keeps_what_was_certified() -> None:
     ending = refine_on_cluster(
         refinement,
         cluster.scheduler_address,
-        deadline=time.monotonic() + 60,
+        deadline=Deadline.within(60),
         observer=Silent(),
         memory=2**30,
         checkpoints=Checkpoints(leave, seconds=1.0),

@@ -14,6 +14,7 @@ from hypothesis import given
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.intervals.estimate import Sample, sample_units
 from fairdsl.backends.units import units_of
+from fairdsl.clock import Deadline
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Relaxation, SameDecision, ScoreGap
@@ -29,7 +30,7 @@ LEAN = score([5, 2, 1], F(-35, 2))
 
 
 def sampled(asked: Problem, count: int = 4000, seed: int = 0) -> Sample:
-    return sample_units(asked, count, seed, time.monotonic() + 30)
+    return sample_units(asked, count, seed, Deadline.within(30))
 
 
 def all_candidates(asked: Problem) -> np.ndarray:
@@ -116,7 +117,7 @@ def test_the_seed_decides_and_time_only_shortens() -> None:
     asked = problem(PEOPLE, LEAN, 0)
     assert sampled(asked, 500, seed=3) == sampled(asked, 500, seed=3)
     assert sampled(asked, 500, seed=3).pairs != sampled(asked, 500, seed=4).pairs
-    late = sample_units(asked, 500, 0, time.monotonic() - 1)
+    late = sample_units(asked, 500, 0, Deadline.within(-1))
     assert late.estimate is None
     assert "in time" in late.why
 
@@ -128,7 +129,7 @@ def test_a_slow_model_does_not_pass_the_deadline() -> None:
         layer([[1] * width], [-1], 1), attributes=3,
     )  # fmt: skip
     started = time.monotonic()
-    found = sample_units(problem(PEOPLE, rule, 1), 10**9, 0, started + 0.5)
+    found = sample_units(problem(PEOPLE, rule, 1), 10**9, 0, Deadline(started + 0.5))
     assert found.estimate is not None
     assert time.monotonic() - started < 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +17,7 @@ from fairdsl.backends.intervals.answer import Counted, shares_of
 from fairdsl.backends.intervals.lowering import Lowered, lower
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.witnesses import look_for_pairs
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Or
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
@@ -67,7 +67,7 @@ def test_witnesses_lie_in_box_domain_and_target_and_are_replayed_and_distinct() 
     refinement.advance(30)
     met = 0
     for number, box in enumerate(refinement.open_boxes(25)):
-        found = look_for_pairs(lowered, [box], 5, time.monotonic() + 5.0, seed=number).witnesses
+        found = look_for_pairs(lowered, [box], 5, Deadline.within(5.0), seed=number).witnesses
         pairs = [frozenset((pair.a.point, pair.b.point)) for pair in found]
         assert len(set(pairs)) == len(pairs)
         for pair in found:

@@ -15,12 +15,13 @@ import pytest
 
 from fairdsl.backends.contract import Silent
 from fairdsl.backends.intervals import clock, workers
-from fairdsl.backends.intervals.clock import Checkpoints
+from fairdsl.backends.intervals.clock import Checkpoints, Clock
 from fairdsl.backends.intervals.pool import WorkerPool
 from fairdsl.backends.intervals.refine import Bounds, Refinement
 from fairdsl.backends.intervals.worker import Progress
 from fairdsl.backends.intervals.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
+from fairdsl.clock import Deadline
 from tests.intervals.bisection import Bisection, SlowBisection, plane, unfair_units
 
 SMALL = plane((40, 30), (3, -2), -7)
@@ -39,8 +40,8 @@ class Watcher:
         self._act()
 
 
-def after(seconds: float) -> float:
-    return time.monotonic() + seconds
+def after(seconds: float) -> Deadline:
+    return Deadline.within(seconds)
 
 
 def worse(earlier: Bounds, later: Bounds) -> bool:
@@ -61,7 +62,7 @@ def test_the_result_depends_on_the_nodes_alone() -> None:
     found = []
     for _ in range(2):
         refinement = Bisection.start(LARGE)
-        ending = refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=2000)
+        ending = refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=2000)
         assert ending is Ending.NODES
         found.append((refinement.bounds(), refinement.nodes, sorted(refinement.leaves)))
     assert found[0] == found[1]
@@ -81,16 +82,16 @@ def test_the_deadline_is_kept_and_progress_told() -> None:
 
 def test_no_round_begins_after_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     """A round that comes back late is the last, whatever is left open."""
-    refinement, rounds, deadline = Bisection.start(LARGE), [], after(6.0)
+    refinement, rounds = Bisection.start(LARGE), []
     refinement.advance(2000)
 
-    def late(*arguments: object) -> bool:
-        rounds.append(arguments)
-        time.sleep(max(0.0, deadline - time.monotonic()) + 0.1)
+    def late(of: object, pool: object, jobs: int, on: Clock, *others: object) -> bool:
+        rounds.append(of)
+        on.deadline = Deadline(0.0)
         return True
 
     monkeypatch.setattr(workers, "_round", late)
-    assert refine_in_parallel(refinement, jobs=2, deadline=deadline, observer=Silent()) is Ending.DEADLINE
+    assert refine_in_parallel(refinement, jobs=2, deadline=after(60), observer=Silent()) is Ending.DEADLINE
     assert not refinement.finished
     assert len(rounds) == 1
 
@@ -112,10 +113,10 @@ def killing_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     refinement = SlowBisection.start(LARGE)
-    refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=3000)
+    refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=3000)
     killed = killing_once(monkeypatch)
     again = SlowBisection.start(LARGE)
-    refine_in_parallel(again, jobs=2, deadline=0.0, observer=Silent(), nodes=3000)
+    refine_in_parallel(again, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=3000)
     assert killed
     assert again.bounds() == refinement.bounds()
     assert sorted(again.leaves) == sorted(refinement.leaves)
@@ -132,7 +133,7 @@ def test_a_part_that_kills_its_workers_stays_undecided(monkeypatch: pytest.Monke
     monkeypatch.setattr(WorkerPool, "_assign", assign_and_kill)
     monkeypatch.setattr("fairdsl.backends.intervals.pool._DEATHS", 2)
     refinement = SlowBisection.start(LARGE)
-    refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=1000)
+    refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=1000)
     bounds = refinement.bounds()
     assert 0 < bounds.falsified < bounds.violating < LARGE.decided
     assert refinement.nodes < 1000
@@ -179,4 +180,4 @@ class Failing(Bisection):
 def test_a_bug_is_raised_in_the_parent() -> None:
     refinement = Failing.start(LARGE)
     with pytest.raises(RuntimeError, match="on purpose"):
-        refine_in_parallel(refinement, jobs=2, deadline=0.0, observer=Silent(), nodes=2000)
+        refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=2000)

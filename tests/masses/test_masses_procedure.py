@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from math import inf, prod
+from math import prod
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.masses import Masses
 from fairdsl.backends.masses.refine import Refinement
+from fairdsl.clock import NEVER
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
@@ -50,7 +51,7 @@ def with_range(kind: Integer | Real, cell: Cell) -> Network:
 def rates(problem: Problem) -> dict[Fraction, tuple[Fraction, Fraction]]:
     found = Refinement(subject_of(problem))
     while not found.finished:
-        found.improve(inf)
+        found.improve(NEVER)
     joint = found.joint()
     return {
         key[0]: (bounds.low / joint.total[key].high, bounds.high / joint.total[key].low)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,6 +13,7 @@ from fairdsl.backends.contract import Offer
 from fairdsl.backends.masses.offer import offer
 from fairdsl.backends.masses.points import Individuals
 from fairdsl.backends.masses.refine import Refinement
+from fairdsl.clock import NEVER
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.population import Network
@@ -87,7 +87,7 @@ def test_bounds_hold_at_any_time_and_end_exactly(problem: Problem, most: int) ->
     for _ in range(200):
         if found.finished:
             break
-        found.improve(inf)
+        found.improve(NEVER)
         check(found.joint(), part, total)
     joint = found.joint()
     assert found.finished
@@ -102,7 +102,7 @@ def test_bounds_and_half_spaces_alone_enclose(problem: Problem) -> None:
     found = Refinement(subject_of(problem))
     found._individuals._MOST = found._individuals._MOST_EXACT = 0  # type: ignore[misc]
     for _ in range(4):
-        found.improve(inf)
+        found.improve(NEVER)
         check(found.joint(), part, total)
 
 
@@ -127,7 +127,7 @@ def test_influence_is_a_mean_over_the_declared_values(problem: Problem, data: st
             part[key] += mass / len(values) * (oracle.outcome(problem.model, tuple(point)) == problem.model.favourable)
     found = Refinement(without_influence(subject_of(problem), (chosen,)))
     while not found.finished:
-        found.improve(inf)
+        found.improve(NEVER)
     assert {key: (bounds.low, bounds.high) for key, bounds in found.joint().favourable.items()} == {
         key: (truth, truth) for key, truth in part.items()
     }

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from fairdsl.clock import until
+from fairdsl.clock import Deadline, until
 from fairdsl.models.session import session_beside, session_here
 
 
@@ -57,7 +57,7 @@ def test_one_that_never_ends_is_killed_and_the_others_go_on(tmp_path: Path) -> N
     endless = session_beside(looped(tmp_path / "endless.onnx", 10**12), 1)
     fed = {"x": np.ones((1, 1), dtype=np.float32)}
     began = time.monotonic()
-    with until(began + 0.1) as scope:
+    with until(Deadline(began + 0.1)) as scope:
         endless.run(["y"], fed)
     assert scope.passed
     assert time.monotonic() - began < 10

@@ -13,6 +13,7 @@ from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.script import case_script, whole_script
 from fairdsl.backends.smt.settle import Bounder
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Holds, Violated
@@ -42,7 +43,7 @@ class Reluctant:
         else:
             self._given_up.append((job.key, Answer(status="unknown", detail="canceled")))
 
-    def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         ready, self._given_up = self._given_up, []
         return ready or KEPT.finished(until)
 

@@ -12,7 +12,7 @@ from fairdsl.backends.smt import settle
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.settle import Bounder, CaseBounds
 from fairdsl.backends.smt.worklist import WorkList
-from fairdsl.clock import OutOfTimeError
+from fairdsl.clock import Deadline, OutOfTimeError
 from fairdsl.ir.model import ByHighest
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason
@@ -77,7 +77,7 @@ class _Never:
     def start(self, job: object) -> None:
         raise AssertionError("bounds settle what is asked here")
 
-    def finished(self, until: float) -> list:
+    def finished(self, until: Deadline) -> list:
         return []
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import pytest
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.engine import Job, Workers, answer_of_z3, read_answer, reason_of
+from fairdsl.clock import Deadline
 from fairdsl.verdict import Reason
 
 #: Nonlinear over the integers: z3 searches for a very long time.
@@ -97,7 +98,7 @@ def test_a_solver_ends_when_its_parent_was_killed() -> None:
     workers.start(Job(key=0, text=HARD, seed=0, effort=None, deadline=Budget.of(600.0).deadline))
     (worker,) = workers._workers
     try:
-        assert not workers.finished(time.monotonic() + 1.0)  # it is at work
+        assert not workers.finished(Deadline.within(1.0))  # it is at work
         assert worker.process.poll() is None
         worker.connection.close()  # what the system does for a parent that is killed
         assert worker.process.wait(timeout=30) != 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +18,7 @@ from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query, pair_query
 from fairdsl.backends.smt.milp.tree import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.backends.smt.settle import Bounder
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
@@ -107,7 +107,7 @@ def test_mutated_certificates_prove_nothing_false(asked: Problem, seed: int) -> 
     for case in broken[:2]:
         query = pair_query(asked, case)
         for half in [half for way in case.region.halves() for half in way][:4]:
-            tree = Search(query, None, None, time.monotonic() + 5, 50).run(half).tree
+            tree = Search(query, None, None, Deadline.within(5), 50).run(half).tree
             for _ in range(4 if tree is not None else 0):
                 assert not certified(query, case.region, tree)
                 tree = mutated(tree, rng)
@@ -125,7 +125,7 @@ def proof() -> Iterator[tuple]:
     for case in cases(asked):
         (bounded,) = Bounder(asked.model, case).bound([case.region])
         query = pair_query(asked, case)
-        tree = Search(query, (bounded.a, bounded.b), None, time.monotonic() + 600, 5000).run(case.region).tree
+        tree = Search(query, (bounded.a, bounded.b), None, Deadline.within(600), 5000).run(case.region).tree
         assert tree is not None
         if not isinstance(tree, Leaf):
             yield query, case.region, tree

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +25,7 @@ from fairdsl.backends.smt.settle import Bounder
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.sieves.sampling import Sampler
 from fairdsl.backends.smt.solvers.chain import Limits, Status, decide
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -156,7 +156,7 @@ def test_paths_without_end_are_given_up(patience: int | None) -> None:
     for case in cases(asked):
         query = pair_query(asked, case)
         calls = _Calls()
-        found = Search(query, None, calls, time.monotonic() + 60, 400, patience).run(case.region)
+        found = Search(query, None, calls, Deadline.within(60), 400, patience).run(case.region)
         assert found.tree is None
         assert found.detail
         deepest.append(calls.deepest)
@@ -215,7 +215,7 @@ def test_sampling_ends_with_its_time() -> None:
     asked = endless()  # in which there is nothing to be found
     sets = whole_region(asked.domain, asked.question).a
     drawn: list[int] = []
-    for until in (time.monotonic(), float("inf")):
+    for until in (Deadline.within(0), NEVER):
         sampler = Sampler(asked, sets, 0, until)
         measured = sampler._measured
         rounds: list[int] = []
@@ -230,7 +230,7 @@ def test_too_many_open_units_are_given_up_before_a_program_is_built(monkeypatch:
     monkeypatch.setattr(Loaded, "of", lambda *given: pytest.fail("a program is built"))
     asked = wide()
     case = cases(asked)[0]
-    found = Search(pair_query(asked, case), None, None, time.monotonic() + 60, 400).run(case.region)
+    found = Search(pair_query(asked, case), None, None, Deadline.within(60), 400).run(case.region)
     assert found.tree is None
     assert "undecided units are too many" in found.detail
 
@@ -243,7 +243,7 @@ def test_halves_of_what_is_empty_for_the_solver_are_proved_too() -> None:
     assert truth(asked).holds
     for case in cases(asked):
         query = pair_query(asked, case)
-        tree = Search(query, None, None, time.monotonic() + 60, 400, 0).run(case.region).tree
+        tree = Search(query, None, None, Deadline.within(60), 400, 0).run(case.region).tree
         assert tree is not None
         assert certified(query, case.region, tree)
     assert places(query, [case.region])[0].bounded

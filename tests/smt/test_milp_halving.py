@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from itertools import product
 
@@ -21,6 +20,7 @@ from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.milp.sides import left_by_sides
 from fairdsl.backends.smt.milp.tree import Leaf, OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.backends.smt.settle import Bounder
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
@@ -73,7 +73,7 @@ def test_halving_at_once_proves_nothing_false(asked: Problem) -> None:
     for case in cases(asked)[:4]:
         query, known = pair_query(asked, case), meeting(asked, violations, case, case.region)
         points = Candidates(asked, case, query)
-        found = Search(query, None, points, time.monotonic() + 10, 3000, 0, enclosures).run(case.region)
+        found = Search(query, None, points, Deadline.within(10), 3000, 0, enclosures).run(case.region)
         assert found.pair is None or found.pair in known
         if found.tree is not None:
             assert not (certified(query, case.region, found.tree, None, enclosures) and known)
@@ -118,7 +118,7 @@ def test_an_impatient_search_halves_and_its_proof_is_checked() -> None:
     kinds = {}
     for patience in (None, 1):
         enclosures = Enclosures(*_network(asked))
-        found = Search(query, None, None, time.monotonic() + 600, 5000, patience, enclosures).run(case.region)
+        found = Search(query, None, None, Deadline.within(600), 5000, patience, enclosures).run(case.region)
         assert found.tree is not None
         assert certified(query, case.region, found.tree, None, enclosures)
         assert certified(query, case.region, found.tree)  # computed anew

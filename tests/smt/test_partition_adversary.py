@@ -16,6 +16,7 @@ from fairdsl.backends.smt.sieves.sampling import Sampler, Suspect
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide
 from fairdsl.backends.smt.solvers.pool import SolverPool
 from fairdsl.backends.smt.solvers.worker import Task
+from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Reason, Unknown, Violated
 from tests.builders import category, domain, integer, layer, linear, model, problem, score
@@ -231,7 +232,7 @@ def test_solvers_end_when_their_parent_was_killed() -> None:
     try:
         until = time.monotonic() + 60
         while not worker.ready and time.monotonic() < until:
-            pool.finished(time.monotonic() + 0.2)
+            pool.finished(Deadline.within(0.2))
         assert worker.ready
         assert worker.process.poll() is None
         worker.connection.close()  # what the system does for a parent that is killed

@@ -15,6 +15,7 @@ from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt import Smt, SmtLib
 from fairdsl.backends.smt.engine import Job
 from fairdsl.backends.smt.solvers.chain import Chained, Status
+from fairdsl.clock import Deadline
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
@@ -37,7 +38,7 @@ class Canned:
     def start(self, job: Job) -> None:
         self._ready.append((job.key, self._reply(job)))
 
-    def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         ready, self._ready = self._ready, []
         return ready
 

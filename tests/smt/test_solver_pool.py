@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from fairdsl.backends.smt.solvers.chain import Limits, Status
 from fairdsl.backends.smt.solvers.pool import SolverPool
 from fairdsl.backends.smt.solvers.worker import Task
+from fairdsl.clock import Deadline
 from fairdsl.verdict import Reason
 from tests.builders import domain, integer, problem, score
 
@@ -35,9 +34,9 @@ STILLBORN = "raise SystemExit(1)"
 
 def answer_of(pool: SolverPool, seconds: float):
     pool.start("whole", Task(UNFAIR.question, Limits(seconds=seconds, seed=0)))
-    until = time.monotonic() + 60
+    until = Deadline.within(60)
     try:
-        while time.monotonic() < until:
+        while not until.passed:
             found = pool.finished(until)
             if found:
                 return found[0]
@@ -71,11 +70,11 @@ def test_a_limit_on_memory_is_kept(memory: int) -> None:
     """Less than the program itself needs: whatever happens, it is a verdict, and the next question gets one, too."""
     pool = SolverPool(UNFAIR, 1, memory)
     found = []
-    until = time.monotonic() + 60
+    until = Deadline.within(60)
     try:
         for key in range(2):
             pool.start(key, Task(UNFAIR.question, Limits(seconds=20.0, seed=0)))
-            while len(found) <= key and time.monotonic() < until:
+            while len(found) <= key and not until.passed:
                 found += pool.finished(until)
     finally:
         pool.close()

@@ -15,6 +15,7 @@ from fairdsl.backends.contract import Silent
 from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.engine import search as search_module
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
+from fairdsl.clock import Deadline
 from fairdsl.verdict import Reason
 from tests.drawing import examples
 from tests.ssat.brute import value
@@ -100,7 +101,7 @@ def test_depth_is_no_matter() -> None:
 
 def test_depth_at_a_deadline() -> None:
     began = time.monotonic()
-    found = Engine(predictions(5000)).solve(deadline=began + 0.5)
+    found = Engine(predictions(5000)).solve(deadline=Deadline(began + 0.5))
     assert found.reason is Reason.TIMEOUT
     # Few of all sequences are good ones.
     assert found.low < Fraction(1, 10) < found.high
@@ -118,7 +119,7 @@ def stopped(asked: Instance, ticks: int, engine: Engine | None = None) -> Soluti
     """What is known when the clock is stopped after so many looks, wherever the search is then."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_module.time, "monotonic", Clock())
-        return (engine or Engine(asked)).solve(deadline=ticks)
+        return (engine or Engine(asked)).solve(deadline=Deadline(ticks))
 
 
 @settings(max_examples=examples(1))
@@ -188,7 +189,7 @@ def test_bounds_of_circuits_at_a_deadline(start: int) -> None:
 def test_bounds_come_together_with_time() -> None:
     asked = hard()
     now = time.monotonic()
-    found = Engine(asked).solve(deadline=now + 0.3)
+    found = Engine(asked).solve(deadline=Deadline(now + 0.3))
     assert time.monotonic() < now + 5
     assert found.reason is Reason.TIMEOUT
     assert 0 <= found.low < found.high <= 1
@@ -196,7 +197,7 @@ def test_bounds_come_together_with_time() -> None:
 
 def test_memory_ends_with_bounds() -> None:
     asked = hard()
-    found = Engine(asked, memory=30_000).solve(deadline=time.monotonic() + 20)
+    found = Engine(asked, memory=30_000).solve(deadline=Deadline.within(20))
     assert found.reason is Reason.MEMORY_OUT
     assert found.low < found.high
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
-from time import monotonic
 
 import pytest
 
@@ -15,6 +13,7 @@ from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.questions import Inquiry
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -34,7 +33,7 @@ class Hasty:
         self.engine, self.stops = Engine(instance), stops
         self.asked: list[tuple[int, ...]] = []
 
-    def solve(self, assumptions: Sequence[int], *, deadline: float, observer: Observer | None = None) -> Solution:
+    def solve(self, assumptions: Sequence[int], *, deadline: Deadline, observer: Observer | None = None) -> Solution:
         found = self.engine.solve(assumptions)
         self.asked.append(tuple(assumptions))
         reason = self.stops(assumptions, self.asked.count(tuple(assumptions)))
@@ -60,7 +59,7 @@ def asking(stops: Callable[[Sequence[int], int], Reason | None]) -> tuple[Inquir
     found = problem()
     assert isinstance(found.question, GroupMetric)
     law = Law(subject_of(found))
-    return Inquiry(found.question, law, solver, counts={}, observer=Silent(), deadline=inf), made
+    return Inquiry(found.question, law, solver, counts={}, observer=Silent(), deadline=NEVER), made
 
 
 def rates(inquiry: Inquiry) -> list[tuple[Fraction, Fraction]]:
@@ -112,5 +111,5 @@ def test_it_ends_at_the_deadline() -> None:
     found = problem()
     assert isinstance(found.question, GroupMetric)
     law = Law(subject_of(found))
-    inquiry = Inquiry(found.question, law, Engine, counts={}, observer=Silent(), deadline=monotonic() - 1.0)
+    inquiry = Inquiry(found.question, law, Engine, counts={}, observer=Silent(), deadline=Deadline(0.0))
     assert all(low <= chance <= high for chance, (low, high) in zip(CHANCES, rates(inquiry), strict=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from time import monotonic
 
 import pytest
 from hypothesis import given
@@ -18,6 +17,7 @@ from fairdsl.backends.subset_sum.rounded import Arithmetic
 from fairdsl.backends.subset_sum.subject import Subject, subject_of
 from fairdsl.backends.subset_sum.sums import Sums
 from fairdsl.backends.subset_sum.window import Meter, OutOfTimeError
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import Member, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
@@ -32,7 +32,7 @@ RELATIONS = (Relation.GE, Relation.GT, Relation.LE, Relation.LT, Relation.EQ, Re
 
 
 def meter() -> Meter:
-    return Meter(deadline=monotonic() + 60, entries=1 << 24)
+    return Meter(deadline=Deadline.within(60), entries=1 << 24)
 
 
 def sums_of(problem: Problem) -> tuple[Sums, Independent, Subject]:
@@ -198,7 +198,7 @@ def test_the_deadline_holds_and_small_memory_does_not_crash() -> None:
     law = network(booleans("A", *(f"x{k}" for k in range(300))), [factor(k, bernoulli(F(1, 3))) for k in range(301)])
     problem = asked(law, linear([0, *(1000 + k for k in range(300))], 10**5), 0)
     with pytest.raises(OutOfTimeError):
-        sums_of(problem)[0].bounded(Meter(deadline=0.0, entries=1 << 24))
+        sums_of(problem)[0].bounded(Meter(deadline=Deadline(0.0), entries=1 << 24))
     with pytest.raises(OutOfTimeError):
         Refinement(subject_of(problem), Budget.of(-1.0), Silent()).improve()
     small = Refinement(subject_of(problem), with_memory(Budget.of(20.0), 1 << 20), Silent())

@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
 
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import Wish, wished
+from fairdsl.clock import NEVER, Deadline, Wish, wished
 
 __all__ = ["Checkpoints", "Clock", "share_out", "supervised"]
 
@@ -42,7 +41,7 @@ class Clock:
     def __init__(
         self,
         refinement: Refinement,
-        deadline: float,
+        deadline: Deadline,
         interrupt: Wish,
         observer: Observer,
         checkpoints: Checkpoints | None,
@@ -59,7 +58,7 @@ class Clock:
     @property
     def up(self) -> bool:
         """Whether it is time to stop."""
-        return self.interrupt.requested or time.monotonic() >= self.deadline
+        return self.interrupt.requested or self.deadline.passed
 
     @property
     def saves(self) -> bool:
@@ -94,7 +93,7 @@ class Clock:
             return
         self._told = now
         left = max(0.0, undecided()) / max(1, self._refinement.task.total)
-        span = self.deadline - self._began
+        span = self.deadline.at - self._began
         fraction = min(1.0, (now - self._began) / span) if 0.0 < span < 1e9 else None
         self._observer.progress("refining", fraction, f"{nodes:,} boxes, {left:.2%} undecided")
 
@@ -103,7 +102,7 @@ def supervised(
     refinement: Refinement,
     run: Callable[[Clock], None],
     *,
-    deadline: float,
+    deadline: Deadline,
     observer: Observer,
     checkpoints: Checkpoints | None,
     nodes: int | None,
@@ -114,7 +113,7 @@ def supervised(
     the run sooner.
     """
     with wished() as interrupt:
-        clock = Clock(refinement, deadline if nodes is None else inf, interrupt, observer, checkpoints)
+        clock = Clock(refinement, deadline if nodes is None else NEVER, interrupt, observer, checkpoints)
         run(clock)
         if checkpoints is not None:
             clock.checkpoint(time.monotonic())
@@ -149,5 +148,5 @@ def _enough(refinement: Refinement, parts: int) -> bool:
 
 def _or_after(seconds: float, stop: Callable[[], bool]) -> Callable[[], bool]:
     """To stop when asked to, and after so many seconds anyway."""
-    soon = time.monotonic() + seconds
-    return lambda: stop() or time.monotonic() >= soon
+    soon = Deadline.within(seconds)
+    return lambda: stop() or soon.passed

@@ -22,6 +22,7 @@ from fairdsl.backends.intervals.pace import NODES_AT_ONCE
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.slices import Slice, State, refined_slice, unpacked
 from fairdsl.backends.solved import Ending
+from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.resources import version
 
@@ -135,7 +136,7 @@ def refine_on_cluster(
     refinement: Refinement,
     address: str,
     *,
-    deadline: float,
+    deadline: Deadline,
     observer: Observer,
     memory: int,
     checkpoints: Checkpoints | None = None,
@@ -200,7 +201,7 @@ class _Run:
     def until(self, clock: Clock) -> None:
         """Slices until the clock is up, all parts have ended, or the cluster is gone."""
         while not self.lost and not clock.up and not all(part.ended for part in self._parts):
-            self._work(clock.deadline - time.monotonic())
+            self._work(clock.deadline.remaining)
             clock.tell(self._before + self.evaluated, lambda: self._refinement.bounds().undecided)
             if clock.due:
                 self._join(clock)
@@ -269,8 +270,8 @@ class _Run:
 
     def _finish(self) -> None:
         """Wait for the slices that are under way, but not much longer than they should take; drop the others."""
-        until = time.monotonic() + 2 * _SLICE
-        while not self.lost and any(part.running for part in self._parts) and time.monotonic() < until:
+        until = Deadline.within(2 * _SLICE)
+        while not self.lost and any(part.running for part in self._parts) and not until.passed:
             try:
                 with self._cluster.reached():
                     self._collect()

@@ -10,6 +10,7 @@ import numpy as np
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.units import Judged, Units, units_of
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
@@ -37,8 +38,8 @@ class Sample:
     why: str = ""
 
 
-def sample_units(problem: Problem, count: int, seed: int, deadline: float) -> Sample:
-    """Judge ``count`` units, uniform over domain and target; fewer where ``time.monotonic()`` passes ``deadline``.
+def sample_units(problem: Problem, count: int, seed: int, deadline: Deadline) -> Sample:
+    """Judge ``count`` units, uniform over domain and target; fewer where the time is up before.
 
     Candidates are uniform over what the constraints leave of each attribute, and those that hold nobody are
     rejected. Real attributes are drawn as floats, so the estimate is by volume there. The same seed gives
@@ -66,10 +67,10 @@ class _Tally:
         self.sampled = self.unfair = self.doubtful = 0
         self.pairs: list[tuple[Point, Point]] = []
 
-    def fill(self, units: Units, count: int, rng: np.random.Generator, deadline: float) -> None:
+    def fill(self, units: Units, count: int, rng: np.random.Generator, deadline: Deadline) -> None:
         """Draw until there are enough, or another batch would not end in time."""
         batch, spent = 1, 0.0
-        while self.sampled < count and time.monotonic() + 2 * spent <= deadline:
+        while self.sampled < count and not deadline.later(-2 * spent).passed:
             started = time.monotonic()
             self._add(units.judge(units.draw(batch, rng)), count - self.sampled)
             spent, batch = time.monotonic() - started, min(2 * batch, _LARGEST)

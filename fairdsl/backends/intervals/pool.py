@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.worker import Failed, Part, Progress, Ready, Report, State, Stop, Yielded
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.processes import GoneError, Worker, waiting
 
 __all__ = ["Share", "WorkerPool", "worker_pool"]
@@ -57,7 +57,7 @@ class WorkerPool:
     def __init__(self, task_file: str, places: int, memory: int) -> None:
         self._task_file = task_file
         self._memory = memory
-        self._until = 0.0
+        self._until = NEVER
         self._nodes: int | None = None
         self._stopping = False
         self._stillborn = 0
@@ -69,7 +69,7 @@ class WorkerPool:
         self._listen(0.0)
         return all(worker.ready for worker in self._workers)
 
-    def give(self, shares: Sequence[Share], until: float, nodes: int | None) -> None:
+    def give(self, shares: Sequence[Share], until: Deadline, nodes: int | None) -> None:
         """One share to each worker; ``nodes``: as many for each, whatever the clock says."""
         self._until, self._nodes, self._stopping = until, nodes, False
         for worker, share in zip(self._workers, shares, strict=True):
@@ -95,8 +95,8 @@ class WorkerPool:
         self._stopping = True
         for worker in self._busy():
             worker.send(Stop())
-        until = time.monotonic() + _GRACE
-        while self._busy() and time.monotonic() < until:
+        until = Deadline.within(_GRACE)
+        while self._busy() and not until.passed:
             self._listen(0.05)
         for worker in list(self._busy()):
             worker.end()
@@ -115,12 +115,12 @@ class WorkerPool:
 
     def _assign(self, worker: _Worker, share: Share) -> None:
         worker.share, worker.begun = share, share.kept
-        seconds = max(0.0, self._until - time.monotonic())
+        seconds = self._until.remaining
         nodes = None if self._nodes is None else max(0, self._nodes - share.kept)
         worker.send(Part(share.state, seconds, nodes, self._memory))
 
     def _listen(self, seconds: float) -> None:
-        for worker in waiting(self._workers, time.monotonic() + seconds):
+        for worker in waiting(self._workers, Deadline.within(seconds)):
             try:
                 message = worker.receive()
             except GoneError:

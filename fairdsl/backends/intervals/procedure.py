@@ -5,7 +5,6 @@ A pair of individuals is only ever called a violation after its replay; a share 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.intervals.roles import roles_of
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, Verdict, Violated
@@ -122,19 +122,18 @@ class _Run:
 
         self._observer.progress("sampling", None, "")
         seconds = min(_SAMPLING_SECONDS, _SAMPLING * self._budget.remaining)
-        until = time.monotonic() + seconds
-        self._sample = sample_units(self._lowered.problem, _SAMPLED, self._budget.seed, until)
+        self._sample = sample_units(self._lowered.problem, _SAMPLED, self._budget.seed, Deadline.within(seconds))
 
     def refine(self) -> None:
         """Until the time is up, nothing is left, or a pair was found that breaks what should hold."""
         from fairdsl.backends.intervals.drive import refine_within
         from fairdsl.backends.solved import Ending
 
-        end = self._budget.deadline - self._kept
+        end = self._budget.deadline.later(-self._kept)
         shares = self._asks_for_shares
         look, alone = (inf, False) if shares else (_FIRST_LOOK, self._budget.jobs > 1)
         while True:
-            deadline = min(end, time.monotonic() + look)
+            deadline = min(end, Deadline.within(look))
             budget = replace(self._budget, deadline=deadline)
             self._ending = refine_within(self._refinement, budget, self._observer, alone=alone)
             if self._ending in (Ending.INTERRUPTED, Ending.FINISHED) or deadline >= end:
@@ -153,7 +152,7 @@ class _Run:
         boxes = self._refinement.open_boxes(_BOXES)
         known = self._sample.pairs if self._sample is not None else ()
         # What refining left over may be spent here; something always may.
-        deadline = time.monotonic() + max(self._kept / 2, min(_SECONDS, self._budget.remaining))
+        deadline = Deadline.within(max(self._kept / 2, min(_SECONDS, self._budget.remaining)))
         found = look_for_pairs(self._lowered, boxes, _SHOWN, deadline, self._budget.seed, known)
         if found.witnesses or found.gaps:
             self.shown = found

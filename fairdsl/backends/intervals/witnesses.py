@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.lowering import Lowered, clipped, drawn
 from fairdsl.backends.intervals.refine import OpenBox
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.replay import admissible, round_point, spread, witness
@@ -41,7 +41,7 @@ def look_for_pairs(
     lowered: Lowered,
     boxes: Sequence[OpenBox],
     most: int,
-    deadline: float,
+    deadline: Deadline,
     seed: int,
     known: Sequence[tuple[Point, Point]] = (),
 ) -> Shown:
@@ -53,7 +53,7 @@ def look_for_pairs(
     met: set[frozenset[Point]] = set()
     candidates = [*_in_turn(lowered, boxes, deadline, seed), *known]
     for a, b in _far_apart(candidates, lowered, most):
-        if len(shown.witnesses) >= most or len(met) >= _REPLAYS or time.monotonic() >= deadline:
+        if len(shown.witnesses) >= most or len(met) >= _REPLAYS or deadline.passed:
             break
         if frozenset((a, b)) in met:
             continue
@@ -74,14 +74,16 @@ def _far_apart(candidates: Sequence[tuple[Point, Point]], lowered: Lowered, most
     yield from (candidates[row] for row in others)
 
 
-def _in_turn(lowered: Lowered, boxes: Sequence[OpenBox], deadline: float, seed: int) -> Iterator[tuple[Point, Point]]:
+def _in_turn(
+    lowered: Lowered, boxes: Sequence[OpenBox], deadline: Deadline, seed: int
+) -> Iterator[tuple[Point, Point]]:
     """Candidates of every box, the best of each first, so that what is shown lies in different places."""
-    half = time.monotonic() + (deadline - time.monotonic()) / 2
+    half = Deadline.within(deadline.remaining / 2)
     evaluator = BatchEvaluator(lowered.problem.model)
     rng = np.random.default_rng(seed)
     found: list[list[tuple[Point, Point]]] = []
     for box in sorted(boxes, key=lambda entry: -entry.falsified):
-        if time.monotonic() >= half and found:
+        if half.passed and found:
             break
         found.append(_candidates(lowered, evaluator, box, rng))
     for rank in range(_ALL_UNITS):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.task import Task
+from fairdsl.clock import NEVER, Deadline
 
 __all__ = ["Failed", "Part", "Progress", "Ready", "Report", "Stop", "Yielded", "serve"]
 
@@ -105,7 +106,7 @@ class _Listener:
     def __init__(self, connection: Connection[object, Order], refinement: Refinement, part: Part) -> None:
         self._connection = connection
         self._refinement = refinement
-        self._until = time.monotonic() + part.seconds if part.nodes is None else math.inf
+        self._until = Deadline.within(part.seconds) if part.nodes is None else NEVER
         self._before = refinement.nodes
         self._told = -math.inf
         self.stopped = False
@@ -122,7 +123,7 @@ class _Listener:
         if now >= self._told + _TELL:
             self._told = now
             self._connection.send(Progress(self._refinement.nodes - self._before, self._refinement.bounds().undecided))
-        self.stopped = self.stopped or now >= self._until
+        self.stopped = self.stopped or self._until.passed
         return self.stopped
 
     def yielded(self, *, ended: bool, exhausted: bool) -> Yielded:

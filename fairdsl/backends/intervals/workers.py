@@ -15,6 +15,7 @@ from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
+from fairdsl.clock import Deadline
 
 __all__ = ["MEMORY", "refine_in_parallel"]
 
@@ -32,13 +33,13 @@ def refine_in_parallel(
     refinement: Refinement,
     *,
     jobs: int,
-    deadline: float,
+    deadline: Deadline,
     observer: Observer,
     memory: int = MEMORY,
     checkpoints: Checkpoints | None = None,
     nodes: int | None = None,
 ) -> Ending:
-    """Refine until the deadline (``time.monotonic``), the user's Ctrl-C, or until nothing is left.
+    """Refine until the deadline, the user's Ctrl-C, or until nothing is left.
 
     ``memory`` in bytes is for all processes together. With ``nodes`` about so many more are evaluated
     whatever the clock says, and the result depends on their number and ``jobs`` alone; only an interrupt
@@ -57,8 +58,8 @@ def refine_in_parallel(
 def _refine_together(refinement: Refinement, jobs: int, memory: int, clock: Clock, nodes: int | None) -> None:
     first = refinement.nodes
     if nodes is None:
-        soon = min(clock.deadline, time.monotonic() + _ALONE)
-        advance_until(refinement, lambda: clock.listen() or time.monotonic() >= soon)
+        soon = min(clock.deadline, Deadline.within(_ALONE))
+        advance_until(refinement, lambda: clock.listen() or soon.passed)
         if refinement.finished or clock.up:
             return
     with worker_pool(refinement, jobs, memory // (2 * jobs + 1)) as pool:
@@ -94,9 +95,9 @@ class _Reunion:
         """At least so long, whatever was learned before."""
         self._pace = max(self._pace, seconds / max(1, nodes))
 
-    def fits_only_once(self, nodes: int, deadline: float) -> bool:
+    def fits_only_once(self, nodes: int, deadline: Deadline) -> bool:
         """Whether parting and coming together would take most of the time that is left."""
-        return time.monotonic() + 3 * self.seconds(nodes) >= deadline
+        return deadline.later(-3 * self.seconds(nodes)).passed
 
 
 def _round(
@@ -111,13 +112,13 @@ def _round(
     parted = time.monotonic() - parting
     # To come together again is much the same work the other way, with larger states.
     reunion.expect(3 * parted, before)
-    earliest = time.monotonic() + max(_ROUND, parted / OVERHEAD)
+    earliest = Deadline.within(max(_ROUND, parted / OVERHEAD))
     asked: float | None = None
     while not all(share.ended for share in shares) and not clock.up:
         pool.listen(0.1)
         reached = before + sum(share.nodes for share in shares)
         clock.tell(reached, lambda: at_first - sum(share.gained for share in shares))
-        if nodes is None and time.monotonic() + reunion.seconds(reached) >= clock.deadline:
+        if nodes is None and clock.deadline.later(-reunion.seconds(reached)).passed:
             break
         if asked is None and clock.due:
             asked = time.monotonic()
@@ -127,7 +128,7 @@ def _round(
                 refinement.join([share.state for share in shares])
             clock.checkpoint(asked)
             asked = None
-        if nodes is None and time.monotonic() >= earliest and any(share.exhausted for share in shares):
+        if nodes is None and earliest.passed and any(share.exhausted for share in shares):
             break
     stopping = time.monotonic()
     pool.stop()

@@ -13,7 +13,6 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from itertools import product
 from math import ceil, floor
-from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from fairdsl.backends.masses.halfspace import HalfSpace
 from fairdsl.backends.masses.law import Chances, KeyLaw, Law
 from fairdsl.backends.masses.points import NOTHING, Given, Individuals, Parts
 from fairdsl.backends.masses.splitting import Splitter
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.expr import TRUE
 from fairdsl.metrics.joint import Bounds, Joint, Key, key_of
 from fairdsl.metrics.subject import Subject, axes_of
@@ -91,7 +91,7 @@ class Refinement:
         self._groups: list[_Group] = []
         self._heap: list[tuple[float, int, _Box]] = []
         self._serial = 0
-        self._deadline = 0.0
+        self._deadline = NEVER
         self.boxes = self.individuals = 0
         self._waiting = self._roots()
 
@@ -100,10 +100,10 @@ class Refinement:
         """Whether nothing is left to be split."""
         return not self._waiting and not self._heap
 
-    def improve(self, deadline: float) -> None:
+    def improve(self, deadline: Deadline) -> None:
         """Bound boxes that wait, or split those of which most is open and bound their parts.
 
-        Individuals are no longer decided one by one when ``deadline`` (of the monotonic clock) has passed.
+        Individuals are no longer decided one by one when ``deadline`` has passed.
         """
         self._deadline = deadline
         boxes = self._waiting[:_BATCH]
@@ -199,7 +199,7 @@ class Refinement:
         if not parts.open:
             return parts
         law, ranges = self._groups[box.key].law, self._ranges(box.start, box.stop)
-        if self._individuals.few(ranges) and monotonic() < self._deadline:
+        if self._individuals.few(ranges) and not self._deadline.passed:
             box.exhausted = True
             self.individuals += self._individuals.count(ranges)
             return self._individuals.parts(ranges, law)

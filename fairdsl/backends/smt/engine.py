@@ -6,7 +6,6 @@ raised for what a solver does.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +14,7 @@ from typing import Any, Protocol
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
+from fairdsl.clock import Deadline
 from fairdsl.processes import PROGRAM, GoneError, Worker, waiting
 from fairdsl.verdict import Reason
 
@@ -57,7 +57,7 @@ class Job:
     text: str
     seed: int
     effort: int | None
-    deadline: float
+    deadline: Deadline
 
 
 class Pool(Protocol):
@@ -66,7 +66,7 @@ class Pool(Protocol):
     def start(self, job: Job) -> None:
         """Begin; at most as many at a time as the pool has places."""
 
-    def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         """Wait for at least one answer, or until that moment; jobs past their deadline are ended."""
 
     def close(self) -> None:
@@ -104,19 +104,18 @@ class Workers:
                 "seed": job.seed,
                 "effort": job.effort or 0,
                 # A little more than is left: the deadline is kept by killing, this only stops orphans.
-                "milliseconds": int(1000 * (job.deadline - time.monotonic())) + 1000,
+                "milliseconds": int(1000 * job.deadline.remaining) + 1000,
             }
         )
 
-    def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         """Answers that arrived; processes whose job is past its deadline are killed."""
         busy = [(worker, worker.job) for worker in self._workers if worker.job is not None]
         if busy and not self._ready:
             for worker in waiting([worker for worker, _ in busy], min(until, *(job.deadline for _, job in busy))):
                 self._receive(worker)
-        now = time.monotonic()
         for worker, job in busy:
-            if worker.job is not None and now >= job.deadline:
+            if worker.job is not None and job.deadline.passed:
                 self._end(worker, Answer(status="unknown", detail="timeout"))
         ready, self._ready = self._ready, []
         return ready

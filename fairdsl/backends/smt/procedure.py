@@ -18,6 +18,7 @@ from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.backends.smt.worklist import Outcome
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.rounding import float_above, float_below
@@ -119,7 +120,7 @@ def _answer(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) 
     proof = _proof(verdict, problem, reach, budget, attempts)
     if wide.margin is None:
         return proof
-    until = time.monotonic() + max(_MARGIN_SECONDS, (time.monotonic() - started) / 2)
+    until = Deadline.within(max(_MARGIN_SECONDS, (time.monotonic() - started) / 2))
     few = replace(budget, deadline=min(until, budget.deadline))
     return _with_margin(proof, _margin(problem, len(reach.slack), wide.margin, few, attempts), max(reach.slack))
 

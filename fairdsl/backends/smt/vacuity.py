@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.engine import Job, Pool, Workers
 from fairdsl.backends.smt.script import admissible_script
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 
 __all__ = ["compares_nobody"]
@@ -23,7 +23,7 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
     Without a pool a process is started for it.
     """
     used = Workers(1) if pool is None else pool
-    deadline = min(budget.deadline, time.monotonic() + _SECONDS)
+    deadline = min(budget.deadline, Deadline.within(_SECONDS))
     try:
         used.start(
             Job(key="anybody", text=admissible_script(problem), seed=budget.seed, effort=None, deadline=deadline)

@@ -12,7 +12,6 @@ that leaves the fewest undecided units in the parts that bounds do not settle.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -24,7 +23,7 @@ from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.recover import checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
 from fairdsl.backends.smt.settle import Bounded, Bounder, CaseBounds
-from fairdsl.clock import until
+from fairdsl.clock import Deadline, until
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
@@ -120,7 +119,7 @@ class WorkList:
                 more = self._fill()
             if self._stack and len(self._running) < self._budget.jobs:
                 self._take(self._stack.pop())
-                wait = time.monotonic()
+                wait = Deadline.within(0)
             else:
                 wait = self._budget.deadline
             if self._running:

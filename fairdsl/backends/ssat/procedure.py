@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from time import monotonic
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
@@ -14,6 +13,7 @@ from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.outside import Outside
 from fairdsl.backends.ssat.questions import Inquiry, Solvers, learnable, learns, settled
 from fairdsl.backends.ssat.solvers import solver_of
+from fairdsl.clock import Deadline
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
@@ -66,7 +66,7 @@ def _answer(
     solvers = rests.solvers(options.solver)
     joints = list[Joint]()
     for place, subject in enumerate(subjects):
-        until = monotonic() + budget.remaining / (len(subjects) - place)
+        until = Deadline.within(budget.remaining / (len(subjects) - place))
         inquiry = Inquiry(
             question,
             Law(subject),

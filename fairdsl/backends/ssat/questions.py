@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
-from time import monotonic
 from typing import Protocol
 
 from fairdsl.backends.contract import Observer
@@ -27,6 +26,7 @@ from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, PbEncoding
+from fairdsl.clock import Deadline
 from fairdsl.ir.metric import Comparison, Event, Metric
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
@@ -53,8 +53,8 @@ _ONE_BY_ONE = 256
 class Solver(Protocol):
     """Answers one instance under assumptions about its outermost choices, as the embedded engine does."""
 
-    def solve(self, assumptions: Sequence[int], *, deadline: float, observer: Observer | None = None) -> Solution:
-        """The value, or bounds of it when the time of the monotonic clock has come."""
+    def solve(self, assumptions: Sequence[int], *, deadline: Deadline, observer: Observer | None = None) -> Solution:
+        """The value, or bounds of it when the time is up."""
 
 
 #: Makes a solver for an instance.
@@ -134,7 +134,7 @@ class Inquiry:
         *,
         counts: Mapping[Key, Counted],
         observer: Observer,
-        deadline: float,
+        deadline: Deadline,
         sums: PbEncoding = PbEncoding.DIAGRAM,
     ) -> None:
         self.question, self.law = question, law
@@ -161,7 +161,7 @@ class Inquiry:
         while needed:
             for place, cells in enumerate(needed):
                 self._observer.progress("ssat", place / len(needed), f"{place} of {len(needed)} groups")
-                until = monotonic() + max(0.0, self._deadline - monotonic()) / (len(needed) - place)
+                until = Deadline.within(self._deadline.remaining / (len(needed) - place))
                 self.reason, key = None, self.key(cells)
                 favourable[key], total[key] = self._at(formulas, cells, masses[cells], until)
                 if self.reason is not None:
@@ -187,7 +187,7 @@ class Inquiry:
         settings = list(dict.fromkeys(self._setting(cells) for cells in candidates))
         for place, setting in enumerate(settings):
             self._observer.progress("ssat", place / len(settings), f"extreme groups, {place} of {len(settings)} times")
-            until = monotonic() + max(0.0, self._deadline - monotonic()) / (len(settings) - place)
+            until = Deadline.within(self._deadline.remaining / (len(settings) - place))
             inside = [cells for cells in candidates if self._setting(cells) == setting]
             most, greatest = self._extreme(formulas, "favourable", dict(setting), until)
             least, smallest = self._extreme(formulas, "unfavourable", dict(setting), until)
@@ -237,7 +237,7 @@ class Inquiry:
         deserving = self.key(cells)[-1] == key_at(network, label, question.deserving)
         return deserving is (given is Event.DESERVING)
 
-    def _at(self, formulas: Formulas, cells: Cells, mass: Fraction, until: float) -> tuple[Bounds, Bounds]:
+    def _at(self, formulas: Formulas, cells: Cells, mass: Fraction, until: Deadline) -> tuple[Bounds, Bounds]:
         """Both joint probabilities of one key."""
         at = formulas.assumptions(dict(enumerate(cells)))
         # Cells that neither the law nor the formula tells apart have the same value.
@@ -263,7 +263,7 @@ class Inquiry:
         return both("favourable", "unfavourable"), total
 
     def _extreme(
-        self, formulas: Formulas, name: str, setting: Mapping[int, int], until: float
+        self, formulas: Formulas, name: str, setting: Mapping[int, int], until: Deadline
     ) -> tuple[Cells | None, Solution]:
         """The keys that an instance's value is greatest at, where the solver names them, and what it found."""
         found = self.solved(formulas, name, formulas.assumptions(setting), until)
@@ -274,7 +274,7 @@ class Inquiry:
             setting[place] if place in setting else key.cell_in(choice) for place, key in enumerate(formulas.keys)
         ), found
 
-    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: float) -> Solution:
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: Deadline) -> Solution:
         """The value of one of the formulas, by its name; whoever knows it from elsewhere overrides this."""
         solver = self._made.get((id(formulas), name))
         if solver is None:

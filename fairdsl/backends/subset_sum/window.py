@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from time import monotonic
+
+from fairdsl.clock import Deadline
 
 __all__ = ["NOTHING", "Meter", "OutOfTimeError", "Span", "TooLargeError", "Window"]
 
@@ -25,7 +26,7 @@ class Meter:
     are raised on the way.
     """
 
-    deadline: float
+    deadline: Deadline
     entries: int
     steps: float = inf
     tails: float = inf
@@ -35,7 +36,7 @@ class Meter:
         self.steps -= steps
         if self.steps < 0:
             raise TooLargeError
-        if monotonic() > self.deadline:
+        if self.deadline.passed:
             raise OutOfTimeError
 
 

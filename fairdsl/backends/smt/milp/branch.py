@@ -9,7 +9,6 @@ a run, nothing is known.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
@@ -28,6 +27,7 @@ from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.backends.smt.milp.tree import OrderSplit, PhaseSplit, Tree, ValueSplit
 from fairdsl.backends.smt.region import Region
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.numerics.narrow import ValueSet
 
@@ -109,7 +109,7 @@ class Search:
     query: Query
     known: CopyBounds | None
     candidates: Points | None
-    deadline: float
+    deadline: Deadline
     limit: int
     patience: int | None = None
     enclosures: Enclosures | None = None
@@ -180,7 +180,7 @@ class Search:
             raise StoppedError("the splits on one path are too many")
         solved = loaded.relaxation.solve(left)
         if solved.duals is None:
-            late = time.monotonic() >= self.deadline
+            late = self.deadline.passed
             raise StoppedError("the time is up" if late else "the linear program was not solved")
         if solved.value == -inf:
             return self._infeasible(node, loaded, solved)
@@ -206,7 +206,7 @@ class Search:
 
     def _in_time(self) -> float:
         """The seconds that are left; ends the search where there are none, or no nodes."""
-        left = self.deadline - time.monotonic()
+        left = self.deadline.remaining
         if left <= 0 or self.nodes > self.limit:
             raise StoppedError("the time is up" if left <= 0 else f"{self.limit} nodes were not enough")
         return left

@@ -8,7 +8,6 @@ tighter.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.smt.cases import Case
@@ -22,6 +21,7 @@ from fairdsl.backends.smt.milp.prune import tightened
 from fairdsl.backends.smt.milp.query import Query, pair_query
 from fairdsl.backends.smt.region import Region
 from fairdsl.backends.smt.settle import Bounded
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 
@@ -67,7 +67,7 @@ def settle_case(
     ``nodes`` limits each branch and bound; with few of them there is only one. ``trust_milp``: the caller is
     content with ``infeasible``, so that no certificate is looked for after it.
     """
-    deadline = time.monotonic() + seconds
+    deadline = Deadline.within(seconds)
     if bounded.settled or bounded.region.empty:
         return CaseAnswer(status="refuted", detail="by bounds")
     if bounded.undecided > MOST_UNITS:
@@ -79,11 +79,11 @@ def settle_case(
     thorough = nodes > _FEW_NODES
     patience = None if problem.model.one_of else _PATIENCE  # halves do not sharpen what is said about trees
 
-    def search(until: float, bounds: CopyBounds) -> tuple[Searched, CaseAnswer | None]:
+    def search(until: Deadline, bounds: CopyBounds) -> tuple[Searched, CaseAnswer | None]:
         found = Search(query, bounds, candidates, until, nodes, patience, enclosures).run(bounded.region)
         return found, _answer(query, bounded.region, bounds, found, enclosures)
 
-    first, answer = search(deadline - seconds * _MIXED_SHARE if thorough else deadline, known)
+    first, answer = search(deadline.later(-seconds * _MIXED_SHARE) if thorough else deadline, known)
     if answer is not None:
         return answer
     mixed = _mixed(query, bounded, known, candidates, deadline)
@@ -97,9 +97,9 @@ def settle_case(
     return CaseAnswer(status=mixed.status, nodes=first.nodes + second.nodes, detail=detail)
 
 
-def _tighter(problem: Problem, bounded: Bounded, known: CopyBounds, deadline: float) -> CopyBounds:
+def _tighter(problem: Problem, bounded: Bounded, known: CopyBounds, deadline: Deadline) -> CopyBounds:
     """The bounds of both copies, tightened by linear programs for a share of the time that is left."""
-    left = max(0.0, deadline - time.monotonic())
+    left = deadline.remaining
     return tuple(
         tightened(problem.model, sets, bounds, seconds=left * _TIGHTENING_SHARE)
         for sets, bounds in zip((bounded.region.a, bounded.region.b), known, strict=True)
@@ -119,9 +119,9 @@ def _answer(
     return CaseAnswer(status="refuted", nodes=found.nodes)
 
 
-def _mixed(query: Query, bounded: Bounded, known: CopyBounds, candidates: Candidates, deadline: float) -> CaseAnswer:
+def _mixed(query: Query, bounded: Bounded, known: CopyBounds, candidates: Candidates, deadline: Deadline) -> CaseAnswer:
     """What the mixed-integer search finds: a pair, that there is none, or neither."""
-    left = deadline - time.monotonic()
+    left = deadline.remaining
     if left <= 0:
         return CaseAnswer(status="unknown", detail="the time is up")
     (place,) = places(query, [bounded.region], known)

@@ -10,7 +10,6 @@ may be needed (the trap of a published tool).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +23,7 @@ from fairdsl.backends.smt.milp.program import program
 from fairdsl.backends.smt.milp.query import Query, network_query
 from fairdsl.backends.smt.milp.tree import Leaf
 from fairdsl.backends.smt.region import Region
+from fairdsl.clock import Deadline
 from fairdsl.ir.feature import Input
 from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import FloatLayer, float_layers
@@ -43,7 +43,7 @@ def tightened(model: Model, sets: Sequence[ValueSet], bounds: LayerEnds, *, seco
 
     ``bounds`` hold there, one pair a layer; the result does so too, and is nowhere wider.
     """
-    deadline = time.monotonic() + seconds
+    deadline = Deadline.within(seconds)
     layers = float_layers(model)
     everywhere = Region(tuple(sets), tuple(sets), (True,) * len(sets))
     found = list(bounds)
@@ -51,7 +51,7 @@ def tightened(model: Model, sets: Sequence[ValueSet], bounds: LayerEnds, *, seco
     for depth in range(1, len(layers) - 1):
         low, high = found[depth]
         open_units = np.flatnonzero((low < 0) & (high > 0) & (layers[depth].slope < 1))
-        if not len(open_units) or time.monotonic() >= deadline:
+        if not len(open_units) or deadline.passed:
             continue
         tops = _tops(layers[: depth + 1], model.inputs, everywhere, tuple(found[: depth + 1]), open_units, deadline)
         low, high = low.copy(), high.copy()
@@ -75,7 +75,7 @@ def _tops(
     region: Region,
     known: LayerEnds,
     units: IntArray,
-    deadline: float,
+    deadline: Deadline,
 ) -> _Tops:
     """Bounds of the last layer's units by linear programs over the layers before it."""
     last = replace(layers[-1], slope=np.ones(len(layers[-1].bias)))
@@ -89,10 +89,10 @@ def _tops(
     rows = np.vstack([np.eye(len(last.bias))[units], -np.eye(len(last.bias))[units]])
     leaves: list[Leaf] = []
     for number, row in enumerate(rows):
-        if time.monotonic() >= deadline:
+        if deadline.passed:
             break
         relaxation.maximise((row @ linear.scores[0])[:-1])
-        solved = relaxation.solve(deadline - time.monotonic())
+        solved = relaxation.solve(deadline.remaining)
         gradients = np.full(len(linear.units), np.nan) if solved.duals is None else solved.duals[: len(linear.units)]
         leaves.append(Leaf(np.eye(len(rows))[number], np.zeros(0), linear.units, gradients))
     if leaves:

@@ -11,7 +11,6 @@ than is asked.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,6 +25,7 @@ from fairdsl.backends.smt.milp.certify import certified
 from fairdsl.backends.smt.milp.place import Enclosures
 from fairdsl.backends.smt.milp.query import Query, network_query
 from fairdsl.backends.smt.region import Region
+from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import float_layers, outward
@@ -49,7 +49,7 @@ def left_by_sides(
     Conditions that fewer than ``least`` cases share are not looked at: they are better asked of pairs.
     ``enclosures`` are those of the problem's network.
     """
-    deadline = time.monotonic() + seconds
+    deadline = Deadline.within(seconds)
     shared = [atoms for atoms, count in Counter(case.atoms for case in asked).items() if count >= least]
     if not shared or problem.model.one_of:
         return list(asked)  # of trees, bounds of pairs know more than a program about one individual
@@ -103,7 +103,7 @@ def _side_query(problem: Problem, own: Sequence[Atom], region: Region, who: str)
 
 
 def _refuted(
-    problem: Problem, own: Sequence[Atom], region: Region, who: str, enclosures: Enclosures, deadline: float
+    problem: Problem, own: Sequence[Atom], region: Region, who: str, enclosures: Enclosures, deadline: Deadline
 ) -> bool:
     """Whether it is proved that nobody meets the conditions on ``who``."""
     query = _side_query(problem, own, region, who)

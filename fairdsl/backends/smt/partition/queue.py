@@ -6,7 +6,6 @@ can. Each is asked of the model, and where that fails perhaps once more of a pru
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
@@ -18,6 +17,7 @@ from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Chained, Limits
 from fairdsl.backends.smt.solvers.pool import Solvers
 from fairdsl.backends.smt.solvers.worker import Task
+from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.pruning.remove import PrunedModel
 
@@ -90,7 +90,7 @@ class Queue:
         if not self._asked:
             return []
         found = []
-        for key, said, seconds in self._pool.finished(self._budget.deadline if wait else time.monotonic()):
+        for key, said, seconds in self._pool.finished(self._budget.deadline if wait else Deadline.within(0)):
             query = self._asked.pop(str(key))
             found.append((replace(query, seconds=query.seconds + seconds), said))
         return found

@@ -9,10 +9,8 @@ nearest to a violation.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,7 @@ from fairdsl.backends.smt.sieves.bounding import assignments_of
 from fairdsl.backends.smt.sieves.boxes import Box, Boxes
 from fairdsl.backends.smt.sieves.crossing import neighbours
 from fairdsl.backends.smt.sieves.draw import Draw
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.problem import Problem
@@ -79,10 +78,10 @@ class _Clusters:
 class Sampler:
     """Draws in the partitions of one question; the same seed draws the same.
 
-    No further round begins after ``until``, in seconds of ``time.monotonic``.
+    No further round begins after ``until``.
     """
 
-    def __init__(self, problem: Problem, sets: Box, seed: int, until: float = inf) -> None:
+    def __init__(self, problem: Problem, sets: Box, seed: int, until: Deadline = NEVER) -> None:
         self._pair: Pair = pair_of(problem)
         self._sets, self._until = sets, until
         self._rng = np.random.default_rng([seed, 1])
@@ -120,7 +119,7 @@ class Sampler:
                 clusters = self._moved(boxes, draws, clusters, left, units)
                 found.extend(self._pairs(clusters))
                 left = np.setdiff1d(left, [suspect.place for suspect in found])
-            if not left.size or not self._free or time.monotonic() >= self._until:
+            if not left.size or not self._free or self._until.passed:
                 break
             beside = self._crossed(clusters, left, units)
             if beside is not None:

@@ -10,7 +10,6 @@ This runs in a process of its own (``worker``), which is killed where a limit is
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -28,6 +27,7 @@ from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.settle import Bounded, CaseBounds
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
+from fairdsl.clock import Deadline
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import float_layers
@@ -95,7 +95,7 @@ def preload() -> None:
 
 def decide(problem: Problem, limits: Limits) -> Chained:
     """Decide the problem, as far as the limits allow."""
-    deadline = time.monotonic() + limits.seconds
+    deadline = Deadline.within(limits.seconds)
     every = cases(problem)
     enclosures = _enclosures(problem)
     asked = _left_by_sides(problem, every, enclosures, deadline)
@@ -133,11 +133,13 @@ def _enclosures(problem: Problem) -> Enclosures:
     return Enclosures(float_layers(problem.model), problem.model.inputs)
 
 
-def _left_by_sides(problem: Problem, asked: Sequence[Case], enclosures: Enclosures, deadline: float) -> Sequence[Case]:
+def _left_by_sides(
+    problem: Problem, asked: Sequence[Case], enclosures: Enclosures, deadline: Deadline
+) -> Sequence[Case]:
     """The cases that programs about single individuals leave open."""
     from fairdsl.backends.smt.milp.sides import left_by_sides
 
-    seconds = min(_QUICK_SECONDS, (deadline - time.monotonic()) / 8)
+    seconds = min(_QUICK_SECONDS, deadline.remaining / 8)
     return left_by_sides(problem, asked, enclosures, seconds=seconds)
 
 
@@ -159,19 +161,18 @@ class _Programmed:
 
 
 def _programmed(
-    problem: Problem, open_cases: list[tuple[Case, Bounded]], limits: Limits, deadline: float, enclosures: Enclosures
+    problem: Problem, open_cases: list[tuple[Case, Bounded]], limits: Limits, deadline: Deadline, enclosures: Enclosures
 ) -> _Programmed:
     """A short try of all cases, which mostly is enough; then a thorough look for a violation; then the rest."""
-    quickly = min(_QUICK_SECONDS, (deadline - time.monotonic()) / 8)
+    quickly = min(_QUICK_SECONDS, deadline.remaining / 8)
     first = _by_programs(problem, open_cases, quickly, _QUICK_NODES, enclosures, trust=limits.trust_milp)
     if first.witness is not None or not first.left:
         return first
-    now = time.monotonic()
-    found = _sampled(problem, limits.seed, now + (deadline - now) * _SAMPLING_SHARE)
+    found = _sampled(problem, limits.seed, Deadline.within(deadline.remaining * _SAMPLING_SHARE))
     if found is not None:
         return _Programmed([], witness=found)
     left = [entry for entry in open_cases if entry[0] in first.left]
-    seconds = (deadline - time.monotonic()) * (1.0 if limits.programs_only else _PROGRAMS_SHARE)
+    seconds = deadline.remaining * (1.0 if limits.programs_only else _PROGRAMS_SHARE)
     second = _by_programs(problem, left, seconds, None, enclosures, trust=limits.trust_milp)
     return replace(second, trusted=first.trusted or second.trusted)
 
@@ -188,12 +189,12 @@ def _by_programs(
     """What linear and mixed-integer programs decide in the seconds, shared equally among the cases."""
     from fairdsl.backends.smt.milp.decide import settle_case
 
-    deadline = time.monotonic() + seconds
+    deadline = Deadline.within(seconds)
     limit = {} if nodes is None else {"nodes": nodes}
     left: list[Case] = []
     trusted = False
     for place, (case, bounded) in enumerate(open_cases):
-        share = (deadline - time.monotonic()) / (len(open_cases) - place)
+        share = deadline.remaining / (len(open_cases) - place)
         if share <= 0:  # even to begin takes its time
             return _Programmed([*left, *(entry[0] for entry in open_cases[place:])], trusted)
         answer = settle_case(problem, case, bounded, seconds=share, trust_milp=trust, enclosures=enclosures, **limit)
@@ -210,7 +211,7 @@ def _by_programs(
     return _Programmed(left, trusted)
 
 
-def _sampled(problem: Problem, seed: int, until: float) -> Witness | None:
+def _sampled(problem: Problem, seed: int, until: Deadline) -> Witness | None:
     """A violation among many individuals, where programs are about to take long; no round begins after ``until``."""
     from fairdsl.backends.smt.sieves.sampling import Sampler
 
@@ -222,7 +223,7 @@ def _sampled(problem: Problem, seed: int, until: float) -> Witness | None:
     return None
 
 
-def _by_z3(problem: Problem, left: list[Case], deadline: float, seed: int) -> Chained:
+def _by_z3(problem: Problem, left: list[Case], deadline: Deadline, seed: int) -> Chained:
     """The cases that are left, by z3 and halving."""
     budget = Budget(deadline=deadline, options=Options(Run(jobs=1, seed=seed)))
     outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), CaseBounds(problem, left)).run()
@@ -238,14 +239,14 @@ def _by_z3(problem: Problem, left: list[Case], deadline: float, seed: int) -> Ch
 
 
 def _tightened(
-    problem: Problem, open_cases: list[tuple[Case, Bounded]], deadline: float
+    problem: Problem, open_cases: list[tuple[Case, Bounded]], deadline: Deadline
 ) -> tuple[list[tuple[Case, Bounded]], int]:
     """The cases with sharper bounds of single units, and how many units are undecided in the worst of them."""
     from fairdsl.backends.smt.milp.prune import tightened
 
     found, worst = [], 0
     for place, (case, bounded) in enumerate(open_cases):
-        seconds = max(0.0, deadline - time.monotonic()) / (4 * (len(open_cases) - place))
+        seconds = deadline.remaining / (4 * (len(open_cases) - place))
         a = tightened(problem.model, bounded.region.a, bounded.a, seconds=seconds / 2)
         b = tightened(problem.model, bounded.region.b, bounded.b, seconds=seconds / 2)
         sharper = replace(bounded, a=a, b=b)
@@ -273,12 +274,12 @@ class _InProcess:
         """Solve it at once."""
         from fairdsl.backends.smt.worker import answer
 
-        milliseconds = int(1000 * max(0.0, job.deadline - time.monotonic()))
+        milliseconds = int(1000 * job.deadline.remaining)
         request = {"text": job.text, "seed": job.seed, "effort": job.effort or 0, "milliseconds": milliseconds}
         said = answer(request)
         self._ready.append((job.key, Answer(status=said["status"], values=said["values"], detail=said["detail"])))
 
-    def finished(self, until: float) -> list[tuple[Hashable, Answer]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         """What was solved."""
         ready, self._ready = self._ready, []
         return ready

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.backends.smt.solvers.worker import Failed, Ready, Task
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.processes import PROGRAM, GoneError, Worker, lacks_memory, waiting
 from fairdsl.verdict import Reason
@@ -32,7 +33,7 @@ class Solvers(Protocol):
     def start(self, key: Hashable, task: Task) -> None:
         """Begin; only where the pool is not full."""
 
-    def finished(self, until: float) -> list[tuple[Hashable, Chained, float]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Chained, float]]:
         """Verdicts with the seconds they took: those there are, or the first that comes until then."""
 
     def close(self) -> None:
@@ -43,13 +44,14 @@ class _Asked(Worker):
     """A process, and the question that it is asked."""
 
     key: Hashable | None = None
-    seconds = started = deadline = 0.0
+    seconds = started = 0.0
+    deadline = NEVER
     ready = False
 
     def begin(self) -> None:
         """Time counts from now."""
         self.started = time.monotonic()
-        self.deadline = self.started + (self.seconds + _GRACE if self.ready else _LOADING)
+        self.deadline = Deadline.within(self.seconds + _GRACE if self.ready else _LOADING)
 
 
 class SolverPool:
@@ -80,7 +82,7 @@ class SolverPool:
         worker.begin()
         worker.send(task)
 
-    def finished(self, until: float) -> list[tuple[Hashable, Chained, float]]:
+    def finished(self, until: Deadline) -> list[tuple[Hashable, Chained, float]]:
         """Verdicts that arrived until then, with the seconds they took; waits for one, or for a limit to pass."""
         busy = [worker for worker in self._workers if worker.key is not None]
         if not busy:
@@ -90,9 +92,8 @@ class SolverPool:
             answer = self._received(worker)
             if answer is not None:
                 found.append(answer)
-        now = time.monotonic()
         for worker in busy:
-            if worker.key is not None and now >= worker.deadline:
+            if worker.key is not None and worker.deadline.passed:
                 detail = "the time for a query was up"
                 found.append(self._ended(worker, Reason.TIMEOUT, detail))
         return found

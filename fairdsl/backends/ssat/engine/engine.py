@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import inf
 
 from fairdsl.backends.contract import Observer, Silent
 from fairdsl.backends.ssat.engine.cache import Cache
@@ -15,6 +14,7 @@ from fairdsl.backends.ssat.engine.residual import Component, Residual
 from fairdsl.backends.ssat.engine.search import Search, UnfinishedError
 from fairdsl.backends.ssat.engine.solution import Solution, Statistics
 from fairdsl.backends.ssat.instance import Instance
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.verdict import Reason
 
 __all__ = ["Engine"]
@@ -33,9 +33,9 @@ class Engine:
         self._cache = Cache(memory // 2)
 
     def solve(
-        self, assumptions: Iterable[int] = (), *, deadline: float = inf, observer: Observer | None = None
+        self, assumptions: Iterable[int] = (), *, deadline: Deadline = NEVER, observer: Observer | None = None
     ) -> Solution:
-        """The value where the assumed literals are true; bounds where ``deadline`` (of ``time.monotonic``) comes first.
+        """The value where the assumed literals are true; bounds where ``deadline`` comes first.
 
         Raises ValueError for assumptions about variables that are not outermost and existential, and for
         assumptions that contradict each other.

@@ -24,6 +24,7 @@ from fairdsl.backends.ssat.engine.cache import Cache
 from fairdsl.backends.ssat.engine.formula import EXISTS, FORALL, RANDOM, Formula
 from fairdsl.backends.ssat.engine.residual import Component, Residual
 from fairdsl.backends.ssat.engine.solution import Statistics
+from fairdsl.clock import Deadline
 from fairdsl.verdict import Reason
 
 __all__ = ["Search", "UnfinishedError"]
@@ -47,7 +48,7 @@ class UnfinishedError(Exception):
 
 
 class Search:
-    """Solves components of one residual formula, until the deadline (of ``time.monotonic``) or out of memory."""
+    """Solves components of one residual formula, until the deadline or out of memory."""
 
     def __init__(
         self,
@@ -57,7 +58,7 @@ class Search:
         residual: Residual,
         statistics: Statistics,
         *,
-        deadline: float,
+        deadline: Deadline,
         observer: Observer,
     ) -> None:
         self._formula = formula
@@ -228,7 +229,7 @@ class Search:
     def _ended(self, size: int) -> Reason | None:
         """Why to stop here, if the budget says so; now and then a word to the observer."""
         now = time.monotonic()
-        if now > self._deadline:
+        if now > self._deadline.at:
             return Reason.TIMEOUT
         if self._bytes + size > self._cache.limit:
             return Reason.MEMORY_OUT

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from time import monotonic
 from typing import Any
 
 from fairdsl.backends.contract import Silent
@@ -35,6 +34,7 @@ from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.questions import Extremes, Inquiry, settled
 from fairdsl.backends.ssat.solvers.ask import outermost_choice
 from fairdsl.backends.ssat.solvers.plain import plain
+from fairdsl.clock import Deadline
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.joint import Bounds, Joint, Key, columns_of
@@ -70,7 +70,7 @@ def value_from(
     evidence = replace(evidence, notes=(*evidence.notes, *_unanswered(quantities, answers)))
     for number, subject in enumerate(subjects_of(problem)):
         own = [each for each in quantities if each["law"] == number]
-        until = monotonic() + _SECONDS
+        until = Deadline.within(_SECONDS)
         inquiry = _Answered(question, Law(subject), Engine, counts=counts, observer=Silent(), deadline=until)
         found.append(inquiry.joints(own, answers))
         notes = (*evidence.notes, *inquiry.notes, *inquiry.named(population))
@@ -123,7 +123,7 @@ class _Answered(Inquiry):
         except ValueError as error:  # bounds of a probability whose lower end is above its upper one
             raise ContradictionError from error
 
-    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: float) -> Solution:
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: Deadline) -> Solution:
         """The answer to the file of this instance."""
         instance: Instance = getattr(formulas, name)
         left = plain(instance, assumptions)
