@@ -6,7 +6,7 @@ of the label are compared with each other only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import assert_never
 
@@ -31,9 +31,12 @@ from fairdsl.metrics.intervals import (
 from fairdsl.metrics.joint import Bounds
 
 __all__ = [
+    "Compare",
     "Rated",
     "by_case",
+    "by_rates",
     "comparable",
+    "compared",
     "favoured",
     "number_of",
     "with_pools",
@@ -42,13 +45,16 @@ __all__ = [
 
 #: A cohort with what is known of its rate: its own enclosure, or one that covers sampling error as well.
 Rated = tuple[Cohort, Bounds]
+#: One number of the rates of several cohorts.
+Compare = Callable[[Comparison, Sequence[Rated]], Range]
 
 #: What stands for a number of which there is none.
 _NONE = Range(low=Fraction(0), high=None, defined=Defined.NO)
 
 
-def _compared_all(comparison: Comparison, rates: Sequence[Bounds]) -> Range:
-    """One number of the rates of all groups."""
+def by_rates(comparison: Comparison, rated: Sequence[Rated]) -> Range:
+    """One number of rates, whatever they are within their bounds; of a signed metric of others and the privileged."""
+    rates = [rate for _, rate in rated]
     match comparison:
         case Comparison.GAP:
             return gap(rates)
@@ -60,20 +66,10 @@ def _compared_all(comparison: Comparison, rates: Sequence[Bounds]) -> Range:
             return Range(low=max(rate.low for rate in rates), high=max(rate.high for rate in rates))
         case Comparison.LEAST:
             return Range(low=min(rate.low for rate in rates), high=min(rate.high for rate in rates))
-        case Comparison.DIFFERENCE | Comparison.QUOTIENT:
-            raise ValueError("a signed metric compares two rates")
-    assert_never(comparison)
-
-
-def _compared_two(comparison: Comparison, others: Bounds, privileged: Bounds) -> Range:
-    """Everybody else against the privileged group."""
-    match comparison:
         case Comparison.DIFFERENCE:
-            return difference(others, privileged)
+            return difference(*rates)
         case Comparison.QUOTIENT:
-            return quotient(others, privileged)
-        case Comparison.GAP | Comparison.RATIO | Comparison.EVERY | Comparison.MOST | Comparison.LEAST:
-            raise ValueError("a metric without a privileged group compares all rates")
+            return quotient(*rates)
     assert_never(comparison)
 
 
@@ -120,7 +116,7 @@ def _is_privileged(question: GroupMetric, cohort: Cohort) -> bool:
 def comparable(question: GroupMetric, rated: Sequence[Rated]) -> bool:
     """Whether enough groups are left in a stratum; ``rated`` as for :func:`number_of`."""
     if question.metric.signed:
-        sides = [{bool(cohort.group) for cohort, _ in part} for part in by_case(_compared(question, rated))]
+        sides = [{bool(cohort.group) for cohort, _ in part} for part in by_case(_sides(question, rated))]
         return bool(sides) and all(len(both) == 2 for both in sides)
     return any(len(part) >= _needed(question) for part in by_case(rated))
 
@@ -129,7 +125,14 @@ def _needed(question: GroupMetric) -> int:
     return 2 if question.metric.compares else 1
 
 
-def number_of(question: GroupMetric, rated: Sequence[Rated]) -> Range:
+def compared(question: GroupMetric, rated: Sequence[Rated]) -> list[list[Rated]]:
+    """The cohorts of one stratum that are compared with each other; of a signed metric others and the privileged."""
+    if question.metric.signed:
+        return [sorted(part, key=lambda item: bool(item[0].group)) for part in by_case(_sides(question, rated))]
+    return [part for part in by_case(rated) if len(part) >= _needed(question)]
+
+
+def number_of(question: GroupMetric, rated: Sequence[Rated], compare: Compare = by_rates) -> Range:
     """The metric of one stratum. ``rated`` are its cohorts, behind them those of :func:`with_pools`.
 
     It is undefined where it is not :func:`comparable` or a quotient of zeros, and, perhaps, where nobody may be in a
@@ -137,27 +140,14 @@ def number_of(question: GroupMetric, rated: Sequence[Rated]) -> Range:
     """
     if not comparable(question, rated):
         return _NONE
-    if question.metric.signed:
-        return _signed(question, rated)
     metric = question.metric
-    parts = [part for part in by_case(rated) if len(part) >= _needed(question)]
-    numbers = [_compared_all(metric.comparison, [rate for _, rate in part]) for part in parts]
-    return _doubted(_folded(metric.folded, numbers), rated)
+    numbers = [compare(metric.comparison, part) for part in compared(question, rated)]
+    return _doubted(_folded(metric.folded, numbers), _sides(question, rated) if metric.signed else rated)
 
 
-def _compared(question: GroupMetric, rated: Sequence[Rated]) -> list[Rated]:
+def _sides(question: GroupMetric, rated: Sequence[Rated]) -> list[Rated]:
     """Of AIF360's metrics, the privileged group and everybody else as one."""
     return [item for item in rated if not item[0].group or _is_privileged(question, item[0])]
-
-
-def _signed(question: GroupMetric, rated: Sequence[Rated]) -> Range:
-    """Everybody else against the privileged group, in each case."""
-    metric, compared = question.metric, _compared(question, rated)
-    found = []
-    for part in by_case(compared):
-        rates = {bool(cohort.group): rate for cohort, rate in part}
-        found.append(_compared_two(metric.comparison, others=rates[False], privileged=rates[True]))
-    return _doubted(_folded(metric.folded, found), compared)
 
 
 def _doubted(number: Range, rated: Sequence[Rated]) -> Range:

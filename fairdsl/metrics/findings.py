@@ -159,6 +159,8 @@ def _sampling(reading: Reading, population: Population) -> Iterator[str]:
         yield f"{level} (by the rows behind each table of the law), if its structure is right, {draws}"
         return
     yield f"{level} (Clopper and Pearson's, joined with the rate under the law), if {draws}"
+    if reading.by_pairs:
+        yield f"{sure} the number lies in its own (Buehler's bounds for each two groups, and the number under the law)"
     yield from _by_tables(reading, population, confidence)
 
 

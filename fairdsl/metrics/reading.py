@@ -9,10 +9,11 @@ from fractions import Fraction
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.cohorts import Assignment, Case, Cohort, cohorts_of
-from fairdsl.metrics.definitions import comparable, favoured, number_of, with_pools, worst_of
+from fairdsl.metrics.definitions import Compare, by_rates, comparable, favoured, number_of, with_pools, worst_of
 from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined, Range
 from fairdsl.metrics.joint import Bounds, Joint
+from fairdsl.metrics.paired import by_pairs
 from fairdsl.metrics.sampling import sampled_rate
 
 __all__ = ["Listed", "Reading", "Stratum", "read", "rests_on_tables"]
@@ -36,13 +37,18 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What a question makes of a joint. ``wide`` are the rates of ``kept`` with sampling error, where asked for."""
+    """What a question makes of a joint. ``wide`` are the rates of ``kept`` with sampling error, where asked for.
+
+    ``by_pairs``: the numbers of ``strata`` with sampling error are not those of ``wide``, but of bounds for two rates
+    each.
+    """
 
     question: GroupMetric
     cohorts: tuple[Cohort, ...]
     excluded: tuple[Cohort, ...]
     kept: tuple[Cohort, ...]
     wide: tuple[Bounds, ...] | None
+    by_pairs: bool
     strata: tuple[Stratum, ...]
 
     @property
@@ -101,41 +107,35 @@ def read(
     kept = [cohort for cohort in cohorts if not _left_out(question, cohort, beside)]
     pools = with_pools(question, kept)
     everyone = [*kept, *pools]
-    rates = [cohort.rate for cohort in everyone]
-    wide = _widened(question, everyone, rates, population)
+    wide = _widened(question, everyone, population)
+    ats = dict.fromkeys(cohort.stratum for cohort in cohorts)
+    places = {at: [place for place, cohort in enumerate(everyone) if cohort.stratum == at] for at in ats}
+    rated = {at: [(everyone[place], everyone[place].rate) for place in inside] for at, inside in places.items()}
+    compare: Compare = by_rates
+    if question.confidence is not None and population.sample is not None and not rests_on_tables(question):
+        compare = by_pairs(question, list(rated.values()), question.confidence) or by_rates
     return Reading(
         question=question,
         cohorts=tuple(cohorts),
         excluded=tuple(cohort for cohort in cohorts if _left_out(question, cohort, beside)),
         kept=tuple(kept),
         wide=None if wide is None else tuple(wide[: len(kept)]),
+        by_pairs=compare is not by_rates,
         strata=tuple(
-            _stratum(question, at, everyone, rates, wide) for at in dict.fromkeys(cohort.stratum for cohort in cohorts)
+            Stratum(
+                at=at,
+                comparable=comparable(question, rated[at]),
+                number=number_of(question, rated[at]),
+                sampled=None
+                if wide is None
+                else number_of(question, [(everyone[place], wide[place]) for place in inside], compare),
+            )
+            for at, inside in places.items()
         ),
     )
 
 
-def _stratum(
-    question: GroupMetric,
-    at: Assignment,
-    cohorts: Sequence[Cohort],
-    rates: Sequence[Bounds],
-    wide: Sequence[Bounds] | None,
-) -> Stratum:
-    inside = [place for place, cohort in enumerate(cohorts) if cohort.stratum == at]
-    rated = [(cohorts[place], rates[place]) for place in inside]
-    sampled = None if wide is None else [(cohorts[place], wide[place]) for place in inside]
-    return Stratum(
-        at=at,
-        comparable=comparable(question, rated),
-        number=number_of(question, rated),
-        sampled=None if sampled is None else number_of(question, sampled),
-    )
-
-
-def _widened(
-    question: GroupMetric, cohorts: Sequence[Cohort], rates: Sequence[Bounds], population: Population
-) -> list[Bounds] | None:
+def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Population) -> list[Bounds] | None:
     """The rates with sampling error; None where it was not asked for or no interval is known to cover it.
 
     A law that was written has none. The frequency in rows is no rate of a path-specific law, nor of one without the
@@ -143,8 +143,9 @@ def _widened(
     """
     if question.confidence is None:
         return None
+    rates = [cohort.rate for cohort in cohorts]
     if population.sample is None:
-        return list(rates)
+        return rates
     if rests_on_tables(question):
         found = estimated(question, cohorts, population, question.confidence)
         return None if found is None else [_joined(*pair) for pair in zip(rates, found, strict=True)]
