@@ -28,7 +28,7 @@ from fairdsl.metrics.subject import Subject
 __all__ = ["FIRST", "LAST", "Prepared", "TooManyError", "Ways"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
-FIRST, LAST = 1 << 24, 1 << 29
+FIRST, LAST = 1 << 25, 1 << 29
 #: The same for weighted sums of columns, which are added up elsewhere as well.
 _OF_SUMS = 1 << 20
 #: What boxes may take in any case: they are counted without a search.
@@ -145,6 +145,11 @@ class Ways:
     def diagrams(self) -> int:
         """Trees, lists and other predicates that are added up."""
         return self._asked.diagrams
+
+    @property
+    def single(self) -> bool:
+        """Whether the model is one tree, list or other predicate, and nothing is added up."""
+        return len(self._asked.event.roots) <= 1 and not self._asked.event.adds
 
     def within(self, limit: float) -> Prepared:
         """The cheapest ways, where so much work counts their states; what was counted before is not counted again.

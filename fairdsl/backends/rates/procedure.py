@@ -57,7 +57,9 @@ class Rates:
             span = problem.model.span
             return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=span)
         except TooManyError as error:
-            return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=0)
+            # Nobody else is better at one large list; of sums there are bounds elsewhere.
+            fits = 2 if all(each.single for each in ways) else 0
+            return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=fits)
         fits = 2 if any(each.diagrams for each in ways) else 1
         return Offer(method=f"masses of {_in_words(counted)}", decides=True, fits=fits, cost=Cost.COUNT)
 

@@ -30,7 +30,7 @@ class PbEncoding(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class SsatOptions(Section):
-    """How `ssat` asks about groups (docs/ssat.md)."""
+    """How questions about groups become SDIMACS files, and who solves them (docs/ssat.md)."""
 
     section: ClassVar[str] = "ssat"
 
