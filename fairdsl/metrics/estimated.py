@@ -70,7 +70,8 @@ class _About:
         found = []
         for cohort in cohorts:
             fixed = {column: self._cell(column, value) for column, value in cohort.group}
-            bound = self.tables.bound(fixed, miss=self.miss, read=read)
+            # Hits and misses of each group.
+            bound = self.tables.bound(fixed, miss=self.miss, events=2 * len(cohorts), read=read)
             found.append(None if bound is None else _rate(cohort, bound, _ONE))
         return found
 
@@ -89,7 +90,7 @@ class _About:
             if joined:
                 bound: Fraction | None = self.tables.bound_of_joined(cells, miss=self.miss, events=events)
             else:
-                bound = self.tables.bound(cells, miss=self.miss)
+                bound = self.tables.bound(cells, miss=self.miss, events=events)
             found.append(None if bound is None else _rate(cohort, bound, share))
         return found
 

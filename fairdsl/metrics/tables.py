@@ -2,28 +2,36 @@
 
 Let Q be the law of the population with the columns of a group fixed (given their values, if no other column is a
 parent of one of them; set to them, along paths), and R the same with frequencies in place of probabilities. Both are
-products of tables. Two theorems bound |R(B) - Q(B)| for an event B; a probability that the rows leave out counts as 0.
+products of tables. Two theorems bound |R(B) - Q(B)| for an event B; a probability that the rows leave out counts as
+0.
 
-**Any structure.** By the telescoping sum over the columns i in order, with u the cells of the parents of i,
+**Any structure.** Let H_i be the probability of B where the columns up to i, in the order of the graph, are drawn
+from R and those behind from Q. Then R(B) - Q(B) is the sum of
 
-    |R(B) - Q(B)|  <=  sum_i  E_{u ~ R} d(R_i(. | u), Q_i(. | u)),        d the distance in total variation.
+    H_i - H_(i-1)  =  sum_u sum_x (R_i(x | u) - Q_i(x | u)) W_i(x, u),        u the cells of the parents of i,
 
-A frequency of m cells in n rows has d >= s with probability at most (2^m - 2) exp(-2 n s^2) (Weissman, Ordentlich,
-Seroussi, Verdu and Weinberger 2003). So with probability 1 - p all M tables are at once within
-d_iu = min(1, sqrt(ln((2^m_i - 2) M / p) / (2 N_iu))), where N_iu rows have the parents' cells u. M counts all pairs
-(i, u); of a structure that was searched for in the same rows all that any structure could have: sum_i prod_{j != i}
-(1 + m_j), as every other column is no parent, or one with one of m_j cells.
+where W_i(x, u), the sum over all prefixes with u of R(prefix) Q(B | prefix, x), lies between 0 and the probability
+R(u). Given the columns before i of all rows, W_i is no matter of chance (it knows Q behind i, not R), and R_i(. | u)
+are the frequencies of N_iu independent draws from Q_i(. | u). So the summands are a sequence of martingale
+differences, and by Hoeffding's lemma the i-th has the variance proxy V_i = sum_u R(u)^2 / (4 N_iu), known beforehand;
+with S their sum and V that of the V_i, E exp(l S - l^2 V / 2) is at most 1 for every l. Mixed over l with a normal
+density of variance 1 / c (de la Pena, Klass and Lai, Annals of Probability 32, 2004), with probability 1 - p,
+
+    |S|  <=  sqrt((V + c) (ln(1 + V / c) + 2 ln(1 / p))),        c = 1 / (10 n) for n rows, fixed before any column.
+
+V is at least 1 / (4 n), so c costs little. Where no row has u, R(u) is lost and counts as that much more. The same
+holds for the mean of a function between 0 and 1, so for a law in which some columns are drawn uniformly.
 
 **No two parents apart.** If any two parents of a column are joined by an edge, the columns of the group counting as
 joined, R(B) is an average, over ways to recombine rows, of the frequency of B among k independent draws from Q, k the
 rows of the group: in the order of the columns, every recombined row takes its cell from a row with the same parents'
-cells, none twice, which is possible because those cells already come from one row. Hoeffding's bound (1963, section 5)
-holds for such averages: |R(B) - Q(B)| <= sqrt(ln(2 E / p) / (2 k)) for E events at once. A structure that was searched
-for is one of at most 3^(n (n - 1) / 2).
+cells, none twice, which is possible because those cells already come from one row. Hoeffding's bound (1963, section
+5) holds for such averages: |R(B) - Q(B)| <= sqrt(ln(2 E / p) / (2 k)) for E events at once. A structure that was
+searched for is one of at most 3^(n (n - 1) / 2).
 
-Where those in question are an event E of their own, a rate is h / (h + m) with h = Q(hit, E) and m = Q(miss, E), which
-rises with h and falls with m, and both lie within the bound of their frequencies. Sums and products below are of
-numbers that are not negative, fewer than 10^8 in a row, so their relative error is below 10^-7, by which all is
+Where those in question are an event E of their own, a rate is h / (h + m) with h = Q(hit, E) and m = Q(miss, E),
+which rises with h and falls with m, and both lie within the bound of their frequencies. Sums and products below are
+of numbers that are not negative, fewer than 10^8 in a row, so their relative error is below 10^-7, by which all is
 widened.
 """
 
@@ -56,8 +64,6 @@ _FloatArray = NDArray[np.float64]
 _MOST = 1 << 22
 #: More than the relative error of any sum of products here, and than those of logarithms and roots.
 _ROUNDING = 1e-7
-#: From so many cells on, 2^m - 2 is taken for 2^m.
-_MANY = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +92,19 @@ class Tables:
         rest = [self.parents[child] for child in self.relevant if child not in columns]
         return all(frozenset(pair) in edges for parents in rest for pair in combinations(parents, 2))
 
-    def bound(self, fixed: Fixed, *, miss: Fraction, read: Read | None = None) -> Fraction | None:
-        """How far any event's probability is from its frequency, all at once but with probability ``miss``.
+    def bound(self, fixed: Fixed, *, miss: Fraction, events: int, read: Read | None = None) -> Fraction | None:
+        """How far an event's probability is from its frequency, of so many at once, but with probability ``miss``.
 
         ``fixed`` are closed columns with their cells; with ``read`` they are set instead, and children read them so.
         The bound is that for any structure; None: it is not known, as the tables are too large.
         """
-        return _telescoped(self, tuple(sorted(fixed.items())), tuple(sorted((read or {}).items())), miss)
+        found = _drift(self, tuple(sorted(fixed.items())), tuple(sorted((read or {}).items())))
+        if found is None:
+            return None
+        variance, lost = found
+        least = 1 / (10 * self.sample.rows)
+        surprise = log(events) + self._structures() - log(miss)
+        return _at_most_one(lost + sqrt((variance + least) * (log1p(variance / least) + 2 * surprise)))
 
     def bound_of_joined(self, fixed: Fixed, *, miss: Fraction, events: int) -> Fraction:
         """The same where no two parents are apart, for so many events at once; ``fixed`` are closed and joined."""
@@ -101,18 +113,12 @@ class Tables:
         rows = len(codes) if not fixed else rows
         if rows == 0:
             return Fraction(1)
-        columns = len(self.cells)
-        structures = columns * (columns - 1) / 2 * log(3) if self.searched else 0.0
-        return _at_most_one(sqrt((log(2 * events) + structures - log(miss)) / (2 * rows)))
+        return _at_most_one(sqrt((log(2 * events) + self._structures() - log(miss)) / (2 * rows)))
 
-    def choices(self) -> float:
-        """ln M: the pairs of a column and cells of its parents that a table may be about."""
-        if self.searched:
-            sizes = self.possible
-            each = [sum(log1p(size) for j, size in enumerate(sizes) if j != i) for i in range(len(sizes))]
-            most = max(each)
-            return most + log(sum(np.exp(np.array(each) - most)))
-        return log(sum(prod(self.possible[parent] for parent in self.parents[column]) for column in self.relevant))
+    def _structures(self) -> float:
+        """The logarithm of how many structures it could have been: of a pair of columns no edge, or one of two."""
+        columns = len(self.cells)
+        return columns * (columns - 1) / 2 * log(3) if self.searched else 0.0
 
 
 def tables_of(network: Network, *, label: bool) -> Tables | None:
@@ -178,14 +184,14 @@ def _at_most_one(bound: float) -> Fraction:
     return min(Fraction(1), Fraction(bound * (1 + _ROUNDING)))
 
 
-# ---- the telescoping sum -------------------------------------------------------------------------
+# ---- the sum over the columns --------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
-def _telescoped(
-    tables: Tables, fixed: tuple[tuple[int, int], ...], read: tuple[tuple[tuple[int, int], int], ...], miss: Fraction
-) -> Fraction | None:
-    """The sum over the columns that are not fixed."""
+def _drift(
+    tables: Tables, fixed: tuple[tuple[int, int], ...], read: tuple[tuple[tuple[int, int], int], ...]
+) -> tuple[float, float] | None:
+    """The variance proxy V, and what is lost, over the columns that are not fixed; None where tables are too large."""
     cells, seen = dict(fixed), dict(read)
     counts: dict[int, _FloatArray] = {}
     for column in tables.relevant:
@@ -199,16 +205,16 @@ def _telescoped(
             )
             counts[column] = table[at]
     free = [tuple(parent for parent in parents if parent not in cells) for parents in tables.parents]
-    surprise = tables.choices() - log(miss)
-    total = 0.0
+    variance = lost = 0.0
     for column, table in counts.items():
         reached = _reached(free[column], free, counts)
         if reached is None:
             return None
-        total += float((reached * _distances(table.sum(axis=-1), tables.possible[column], surprise)).sum())
-        if total >= 1.0:
-            return Fraction(1)
-    return _at_most_one(total)
+        rows = table.sum(axis=-1)
+        lost += float(reached[rows == 0].sum())
+        if tables.possible[column] > 1:  # a single possible cell is certain
+            variance += float((reached**2 / (4 * np.maximum(rows, 1)))[rows > 0].sum())
+    return variance, lost
 
 
 def _counted(tables: Tables, column: int) -> _FloatArray | None:
@@ -219,15 +225,6 @@ def _counted(tables: Tables, column: int) -> _FloatArray | None:
         return None
     flat = np.ravel_multi_index(tuple(codes[:, member] for member in members), shape)
     return np.bincount(flat, minlength=prod(shape)).astype(np.float64).reshape(shape)
-
-
-def _distances(rows: _FloatArray, possible: int, surprise: float) -> _FloatArray:
-    """min(1, sqrt((ln(2^m - 2) + surprise) / (2 n))) for each table; a single possible cell is certain."""
-    if possible == 1:
-        return np.where(rows > 0, 0.0, 1.0)
-    cells = possible * log(2) if possible > _MANY else log(2**possible - 2)
-    with np.errstate(divide="ignore"):
-        return np.minimum(1.0, np.sqrt((cells + surprise) / (2 * rows)))
 
 
 def _reached(
