@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairdsl.source import SourceFile, Span
-from fairdsl.source.json_text import TooDeepError, read_json
 from fairdsl.source.numbers import too_long
 
 __all__ = ["NotReadError", "PlacedList", "PlacedObject", "PlacedText", "PlacedValue", "PlainValue", "read_placed"]
@@ -86,13 +85,13 @@ PlacedValue: TypeAlias = PlacedText | PlacedList | PlacedObject | PlainValue
 def read_placed(source: SourceFile, deepest: int = _DEEPEST) -> PlacedValue:
     """The document, with lists in lists to a depth of ``deepest``; raises NotReadError."""
     try:
-        read_json(source.text, parse_int=str, parse_float=str)
+        json.loads(source.text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as problem:
         start = min(problem.pos, max(len(source.text) - 1, 0))
         place = Span(source, start, min(start + 1, len(source.text)))
-        said = f"it is not JSON: {problem.msg[:1].lower()}{problem.msg[1:]}"
-        deep = isinstance(problem, TooDeepError)
-        raise NotReadError("its lists nest too deep" if deep else said, place) from problem
+        raise NotReadError(f"it is not JSON: {problem.msg[:1].lower()}{problem.msg[1:]}", place) from problem
+    except RecursionError as problem:
+        raise NotReadError("its lists nest too deep", Span(source, 0, 1)) from problem
     return _Walk(source, deepest).value(_past_space(source.text, 0), 0)[0]
 
 

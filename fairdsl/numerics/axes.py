@@ -1,7 +1,7 @@
 """Columns as axes: the cells of a law cut into *atoms*, the smallest parts of a box.
 
-A cell of a single value is one atom. A cell in which every value is alike is cut: a whole number an atom, reals at
-the cuts of all predicates about the column and, where the model weighs the number itself, into equal parts; each atom
+A cell of a single value is one atom. A cell in which every value is alike is cut at the cuts of all predicates about
+the column; where the model weighs the number itself, further: a whole number an atom, reals into equal parts. Each atom
 has its exact share of the cell. A cell whose inside is not known is one atom, which counts only where all of its values
 agree.
 
@@ -25,6 +25,7 @@ from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.expr import Predicate, borders, variables
 from fairdsl.ir.population import Cell, Inside
 from fairdsl.numerics.bounds import outward
+from fairdsl.numerics.pieces import pieces_of
 
 __all__ = ["Atom", "Axis", "axis_of", "mentioned"]
 
@@ -36,7 +37,8 @@ _PARTS, _LISTED = 1024, 1 << 16
 class Atom:
     """From ``low`` to ``high`` within one cell; ``samples`` are values at which every predicate takes all its truths.
 
-    ``values`` are all of its values, None where they are not listed. ``share`` is its part of the cell's mass.
+    ``values`` are all of its values, or one that speaks for all; None where they are not listed. ``share`` is its part
+    of the cell's mass.
     """
 
     low: Fraction | None
@@ -95,8 +97,13 @@ def _atoms(attribute: Attribute, cell: Cell, place: int, cuts: list[Fraction], w
         yield _point(cell.low, place, Fraction(1))
     elif attribute.values is None:
         yield from _of_reals(cell, place, cuts, weighed)
-    else:
+    elif weighed or isinstance(attribute.type, Category) or cell.inside is not Inside.UNIFORM:
         yield from _of_numbers(attribute, cell, place, cuts)
+    else:
+        pieces = pieces_of(attribute, cell, cuts)
+        whole = sum((piece.size for piece in pieces), Fraction(0))
+        for piece in pieces:  # one of its values speaks for all
+            yield Atom(piece.low, piece.high, place, piece.size / whole, (piece.sample,), (piece.sample,))
 
 
 def _point(value: Fraction, place: int, share: Fraction) -> Atom:

@@ -18,7 +18,6 @@ from fairdsl.codec.text import plain_of, text_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated
 from fairdsl.solver_files import errors
-from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
 __all__ = [
@@ -160,8 +159,8 @@ def written(manifest: Manifest) -> bytes:
 def files_named(path: Path) -> tuple[str, ...] | None:
     """The files that a manifest, of whatever version, speaks of; None of a file that does not claim to be one."""
     try:
-        content = read_json(content_of(path))
-    except (OSError, ValueError):
+        content = json.loads(content_of(path))
+    except (OSError, ValueError, RecursionError):
         return None
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(schema, str) or not schema.startswith(_FAMILY):

@@ -34,17 +34,13 @@ Sums = dict[tuple[Fraction, ...], Fraction]
 
 
 @st.composite
-def problems(draw: st.DrawFn) -> Problem:
+def problems(draw: st.DrawFn, *, trees: bool = False) -> Problem:
+    """Of random models, or of trees alone."""
     law = draw(random_laws())
     people = Domain(name="People", attributes=law.columns, where=TRUE)
     single = draw(st.booleans())
-    model = draw(
-        st.one_of(
-            models(people, single, widths=(3, 2)),
-            models(people, single, widths=(4,)),
-            tree_models(people, single),
-        )
-    )
+    networks = (models(people, single, widths=(3, 2)), models(people, single, widths=(4,)))
+    model = draw(st.one_of(*(() if trees else networks), tree_models(people, single)))
     model = replace(model, favourable=draw(st.integers(0, len(model.outcomes) - 1)))
     across = draw(st.lists(st.integers(0, len(law.columns) - 1), min_size=1, max_size=2, unique=True))
     condition = st.one_of(st.just(TRUE), predicates(law.columns))

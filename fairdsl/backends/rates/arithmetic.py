@@ -61,6 +61,12 @@ class Arithmetic:
         self.roundings += 1
         return np.array(flat, dtype=np.float64).reshape(whole.shape)
 
+    def shares(self, whole: Masses, scale: int) -> Masses:
+        """The same of many numbers whose roundings, two each, and sizes are counted already."""
+        if self.kind is not Kind.FLOAT:
+            return whole.astype(self.kind.value)
+        return np.asarray(whole / scale, dtype=np.float64) if whole.dtype == object else whole / float(scale)
+
     @property
     def safe(self) -> bool:
         """Whether nothing can have underflowed."""

@@ -21,7 +21,16 @@ from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
 from fairdsl.numerics.tables import aligned
 
-__all__ = ["Boxes", "boxes_of", "masses_of_boxes", "ways_through", "width_of"]
+__all__ = [
+    "Boxes",
+    "Live",
+    "boxes_of",
+    "eliminated",
+    "elimination_order",
+    "masses_of_boxes",
+    "ways_through",
+    "width_of",
+]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -135,14 +144,14 @@ def width_of(distribution: Distribution, keys: Sequence[int]) -> int:
     """About how many products a single box takes."""
     live = [set(table.columns) for table in distribution.tables]
     total = 0
-    for column in _order(distribution, keys):
+    for column in elimination_order(distribution, keys):
         scope = set[int]().union(*(each for each in live if column in each))
         total += prod(distribution.sizes[each] for each in scope)
         live = [each for each in live if column not in each] + [scope - {column}]
     return total + prod(distribution.sizes[key] for key in keys)
 
 
-def _order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
+def elimination_order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
     """The columns that are no keys, next always the one with the smallest table."""
     live = [set(table.columns) for table in distribution.tables]
     left, found = set(distribution.sizes) - set(keys), list[int]()
@@ -176,7 +185,7 @@ def masses_of_boxes(
         column: arithmetic.numbers(columns[column].shares.astype(object), columns[column].denominator)
         for column in distribution.sizes
     }
-    order = _order(distribution, keys)
+    order = elimination_order(distribution, keys)
     arithmetic.roundings += sum(2 + size for size in distribution.sizes.values()) + len(tables) + boxes.count
     arithmetic.roundings += max(column.classes for column in columns.values())
     shape = tuple(distribution.sizes[key] for key in keys)
@@ -186,17 +195,17 @@ def masses_of_boxes(
         look()
         stop = min(boxes.count, start + batch)
         sure = min(max(boxes.certain - start, 0), stop - start)
-        masses = _eliminated(_restricted(boxes, slice(start, stop), shares, tables), order, keys, shape)
+        masses = eliminated(_restricted(boxes, slice(start, stop), shares, tables), order, keys, shape)
         found[0] = found[0] + masses[:sure].sum(axis=0, dtype=masses.dtype)
         found[1] = found[1] + masses.sum(axis=0, dtype=masses.dtype)
     return found[0], found[1]
 
 
 #: Tables with an axis of boxes before those of the columns.
-_Live = list[tuple[tuple[int, ...], Masses]]
+Live = list[tuple[tuple[int, ...], Masses]]
 
 
-def _restricted(boxes: Boxes, rows: slice, shares: Mapping[int, Masses], tables: _Live) -> _Live:
+def _restricted(boxes: Boxes, rows: slice, shares: Mapping[int, Masses], tables: Live) -> Live:
     """The distribution's tables, and of each column what of its cells lies in the boxes."""
     live = list(tables)
     for column, own in shares.items():
@@ -208,7 +217,8 @@ def _restricted(boxes: Boxes, rows: slice, shares: Mapping[int, Masses], tables:
     return live
 
 
-def _eliminated(live: _Live, order: Sequence[int], keys: Sequence[int], shape: tuple[int, ...]) -> Masses:
+def eliminated(live: Live, order: Sequence[int], keys: Sequence[int], shape: tuple[int, ...]) -> Masses:
+    """The product of tables with the columns of an order summed out, [boxes, keys]; ``shape`` has the keys' sizes."""
     for column in order:
         touched = [each for each in live if column in each[0]]
         columns, numbers = _product(touched)
@@ -221,7 +231,7 @@ def _eliminated(live: _Live, order: Sequence[int], keys: Sequence[int], shape: t
     return np.broadcast_to(numbers.transpose([0, *(1 + place for place in places)]), (len(numbers), *shape))
 
 
-def _product(tables: _Live) -> tuple[tuple[int, ...], Masses]:
+def _product(tables: Live) -> tuple[tuple[int, ...], Masses]:
     """The product over all of the tables' columns; tables without boxes first."""
     columns = tuple(dict.fromkeys(column for own, _ in tables for column in own))
     result: Masses | None = None

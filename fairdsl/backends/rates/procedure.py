@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.backends.groups import refusal_of, subjects_of
+from fairdsl.backends.rates.anytime import refined
 from fairdsl.backends.rates.arithmetic import Kind
 from fairdsl.backends.rates.columns import OpenError
 from fairdsl.backends.rates.distribution import TangledError
 from fairdsl.backends.rates.engine import FIRST, LAST, Prepared, TooManyError, Ways
 from fairdsl.backends.rates.program import LargeError
+from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -57,9 +59,9 @@ class Rates:
             span = problem.model.span
             return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=span)
         except TooManyError as error:
-            # Nobody else is better at one large list; of sums there are bounds elsewhere.
-            fits = 2 if all(each.single for each in ways) else 0
-            return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=fits)
+            if all(adds_trees(subject) for subject in subjects_of(problem)):
+                return Offer(method=f"masses of boxes, which narrow: {error}", decides=True)
+            return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=0)
         fits = 2 if any(each.diagrams for each in ways) else 1
         return Offer(method=f"masses of {_in_words(counted)}", decides=True, fits=fits, cost=Cost.COUNT)
 
@@ -68,9 +70,27 @@ class Rates:
         question, population = problem.question, problem.population
         if not isinstance(question, GroupMetric) or population is None:
             raise ValueError("rates were asked for of a question that is refused")
+        subjects = subjects_of(problem)
+        if not all(adds_trees(subject) for subject in subjects):
+            return self._counted(problem, LAST, observer)
+        found = self._counted(problem, FIRST, observer)
+        if not isinstance(found, Unknown):
+            return found
+
+        def counting() -> Value | Refused | None:
+            counted = self._counted(problem, LAST, observer)
+            return None if isinstance(counted, Unknown) else counted
+
+        return refined(problem, subjects, facts, budget, observer, counting)
+
+    def _counted(self, problem: Problem, limit: float, observer: Observer) -> Value | Refused | Unknown:
+        """The metric where so much work counts the states."""
+        question, population = problem.question, problem.population
+        assert isinstance(question, GroupMetric), "checked by the caller"
+        assert population is not None, "checked by the caller"
         observer.progress("rates", None, "counting states")
         try:
-            counted = [each.within(LAST) for each in self._ways(problem)]
+            counted = [each.within(limit) for each in self._ways(problem)]
         except TooManyError as error:
             evidence = Evidence(backend=self.name, method="masses of states")
             return Unknown(reason=Reason.MEMORY_OUT, detail=str(error), evidence=evidence)

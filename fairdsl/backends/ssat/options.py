@@ -30,7 +30,7 @@ class PbEncoding(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class SsatOptions(Section):
-    """How questions about groups become SDIMACS files, and who solves them (docs/ssat.md)."""
+    """How `ssat` asks about groups (docs/ssat.md)."""
 
     section: ClassVar[str] = "ssat"
 

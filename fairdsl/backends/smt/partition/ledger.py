@@ -32,7 +32,6 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
 from fairdsl.private_folder import is_private
-from fairdsl.source.json_text import read_json
 from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import opened
 from fairdsl.source.writing import Appended, append, appended
@@ -154,7 +153,7 @@ class Ledger:
             return None
         with opened(self.path) as file:
             file.seek(start)
-            line = read_json(file.readline())
+            line = json.loads(file.readline())
         a, b = (_point(self.domain, line["witness"][one]) for one in ("a", "b"))
         return Broken(a, b, Earlier(line["by"], line["units"], line["undecided_units"]))
 
@@ -233,8 +232,8 @@ def _written(line: Mapping[str, Any]) -> bytes:
 
 def _parsed(text: bytes, path: Path, number: int) -> Any:
     try:
-        return read_json(text)
-    except ValueError:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no JSON")) from None
 
 

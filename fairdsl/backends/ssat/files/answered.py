@@ -23,9 +23,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from fairdsl.backends.contract import Silent
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.groups import question_of, subjects_of
-from fairdsl.backends.ssat.engine import Solution, Statistics
+from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
 from fairdsl.backends.ssat.files.quantities import digest_of
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
@@ -70,7 +71,7 @@ def value_from(
     for number, subject in enumerate(subjects_of(problem)):
         own = [each for each in quantities if each["law"] == number]
         until = Deadline.within(_SECONDS)
-        inquiry = _Answered(question, Law(subject), counts=counts, deadline=until)
+        inquiry = _Answered(question, Law(subject), Engine, counts=counts, observer=Silent(), deadline=until)
         found.append(inquiry.joints(own, answers))
         notes = (*evidence.notes, *inquiry.notes, *inquiry.named(population))
         evidence = replace(evidence, notes=tuple(dict.fromkeys(notes)))
@@ -122,7 +123,7 @@ class _Answered(Inquiry):
         except ValueError as error:  # bounds of a probability whose lower end is above its upper one
             raise ContradictionError from error
 
-    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: Deadline) -> Solution:
         """The answer to the file of this instance."""
         instance: Instance = getattr(formulas, name)
         left = plain(instance, assumptions)
@@ -130,7 +131,7 @@ class _Answered(Inquiry):
             return _solution(left.settled, left.settled, outermost_choice(instance, left, {}))
         quantity = self._files.get(digest_of(left.instance))
         if quantity is None and self._learned and _one_group(formulas, assumptions):
-            return super().solved(formulas, name, assumptions)
+            return super().solved(formulas, name, assumptions, until)
         if quantity is None:
             self.notes.append("no file asks about some group: the data, or fairdsl, have changed since")
             return _solution(Fraction(0), left.factor)

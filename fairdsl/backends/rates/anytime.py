@@ -1,0 +1,102 @@
+"""The metric while it is found out: boxes are cut until it is known as well as it has to be, or nothing is left.
+
+Where a model has states, they are counted as well, once boxes alone have not settled it soon: what has been counted
+to the end is exact, however many boxes are open.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fairdsl.backends.contract import Budget, Facts, Observer
+from fairdsl.backends.rates.cover import Cover
+from fairdsl.clock import Deadline, until
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.subject import Subject
+from fairdsl.metrics.value import decided, value_of
+from fairdsl.replay import rows_counted
+from fairdsl.verdict import Evidence, Reason, Refused, Value
+
+__all__ = ["refined"]
+
+#: Seconds of cutting before states are counted, and how much of what is left that may take.
+_HEAD, _COUNTING = 1.5, 0.25
+#: Between two looks at the metric passes so many times as long as one takes.
+_BETWEEN = 8.0
+
+
+def refined(
+    problem: Problem,
+    subjects: Sequence[Subject],
+    facts: Facts,
+    budget: Budget,
+    observer: Observer,
+    counting: Callable[[], Value | Refused | None] | None,
+) -> Value | Refused:
+    """The metric, exactly or as an interval that decides the threshold; wider when the budget ends first.
+
+    ``counting`` is another way to it, which ends at the clock.
+    """
+    question, population = problem.question, problem.population
+    assert isinstance(question, GroupMetric), "checked by the offer"
+    assert population is not None, "checked by the offer"
+    counts = rows_counted(question, population, problem.model)
+    covers = [Cover(subject) for subject in subjects]
+    told = counted_at = time.monotonic()
+    pause = 0.0
+    while True:
+        began = time.monotonic()
+        joints = [replace(cover.joint(), counts=counts) for cover in covers]
+        without = joints[1] if len(joints) > 1 else None
+        reason = _reason(covers, budget)
+        ended = reason or Reason.TIMEOUT  # where the clock ends it before there is more
+        value = value_of(question, joints[0], population, _evidence(covers), without=without, reason=ended)
+        facts.so_far = value
+        if decided(question, problem.threshold, joints[0], population, without=without, value=value):
+            return value_of(question, joints[0], population, _evidence(covers), without=without)
+        if reason is not None:
+            return value
+        if began - told > 0.5:
+            observer.progress("rates", None, _so_far(value, covers))
+            told = began
+        if counting is not None and began - counted_at > _HEAD:
+            with until(Deadline.within(budget.remaining * _COUNTING)):
+                found = counting()
+                if found is not None:
+                    return found
+            counting = None
+        pause = _BETWEEN * (time.monotonic() - began)
+        _improve(covers, began + pause, budget)
+
+
+def _improve(covers: Sequence[Cover], moment: float, budget: Budget) -> None:
+    """Distributions take turns: the one of which more is open is not known without its metric."""
+    while True:
+        waiting = [cover for cover in covers if not cover.finished]
+        for cover in waiting:
+            cover.improve()
+        if not waiting or any(cover.full for cover in covers) or budget.exhausted or time.monotonic() > moment:
+            return
+
+
+def _reason(covers: Sequence[Cover], budget: Budget) -> Reason | None:
+    """Why bounds do not narrow any more; None where they do."""
+    if all(cover.finished for cover in covers):
+        return Reason.INCOMPLETE
+    if any(cover.full for cover in covers):
+        return Reason.MEMORY_OUT
+    return Reason.TIMEOUT if budget.exhausted else None
+
+
+def _evidence(covers: Sequence[Cover]) -> Evidence:
+    return Evidence(backend="rates", method=f"masses of {sum(cover.boxes for cover in covers):,} boxes")
+
+
+def _so_far(value: Value | Refused, covers: Sequence[Cover]) -> str:
+    boxes = f"{sum(cover.boxes for cover in covers):,} boxes"
+    if not isinstance(value, Value) or not value.defined:
+        return boxes
+    return f"so far between {float(value.low):.4g} and {float(value.high):.4g}, {boxes}"

@@ -1,0 +1,277 @@
+"""Bounds of a subject's joint probabilities that narrow as long as there is time: boxes of individuals.
+
+The domain is divided into *boxes*, ranges of atoms of each column. Of a box it is found out whether the condition holds
+and whether the event happens: everywhere in it, nowhere, or neither is known. The box of which most is open, by what
+its keys' masses are, is cut in two, and its parts take its place. All four sums are of masses that are certain, so they
+are lower bounds, and the best ones are kept; an upper bound is the whole mass without what is certain not to count, or
+what counts and may count together. docs/states.md has the inequalities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
+from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look, halved
+from fairdsl.backends.rates.distribution import distribution_of
+from fairdsl.backends.rates.frontier import Frontier, Open
+from fairdsl.backends.rates.tree_bounds import TreeBounds
+from fairdsl.backends.rates.weighing import Weigher, denominator_of
+from fairdsl.ir.expr import TRUE, Predicate
+from fairdsl.metrics.joint import Bounds, Joint, key_of
+from fairdsl.metrics.subject import Subject, axes_of, crossing
+from fairdsl.numerics.truth import Truths, single_parts
+
+__all__ = ["Cover"]
+
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: Boxes that are cut at once at most, and masses of open boxes that are kept.
+_BATCH, _ROOM = 1024, 1 << 26
+#: Decided boxes that are kept, to be weighed exactly in the end.
+_KEPT = 1 << 15
+#: Shares of masses are lowered by it, which covers the rounding of the product.
+_LESS = 1.0 - 2.0**-40
+
+
+class _Bounding(Protocol):
+    def look(self, start: IntArray, stop: IntArray) -> Look:
+        """What is to be said of boxes."""
+
+
+@dataclass(slots=True)
+class _Judged:
+    """Boxes with what is known of them; ``yes`` and ``no``: the condition holds everywhere, or nowhere."""
+
+    start: IntArray
+    stop: IntArray
+    root: IntArray
+    mass: Masses
+    yes: BoolArray
+    no: BoolArray
+    look: Look
+
+    def at(self, rows: BoolArray | IntArray) -> _Judged:
+        """Some of them."""
+        look = Look(*(getattr(self.look, each.name)[rows] for each in fields(Look)))
+        start, stop, root, mass = self.start[rows], self.stop[rows], self.root[rows], self.mass[rows]
+        return _Judged(start, stop, root, mass, self.yes[rows], self.no[rows], look)
+
+    @property
+    def shares(self) -> tuple[FloatArray, ...]:
+        """Which part of the mass certainly is favourable, is not, meets the condition, and does not; [boxes] each."""
+        yes, no = self.yes.astype(np.float64), self.no.astype(np.float64)
+        return self.look.least * yes, np.maximum(no, 1.0 - self.look.most), yes, no
+
+
+class Cover:
+    """Boxes of one subject; TangledError where its distribution needs too large tables."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self.axes = axes_of(subject)
+        self._truths = Truths(self.axes)
+        self._bounds: _Bounding = TreeBounds(subject, self._truths)
+        condition = subject.condition
+        self._asks, self._crossing = _parts_of(condition), np.array(sorted(crossing(condition)), dtype=np.int64)
+        self._cuts = Cuts(self._asks, self._truths)
+        self._columns = np.array(sorted(self.axes), dtype=np.int64)
+        self._distribution = distribution_of(subject.network, self.axes)
+        denominator = denominator_of(self._distribution, self.axes)
+        self._exact = Weigher(self._distribution, self.axes, subject.keys, Arithmetic.exact(denominator))
+        start, stop = self._whole()
+        self._total = self._exact.masses(start, stop)
+        self._weigher = self._weighing()
+        self._weights = np.array([float(Fraction(denominator, mass or 1)) for mass in self._total[0].tolist()])
+        kind, width, columns = self._weigher.arithmetic.kind.value, self._weigher.width, start.shape[1]
+        self._sums: Masses = np.zeros((4, 1, width), dtype=kind)
+        self._best: Masses = self._sums
+        #: The masses of boxes that stay open.
+        self._stuck: Masses = np.zeros((1, width), dtype=kind)
+        self._kept: list[_Judged] | None = [] if self._weigher is not self._exact else None
+        self._count = self.boxes = 0
+        whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
+        ends = np.zeros((0, columns), dtype=np.int64)
+        empty = Open(ends, ends.copy(), whole, np.zeros((0, width), dtype=kind), real, real, whole, whole, real)
+        self._frontier = Frontier(empty)
+        self._place(start, stop, np.zeros(1, dtype=np.int64))
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to be cut."""
+        return not len(self._frontier)
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for more boxes."""
+        return len(self._frontier) * self._weigher.width > _ROOM
+
+    def improve(self) -> None:
+        """Cut the boxes of which most is open."""
+        taken = self._frontier.take(_BATCH)
+        rows = np.arange(len(taken))
+        starts, stops = taken.start.copy(), taken.stop.copy()
+        stops[rows, taken.column] = taken.at
+        starts[rows, taken.column] = taken.at
+        self._place(
+            np.concatenate([taken.start, starts]),
+            np.concatenate([stops, taken.stop]),
+            np.concatenate([taken.root, taken.root]),
+        )
+
+    def joint(self) -> Joint:
+        """What is known by now."""
+        if self.finished and self._kept and not self._stuck.any():
+            sums = self._in_the_end(self._kept)
+            return self._joint(sums, sums, self._exact.arithmetic)
+        open_ = self._frontier.open
+        sums, rest = self._sums.copy(), self._stuck.copy()
+        np.add.at(rest, open_.root, open_.mass)
+        for place, share in ((0, open_.least), (1, open_.less)):
+            np.add.at(sums[place], open_.root, _part(open_.mass, share))
+        self._best = np.maximum(self._best, sums)
+        arithmetic = self._weigher.arithmetic
+        counted = replace(arithmetic, roundings=arithmetic.roundings + len(open_))
+        return self._joint(self._best, self._sums + rest, counted)
+
+    def _joint(self, sums: Masses, most: Masses, arithmetic: Arithmetic) -> Joint:
+        """Of the four sums, what they are at least, and at most."""
+        network, keys = self._subject.network, self._subject.keys
+        names = product(*([key_of(cell) for cell in network.cells[key]] for key in keys))
+        certain = self._subject.condition == TRUE
+        masses = self._exact.arithmetic.bounds(self._total, self._total)
+        counted, met = arithmetic.bounds(sums[0], most[0]), arithmetic.bounds(sums[2], most[2])
+        less, missed = arithmetic.bounds(sums[1], sums[1]), arithmetic.bounds(sums[3], sums[3])
+        favourable, total = {}, {}
+        for name, mass, yes, no, whole, none in zip(names, masses, counted, less, met, missed, strict=True):
+            favourable[name] = _between(yes, mass.high - no.low)
+            total[name] = mass if certain else _between(whole, mass.high - none.low)
+        return Joint(favourable=favourable, total=total)
+
+    def _whole(self) -> tuple[IntArray, IntArray]:
+        """The box of everybody."""
+        start = np.zeros((1, len(self._subject.network.columns)), dtype=np.int64)
+        stop = start + 1
+        for column, axis in self.axes.items():
+            stop[0, column] = len(axis.atoms)
+        return start, stop
+
+    def _weighing(self) -> Weigher:
+        """In float64 where whole numbers are large, if nothing underflows."""
+        if self._exact.arithmetic.kind is Kind.WHOLE:
+            return self._exact
+        found = Weigher(self._distribution, self.axes, self._subject.keys, Arithmetic(Kind.FLOAT, 1))
+        return found if found.arithmetic.safe else self._exact
+
+    def _place(self, start: IntArray, stop: IntArray, root: IntArray) -> None:
+        """Weigh boxes, find out about them, and count what is known."""
+        mass = self._weigher.masses(start, stop)
+        alive = mass.any(axis=1)
+        start, stop, root, mass = start[alive], stop[alive], root[alive], mass[alive]
+        if not len(start):
+            return
+        self.boxes += len(start)
+        ((true, false),) = self._truths.of([self._subject.condition], start, stop)
+        judged = _Judged(start, stop, root, mass, ~false, ~true, self._bounds.look(start, stop))
+        open_ = ~judged.no & ~(judged.yes & (judged.look.certain | judged.look.impossible))
+        self._settle(judged, ~open_)
+        rows = np.flatnonzero(open_)
+        column, at = self._cut(judged, rows)
+        stuck = column == NOWHERE
+        self._settle(judged, rows[stuck])
+        np.add.at(self._stuck, root[rows[stuck]], mass[rows[stuck]])
+        rows, column, at = rows[~stuck], column[~stuck], at[~stuck]
+        least, less, _, _ = (share[rows] for share in judged.shares)
+        weight = self._probabilities(mass[rows]) @ self._weights
+        self._frontier.add(
+            Open(
+                start[rows],
+                stop[rows],
+                root[rows],
+                mass[rows],
+                least,
+                less,
+                column,
+                at,
+                weight * np.maximum(1.0 - least - less, 1e-9),
+            )
+        )
+
+    def _probabilities(self, mass: Masses) -> FloatArray:
+        """About what masses are, as parts of 1."""
+        arithmetic = self._weigher.arithmetic
+        return np.asarray(mass if arithmetic.kind is Kind.FLOAT else mass / arithmetic.denominator, dtype=np.float64)
+
+    def _settle(self, judged: _Judged, rows: BoolArray | IntArray) -> None:
+        """Count what is certain of boxes for good."""
+        root, mass = judged.root[rows], judged.mass[rows]
+        for place, share in enumerate(judged.shares):
+            np.add.at(self._sums[place], root, _part(mass, share[rows]))
+        self._weigher.arithmetic.roundings += len(root)
+        if self._kept is not None:
+            self._kept.append(judged.at(rows))
+            self._count += len(root)
+            if self._count > _KEPT:
+                self._kept = None
+
+    def _cut(self, judged: _Judged, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Where open boxes are cut: at the condition first, at what the event depends on, at the longest column."""
+        start, stop = judged.start[rows], judged.stop[rows]
+        column, at = judged.look.column[rows], judged.look.at[rows]
+        asking = np.flatnonzero(~judged.yes[rows])
+        if len(asking):
+            own, there = self._at_condition(start[asking], stop[asking])
+            use = own != NOWHERE
+            column[asking[use]], at[asking[use]] = own[use], there[use]
+        left = np.flatnonzero(column == NOWHERE)
+        if len(left):
+            column[left], at[left] = halved(start[left][:, self._columns], stop[left][:, self._columns], self._columns)
+        return column, at
+
+    def _at_condition(self, start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+        pairs = self._truths.of(self._asks, start, stop)
+        column, at = np.full(len(start), NOWHERE), np.zeros(len(start), dtype=np.int64)
+        for number, (true, false) in enumerate(pairs):
+            wanted = np.where(true & false & (column == NOWHERE), number, -1)
+            own, there = self._cuts.of(wanted, start, stop)
+            column, at = np.where(own == NOWHERE, column, own), np.where(own == NOWHERE, at, there)
+        own, there = halved(start[:, self._crossing], stop[:, self._crossing], self._crossing)
+        return np.where(column == NOWHERE, own, column), np.where(column == NOWHERE, there, at)
+
+    def _in_the_end(self, kept: Iterable[_Judged]) -> Masses:
+        """The sums of all boxes, all decided, in exact arithmetic."""
+        sums = np.zeros((4, *self._total.shape), dtype=object)
+        for each in kept:
+            mass = self._exact.masses(each.start, each.stop)
+            for place, share in enumerate(each.shares):
+                np.add.at(sums[place], each.root, mass * share.astype(np.int64).astype(object)[:, None])
+        return sums
+
+
+def _part(mass: Masses, share: FloatArray) -> Masses:
+    """At least a share of masses, without rounding where it is nothing or everything."""
+    every = share[:, None]
+    if mass.dtype == object:
+        return np.asarray((mass * np.floor(every * 2.0**30).astype(np.int64).astype(object)) >> 30, dtype=object)
+    some = mass * every * _LESS
+    if mass.dtype == np.int64:
+        some = np.floor(some).astype(np.int64)
+    return np.where(every == 1.0, mass, np.where(every == 0.0, 0, some))
+
+
+def _between(bounds: Bounds, high: Fraction) -> Bounds:
+    """Bounds with another upper one."""
+    return bounds if bounds.high <= high else Bounds(low=min(bounds.low, high), high=high)
+
+
+def _parts_of(condition: Predicate) -> Sequence[Predicate]:
+    return [] if condition == TRUE else single_parts(condition)

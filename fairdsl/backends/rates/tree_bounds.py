@@ -1,0 +1,147 @@
+"""Sums of trees, lists and rules bounded over many boxes at once, and the test at which each box is best cut.
+
+A tree is at most the greatest leaf that the box reaches. Scores are whole numbers at one scale, so the bounds are
+exact: ties are ties. Cut is where the most depends on it: of every tree the first test on its way that the box leaves
+open counts with the spread of what lies below it, and equal tests of all trees count together.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look
+from fairdsl.backends.rates.program import sums_of
+from fairdsl.clock import look
+from fairdsl.ir.expr import Predicate
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.metrics.subject import Subject, weighed_by
+from fairdsl.numerics.event import event_of
+from fairdsl.numerics.leaves import Leaves
+from fairdsl.numerics.truth import Truths
+
+__all__ = ["TreeBounds", "adds_trees"]
+
+BoolArray = NDArray[np.bool_]
+#: Whole numbers, as floats where these are exact.
+Numbers = NDArray[Any]
+IntArray = NDArray[np.int64]
+
+#: Nodes times boxes that are looked at together.
+_AT_ONCE = 1 << 21
+#: Whole numbers up to it are floats.
+_FLOATS = 1 << 53
+
+
+def adds_trees(subject: Subject) -> bool:
+    """Whether the model is a sum of trees and predicates."""
+    model = subject.model
+    plain = len(model.layers) == 1 and model.rational and bool(model.layers[0].linear.all())
+    return plain and not weighed_by(model)
+
+
+class TreeBounds:
+    """Bounds of one model's event; LargeError where its scores are no whole numbers of a size to compute with."""
+
+    def __init__(self, subject: Subject, truths: Truths) -> None:
+        self._truths, self._event = truths, event_of(subject.model)
+        leaves, sums = Leaves.of(subject.model), sums_of(subject)
+        shape, (_, test_of) = leaves.ensemble.shape, leaves.ensemble.distinct
+        self._yes, self._no, self._roots, self._levels = shape.yes, shape.no, shape.roots, shape.levels
+        self._test, self._nodes = test_of, shape.nodes
+        others = [(place, subject.model.inputs[place]) for place in leaves.others.tolist()]
+        places = [
+            place for place, item in others if isinstance(item, IndicatorInput) and any(s[0][place] for s in sums)
+        ]
+        self._tests: list[Predicate] = leaves.ensemble.different
+        self._own = np.arange(len(self._tests), len(self._tests) + len(places))
+        for place in places:
+            item = subject.model.inputs[place]
+            assert isinstance(item, IndicatorInput), "chosen above"
+            self._tests.append(item.predicate)
+        leaf = leaves.positions >= 0
+        self._values, self._weights = list[Numbers](), list[Numbers]()
+        for weights, _, _ in sums:
+            whole = np.array([weights[place] for place in leaves.positions[leaf].tolist()])
+            kind = np.float64 if sum(map(abs, weights)) < _FLOATS else np.int64
+            values = np.zeros(self._nodes, dtype=kind)
+            values[leaf] = whole
+            self._values.append(values)
+            self._weights.append(np.array([weights[place] for place in places], dtype=kind))
+        self._needs = [(sure, maybe) for _, sure, maybe in sums]
+        self._cuts = Cuts(self._tests, truths)
+        inner = np.flatnonzero(test_of >= 0)
+        self._by_test = inner[np.argsort(test_of[inner], kind="stable")]
+        self._starts = np.searchsorted(test_of[self._by_test], np.arange(len(self._tests) - len(places)))
+        self._batch = max(1, _AT_ONCE // max(1, self._nodes + len(self._tests)))
+
+    def look(self, start: IntArray, stop: IntArray) -> Look:
+        """What is to be said of boxes; ranges are [boxes, columns]."""
+        parts = []
+        for at in range(0, max(1, len(start)), self._batch):
+            look()
+            parts.append(self._look(start[at : at + self._batch], stop[at : at + self._batch]))
+        fields = [np.concatenate([part[place] for part in parts]) for place in range(4)]
+        certain, impossible = fields[0], fields[1]
+        least, most = certain.astype(np.float64), 1.0 - impossible
+        return Look(certain, impossible, fields[2], fields[3], least, most)
+
+    def _look(self, start: IntArray, stop: IntArray) -> tuple[BoolArray, BoolArray, IntArray, IntArray]:
+        pairs = self._truths.of(self._tests, start, stop)
+        yes = np.array([true for true, _ in pairs], dtype=np.bool_).reshape(-1, len(start))
+        no = np.array([false for _, false in pairs], dtype=np.bool_).reshape(-1, len(start))
+        certain, impossible = np.ones(len(start), np.bool_), np.zeros(len(start), np.bool_)
+        gains = np.zeros((len(self._tests), len(start)))
+        first = self._first(yes, no)
+        for values, weights, (sure, maybe) in zip(self._values, self._weights, self._needs, strict=True):
+            low, high = self._spans(values, yes, no)
+            own = yes[self._own], no[self._own]
+            least = low[self._roots].sum(axis=0) + _added(weights, *own, np.minimum)
+            most = high[self._roots].sum(axis=0) + _added(weights, *own, np.maximum)
+            certain &= least >= sure
+            impossible |= most < maybe
+            spread = np.where(first, high - low, 0)[self._by_test]
+            if len(self._starts):
+                own_gains = np.add.reduceat(spread, self._starts, axis=0)
+                gains[: len(own_gains)] += own_gains / max(1.0, float(np.abs(values).sum()))
+            gains[self._own] += np.where(own[0] & own[1], np.abs(weights)[:, None], 0) / max(1.0, np.abs(weights).sum())
+        if self._event.complement:
+            certain, impossible = impossible, certain
+        open_ = ~certain & ~impossible & (gains.max(axis=0, initial=0.0) > 0)
+        chosen = np.where(open_, np.argmax(gains, axis=0) if len(gains) else NOWHERE, NOWHERE)
+        return certain, impossible, *self._cuts.of(chosen, start, stop)
+
+    def _spans(self, values: Numbers, yes: BoolArray, no: BoolArray) -> tuple[Numbers, Numbers]:
+        """The least and the greatest leaf that boxes reach from each node, [nodes, boxes]."""
+        count = yes.shape[1]
+        low = np.repeat(values[:, None], count, axis=1)
+        high = low.copy()
+        none = np.iinfo(np.int64).max if values.dtype == np.int64 else inf
+        for nodes in reversed(self._levels):
+            test, below, above = self._test[nodes], self._yes[nodes], self._no[nodes]
+            true, false = yes[test], no[test]
+            low[nodes] = np.minimum(np.where(true, low[below], none), np.where(false, low[above], none))
+            high[nodes] = np.maximum(np.where(true, high[below], -none), np.where(false, high[above], -none))
+        return low, high
+
+    def _first(self, yes: BoolArray, no: BoolArray) -> BoolArray:
+        """Which nodes all of a box comes to, and leaves in both ways, [nodes, boxes]."""
+        whole = np.zeros((self._nodes, yes.shape[1]), dtype=np.bool_)
+        whole[self._roots] = True
+        first = np.zeros_like(whole)
+        for nodes in self._levels:
+            true, false = yes[self._test[nodes]], no[self._test[nodes]]
+            here = whole[nodes]
+            first[nodes] = here & true & false
+            whole[self._yes[nodes]] = here & ~false
+            whole[self._no[nodes]] = here & ~true
+        return first
+
+
+def _added(weights: Numbers, true: BoolArray, false: BoolArray, end: np.ufunc) -> Numbers:
+    """The least or the greatest that predicates add, [boxes]."""
+    ends: Numbers = end(weights, 0)[:, None]
+    return np.asarray(np.where(true & false, ends, np.where(true, weights[:, None], 0)).sum(axis=0))
