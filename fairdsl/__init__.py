@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairdsl.api.drafting import init
 from fairdsl.api.files import (
     compile,  # noqa: A004 - the verb of the trade
     prune,
@@ -46,6 +47,7 @@ __all__ = [
     "compare",
     "compile",
     "explain",
+    "init",
     "lint",
     "plans",
     "prune",

@@ -17,6 +17,7 @@ __all__ = ["cli", "main"]
 
 #: Every command, in the order of the help; the module of that name below ``fairdsl.cli`` holds it.
 COMMANDS = (
+    "init",
     "check",
     "lint",
     "fmt",

@@ -197,6 +197,9 @@ _BACKENDS: dict[str, str] = {
     "E0660": "an unknown option",
     "E0661": "a value that an option does not take",
     "E0662": "an option that has no effect beside the others",
+    "E0670": "a column that the table has not, or that cannot be an attribute",
+    "E0671": "a file in the place of a new spec",
+    "E0672": "a table without a column that can be an attribute",
 }
 
 _APPROXIMATION: dict[str, str] = {

@@ -1,0 +1,79 @@
+"""A first spec, from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairdsl.api.paths import AnyPath
+
+if TYPE_CHECKING:
+    from fairdsl.drafting import Drafted
+
+__all__ = ["init"]
+
+
+def init(
+    data: AnyPath | Any,
+    *,
+    model: AnyPath | None = None,
+    label: str | None = None,
+    protected: Sequence[str] = (),
+    output: AnyPath | None = None,
+    timeout: float | None = None,
+) -> Drafted:
+    """Write a spec that checks at once for a table of people, and for the model that decides about them.
+
+    Types, ranges and groups are read off the rows, each with a comment that says how; see docs/init.md.
+
+    Args:
+        data: path of a CSV or Parquet file; or a DataFrame of pandas or polars, which is written as CSV beside the
+            spec, under its name.
+        model: the model's file. How it reads the columns is found by trying the usual ways against the label.
+        label: the column that says what became of people.
+        protected: the protected columns; by default those that look it, each with its reason.
+        output: the file to write; by default the table's name with ``.fair``. A DataFrame needs it.
+        timeout: seconds that it may take; None: as long as it takes.
+
+    Returns:
+        The text, the attributes, the columns that were left out, and how the model was bound.
+
+    Raises:
+        SpecError: the table cannot be read, a column or the model cannot be used, or a file is in the way.
+        TypeError: ``data`` is neither a path nor a DataFrame, or a DataFrame comes without ``output``.
+    """
+    from fairdsl.clock import Deadline, phase
+    from fairdsl.drafting import draft_spec
+
+    with phase("drafting the spec", Deadline.after(timeout)):
+        return draft_spec(
+            data=fspath(data) if isinstance(data, str | PathLike) else _written(data, output),
+            output=None if output is None else fspath(output),
+            model=None if model is None else fspath(model),
+            label=label,
+            protected=protected,
+        )
+
+
+def _written(frame: Any, output: AnyPath | None) -> str:
+    """The DataFrame as a CSV file beside the spec."""
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.drafting.errors import would_overwrite
+    from fairdsl.source.writing import write_file
+
+    if hasattr(frame, "to_csv"):
+        text = frame.to_csv(index=False)
+    elif hasattr(frame, "write_csv"):
+        text = frame.write_csv()
+    else:
+        raise TypeError(f"`data` is a path or a DataFrame of pandas or polars, not {type(frame).__name__}")
+    if output is None:
+        raise TypeError("a DataFrame needs `output`, the spec to write: its rows are written beside it")
+    path = str(Path(fspath(output)).with_suffix(".csv"))
+    try:
+        write_file(path, text, replace=False)
+    except FileExistsError:
+        raise DiagnosticError(would_overwrite(path)) from None
+    return path

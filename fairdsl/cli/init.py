@@ -1,0 +1,76 @@
+"""``fairdsl init``: a first spec for a table, and for a model."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+import fairdsl
+from fairdsl.cli.options import timeout_option
+from fairdsl.cli.printing import Printer, printer_option
+from fairdsl.cli.terminal import output_style
+
+if TYPE_CHECKING:
+    from fairdsl.drafting import Drafted
+
+__all__ = ["command"]
+
+
+@click.command(
+    "init", epilog="Exit codes: 0 written; 2 a table, column or model that cannot be used, or a file in the way."
+)
+@click.argument("data", metavar="DATA.csv", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--model", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="The model that decides about people."
+)
+@click.option("--label", metavar="COLUMN", help="The column that says what became of them.")
+@click.option(
+    "--protected", metavar="COLUMNS", help="Protected columns, with commas between.  [default: what looks protected]"
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.fair",
+    help="The file to write.  [default: the table's name with .fair]",
+)
+@timeout_option
+@printer_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    data: str,
+    model: str | None,
+    label: str | None,
+    protected: str | None,
+    output: str | None,
+    timeout: float | None,
+    printer: Printer,
+) -> None:
+    """Write a first spec for a table of people.
+
+    Types, ranges and groups are read off the rows, each with a comment that says how; what only you can decide is said
+    there, too. Nothing is overwritten.
+    """
+    columns = [name.strip() for name in protected.split(",")] if protected else []
+    with printer.failing(ctx):
+        drafted = fairdsl.init(data, model=model, label=label, protected=columns, output=output, timeout=timeout)
+    printer.show(drafted, _print)
+
+
+def _print(drafted: Drafted) -> None:
+    """What was written, what was left out, what is to be decided, and the next command."""
+    style = output_style()
+    rows = [
+        ("attributes", f"{len(drafted.attributes)}, of {drafted.rows:,} rows of `{drafted.data}`"),
+        ("protected", ", ".join(drafted.protected) or "none named, and none that looks it: write `protected NAME`"),
+        *(("left out", f"`{each.column}`: {each.why}") for each in drafted.left_out),
+        *([("model", drafted.binding)] if drafted.binding else []),
+        ("read it", "what may be assumed and what is required is yours to decide"),
+        ("then", f"fairdsl {'check' if drafted.checks else 'lint'} {shlex.quote(drafted.path)}"),
+    ]
+    click.echo(style.shown(f"wrote {drafted.path}"))
+    for name, text in rows:
+        click.echo(style.shown(f"    {name:<11}{text}"))

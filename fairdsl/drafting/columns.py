@@ -1,0 +1,164 @@
+"""What the cells of a column say about an attribute: its type and range, or why it is none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, log10
+
+from fairdsl.data.cells import BLANKS, decimal_of
+from fairdsl.drafting.words import can_be_quoted, in_comment, listed, names_for, value_text
+from fairdsl.ir.domain import Boolean, Category, CategoryValue, Integer, Real, Type, show_number
+
+__all__ = ["Column", "columns_of", "declared_type", "known_columns"]
+
+#: What stands in a cell where nobody knows.
+MISSING = frozenset({"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing"})
+_TRUTHS = ({"0", "1"}, {"true", "false"}, {"yes", "no"})
+#: Values that a category has at most, and rows that each of them has at least, on the average.
+_MANY, _ROWS_EACH = 100, 2
+#: Whole numbers in a range no wider are kept as they occur.
+_NARROW = 20
+#: Bounds and codes are at most so large in the language.
+_LARGEST = 2**53
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}[./]\d\d?[./]\d\d?")
+_KEY = re.compile(r"(^|[^a-z])(id|nr|no|number|index|key|uuid|unnamed: \d+)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table, and the attribute that it becomes.
+
+    ``type`` is None where it becomes none, and ``why`` says why; else ``why`` says how the type was chosen, and may be
+    empty. ``cells`` are the texts without blanks around them, ``numbers`` the numbers that they write where all do.
+    """
+
+    header: str
+    name: str
+    cells: tuple[str, ...]
+    type: Type | None
+    why: str
+    numbers: tuple[Fraction, ...] | None = None
+
+    @property
+    def values(self) -> list[str]:
+        """The different cells, sorted."""
+        return sorted(set(self.cells))
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is a number with a range."""
+        return isinstance(self.type, Integer | Real)
+
+
+def columns_of(headers: Sequence[str], cells: Sequence[Sequence[str]]) -> list[Column]:
+    """Every column of a table, in its order; ``cells`` is [columns][rows]."""
+    times = Counter(headers)
+    found: list[Column] = []
+    earlier: dict[tuple[str, ...], str] = {}
+    for header, name, texts in zip(headers, names_for(headers), cells, strict=True):
+        stripped = tuple(text.strip(BLANKS) for text in texts)
+        column = _typed(Column(header=header, name=name, cells=stripped, type=None, why=""))
+        if times[header] > 1:
+            column = replace(column, type=None, why="several columns have this header")
+        elif not header or not can_be_quoted(header):
+            column = replace(column, type=None, why="its header cannot be written in a spec: rename it")
+        elif column.type is not None and stripped in earlier:
+            column = replace(column, type=None, why=f"its cells are those of {in_comment(earlier[stripped])}")
+        earlier.setdefault(stripped, header)
+        found.append(column)
+    return found
+
+
+def known_columns(columns: Sequence[Column]) -> list[Column]:
+    """Those that become attributes."""
+    return [column for column in columns if column.type is not None]
+
+
+def declared_type(column: Column) -> str:
+    """The type as the language writes it, with the header where that is not the name."""
+    match column.type:
+        case Category(values=values):
+            text = f"category {{ {', '.join(value_text(value.name) for value in values)} }}"
+        case Boolean():
+            text = "boolean"
+        case Integer(low=low, high=high):
+            text = f"integer {low} .. {high}"
+        case Real(low=Fraction() as low, high=Fraction() as high):
+            text = f"real {show_number(low)} .. {show_number(high)}"
+        case _:
+            raise ValueError(f"{column.name} is not an attribute")
+    return text if column.header == column.name else f'{text} column "{column.header}"'
+
+
+def _typed(column: Column) -> Column:
+    counted = Counter(column.cells)
+    gaps = {text: rows for text, rows in counted.items() if text.lower() in MISSING}
+    present = [text for text in counted if text not in gaps]
+    numbers = {text: Fraction(read[0]) * Fraction(10) ** read[1] for text in present if (read := decimal_of(text))}
+    if not present:
+        return replace(column, why="no row has a value")
+    if len(counted) == 1:
+        return replace(column, why=f"every row has the same value, {in_comment(present[0])}")
+    if len(numbers) < len(present):
+        return _named(column, counted)
+    if gaps:
+        what = f"{sum(gaps.values()):,} of {len(column.cells):,} rows have no number ({listed(sorted(gaps))})"
+        return replace(column, why=f"{what}: fill them in or leave these rows out, then add it")
+    return _numbered(replace(column, numbers=tuple(map(numbers.__getitem__, column.cells))))
+
+
+def _named(column: Column, counted: Counter[str]) -> Column:
+    """A column of texts."""
+    values = sorted(counted)
+    if {value.lower() for value in values} in _TRUTHS:
+        return replace(column, type=Boolean())
+    if sum(_DATE.fullmatch(value) is not None for value in values) > len(values) / 2:
+        return replace(column, why=f"dates ({listed(values, 2)}): write what counts as a number, an age or a year")
+    if len(values) > _MANY or len(column.cells) < _ROWS_EACH * len(values):
+        what = f"texts with {len(values):,} different values ({listed(values, 2)})"
+        return replace(column, why=f"{what}: too many for a category")
+    unwritable = [value for value in values if not can_be_quoted(value)]
+    if unwritable:
+        return replace(column, why=f"a value has a quote or a control character in it ({listed(unwritable, 2)})")
+    gaps = [f"{in_comment(value)} in {counted[value]:,} rows" for value in values if value.lower() in MISSING]
+    type_ = Category(
+        values=tuple(CategoryValue(name=value, code=code) for code, value in enumerate(values)), coded=False
+    )
+    return replace(column, type=type_, why=f"not known: {', '.join(gaps)}" if gaps else "")
+
+
+def _numbered(column: Column) -> Column:
+    """A column of numbers."""
+    numbers = column.numbers or ()
+    low, high = min(numbers), max(numbers)
+    if set(column.cells) == {"0", "1"}:
+        return replace(column, type=Boolean())
+    if max(abs(low), abs(high)) > _LARGEST:
+        return replace(column, why="numbers beyond 2^53, which look like keys")
+    whole = all(number.denominator == 1 for number in numbers)
+    if whole and len(set(numbers)) == len(numbers) and _is_key(column, high - low):
+        return replace(column, why="a number of its own for every row, which looks like a key")
+    seen = f"{show_number(low)} .. {show_number(high)} in the rows"
+    if whole:
+        ends = (low, high) if high - low <= _NARROW else _rounded(low, high, Fraction(1))
+        type_: Type = Integer(low=int(ends[0]), high=int(ends[1]))
+    else:
+        ends = _rounded(low, high, Fraction(0))
+        type_ = Real(low=ends[0], high=ends[1])
+    return replace(column, type=type_, why=seen)
+
+
+def _is_key(column: Column, width: Fraction) -> bool:
+    """Whether different whole numbers number the rows."""
+    return _KEY.search(column.header) is not None or (len(column.cells) > _NARROW and width == len(column.cells) - 1)
+
+
+def _rounded(low: Fraction, high: Fraction, least: Fraction) -> tuple[Fraction, Fraction]:
+    """A range with round ends around what was seen: ends are moved by less than a tenth of its width or so."""
+    step = max(Fraction(10) ** floor(log10(high - low)) / 2, least)
+    bottom, top = floor(low / step) * step, ceil(high / step) * step
+    return (max(bottom, Fraction(0)) if low >= 0 else bottom), top

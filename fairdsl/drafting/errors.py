@@ -1,0 +1,42 @@
+"""What stands in the way of a first spec: one constructor a code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.diagnostics.suggest import nearest
+
+__all__ = ["no_such_column", "nothing_to_ask", "would_overwrite"]
+
+
+def no_such_column(name: str, headers: Sequence[str], why: str | None) -> Diagnostic:
+    """E0670: a column that the table has not, or that cannot be an attribute."""
+    near = nearest(name, headers)
+    return Diagnostic(
+        code="E0670",
+        title=f"the table has no column `{name}` that a spec can speak of",
+        notes=(why,) if why else (f"its columns are: {', '.join(headers)}",),
+        why="who is protected and what became of people are columns of the table",
+        help=f"did you mean `{near}`?" if near else "name a column by its header, or mend the column and draft again",
+    )
+
+
+def would_overwrite(path: str) -> Diagnostic:
+    """E0671: a file is in the place of the new spec."""
+    return Diagnostic(
+        code="E0671",
+        title=f"`{path}` exists already",
+        why="a spec that somebody has read and edited is an audit; it is not replaced by a draft",
+        help="name another file with `-o FILE.fair`, or move this one away",
+    )
+
+
+def nothing_to_ask(path: str) -> Diagnostic:
+    """E0672: no column of the table can be an attribute."""
+    return Diagnostic(
+        code="E0672",
+        title=f"no column of `{path}` can be an attribute",
+        why="an attribute has several values, and more rows than values",
+        help="give a table of people, a row each: columns with categories or numbers",
+    )

@@ -1,0 +1,106 @@
+"""The column that says what became of people, and which of its values is the good one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.drafting import errors
+from fairdsl.drafting.columns import Column
+from fairdsl.drafting.words import in_comment
+from fairdsl.ir.domain import Boolean, Integer, Real, show_number
+
+__all__ = ["Label", "label_of", "named_column"]
+
+#: Words for a good outcome, in the cells of a label.
+_GOOD = frozenset(
+    (
+        "1",
+        "yes",
+        "true",
+        "y",
+        "positive",
+        "pos",
+        "good",
+        "granted",
+        "grant",
+        "approved",
+        "approve",
+        "accepted",
+        "accept",
+        "admitted",
+        "admit",
+        "hired",
+        "hire",
+        "paid",
+        "repaid",
+        "survived",
+        "survive",
+        "pass",
+        "passed",
+        ">50k",
+        "high",
+        "won",
+        "active",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A column of what became of people, and the condition on it that counts as positive."""
+
+    column: Column
+    #: The condition, in the language, about an attribute of the column's name.
+    condition: str
+    #: For which rows it is true.
+    positive: tuple[bool, ...]
+    #: How the condition was chosen.
+    why: str
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the column has two values."""
+        return len(set(self.column.cells)) == 2
+
+
+def named_column(name: str, columns: Sequence[Column]) -> Column:
+    """The column with that header or name; raises DiagnosticError (E0640) where there is none that a spec can use."""
+    found = next((column for column in columns if name in (column.header, column.name)), None)
+    if found is None or found.type is None:
+        raise DiagnosticError(
+            errors.no_such_column(name, [c.header for c in columns], None if found is None else found.why)
+        )
+    return found
+
+
+def label_of(column: Column) -> Label:
+    """The label, and the value of it that is taken for the good one."""
+    if isinstance(column.type, Integer | Real) and len(set(column.cells)) > 2:
+        numbers = column.numbers or ()
+        middle = sorted(numbers)[len(numbers) // 2]
+        return Label(
+            column=column,
+            condition=f"{column.name} >= {show_number(middle)}",
+            positive=tuple(number >= middle for number in numbers),
+            why="from the median on: write the threshold that counts",
+        )
+    values = column.values
+    if column.numbers is not None:
+        values = sorted(values, key=Fraction)
+    good = next((value for value in values if value.lower() in _GOOD), values[-1])
+    said = "as the word says" if good.lower() in _GOOD else "the last of its values"
+    if isinstance(column.type, Boolean):
+        condition = column.name
+    elif column.numbers is not None:
+        condition = f"{column.name} = {show_number(Fraction(good))}"
+    else:
+        condition = f'{column.name} = "{good}"'
+    return Label(
+        column=column,
+        condition=condition,
+        positive=tuple(cell == good for cell in column.cells),
+        why=f"{in_comment(good)} counts as positive, {said}: write the one that does",
+    )

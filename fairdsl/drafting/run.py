@@ -1,0 +1,159 @@
+"""``init``: from a table, and a model, to a spec that checks at once.
+
+Every column becomes an attribute or is left out with its reason; what looks protected is proposed; a model's inputs are
+found by trying the usual ways against the label. The text is laid out and read again before it is given away.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from fairdsl.codec import Document
+from fairdsl.data.table import open_records
+from fairdsl.diagnostics import DiagnosticError, Reporter
+from fairdsl.drafting import errors
+from fairdsl.drafting.columns import Column, columns_of, known_columns
+from fairdsl.drafting.fit import Bench, Fit, fitted
+from fairdsl.drafting.label import label_of, named_column
+from fairdsl.drafting.protected import proposed
+from fairdsl.drafting.relations import rules_obeyed
+from fairdsl.drafting.text import Parts, domain_text, spec_text
+from fairdsl.semantics.check import check_spec
+from fairdsl.semantics.load import load
+from fairdsl.source import SourceFile
+from fairdsl.source.writing import write_file
+from fairdsl.syntax.laid_out import laid_out
+
+__all__ = ["Drafted", "LeftOut", "draft_spec"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A column that became no attribute."""
+
+    #: Its header.
+    column: str
+    #: Why.
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drafted(Document):
+    """A first spec for a table."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.drafted/1"
+
+    #: The file that was written.
+    path: str
+    #: Its text.
+    text: str
+    #: The table.
+    data: str
+    #: How many rows it has.
+    rows: int
+    #: The names of the attributes.
+    attributes: tuple[str, ...]
+    #: The names of those that are declared protected.
+    protected: tuple[str, ...]
+    #: The columns that are none, with the reason.
+    left_out: tuple[LeftOut, ...]
+    #: How the model reads the columns, and how sure that is; None without a model.
+    binding: str | None
+
+    @property
+    def checks(self) -> bool:
+        """Whether the spec asks something yet."""
+        return "\nproperty " in self.text
+
+
+def draft_spec(
+    data: str, *, output: str | None, model: str | None, label: str | None, protected: Sequence[str]
+) -> Drafted:
+    """The spec for the table at ``data``, written to ``output``: by default beside the table, under its name.
+
+    Raises DiagnosticError where the table cannot be read (E0530), a column is not there (E0670), a file stands in the
+    place of the spec (E0671), nothing can be asked (E0672), or the model's file cannot be opened.
+    """
+    path = output or str(Path(data).with_suffix(".fair"))
+    if os.path.lexists(path):
+        raise DiagnosticError(errors.would_overwrite(path))
+    records = open_records(data)
+    columns = columns_of(records.header, [records.cells(place) for place in range(len(records.header))])
+    if not known_columns(columns):
+        raise DiagnosticError(errors.nothing_to_ask(data))
+    parts = _parts(data, path, records.count, columns, model, label, protected)
+    text = laid_out(SourceFile(path, spec_text(parts)))
+    _check(path, text)
+    write_file(path, text, replace=False)
+    return Drafted(
+        path=path,
+        text=text,
+        data=data,
+        rows=records.count,
+        attributes=tuple(column.name for column in parts.attributes),
+        protected=tuple(column.name for column, _ in parts.protected),
+        left_out=tuple(LeftOut(column=column.header, why=column.why) for column in parts.left_out),
+        binding=None if parts.model is None else parts.model[1].why,
+    )
+
+
+def _parts(
+    data: str,
+    path: str,
+    rows: int,
+    columns: Sequence[Column],
+    model: str | None,
+    label: str | None,
+    protected: Sequence[str],
+) -> Parts:
+    named = None if label is None else label_of(named_column(label, columns))
+    apart = named.column if named is not None and model is not None else None
+    attributes = [column for column in known_columns(columns) if column is not apart]
+    chosen = _protected(columns, protected, None if named is None else named.column)
+    fit: tuple[str, Fit] | None = None
+    if model is not None:
+        written, apart_from = _written(model, path), [column for column, _ in chosen]
+        bench = Bench(
+            written=written,
+            domain=domain_text(attributes, apart_from),
+            path=path,
+            columns=attributes,
+            protected=apart_from,
+            label=named,
+        )
+        fit = (written, fitted(model, bench))
+    return Parts(
+        title=Path(data).name,
+        data=_written(data, path),
+        rows=rows,
+        attributes=attributes,
+        left_out=[column for column in columns if column.type is None],
+        protected=chosen,
+        rules=rules_obeyed(attributes),
+        label=named,
+        model=fit,
+    )
+
+
+def _protected(columns: Sequence[Column], wanted: Sequence[str], label: Column | None) -> list[tuple[Column, str]]:
+    """Those that were named, or else those that look it."""
+    if wanted:
+        return [(named_column(name, columns), "named when this was drafted") for name in wanted]
+    return [(c, f"proposed: {why}") for c, why in proposed([c for c in known_columns(columns) if c is not label])]
+
+
+def _written(file: str, spec: str) -> str:
+    """A file's path as a spec writes it: from its own folder."""
+    return Path(os.path.relpath(file, Path(spec).parent)).as_posix()
+
+
+def _check(path: str, text: str) -> None:
+    """The text means something: DiagnosticError for what is wrong, which is a bug of ours."""
+    reporter = Reporter()
+    loaded = load(SourceFile(path, text), reporter)
+    if loaded is None or check_spec(loaded, reporter) is None or reporter.has_errors:
+        raise DiagnosticError(*reporter)

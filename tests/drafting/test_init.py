@@ -1,0 +1,213 @@
+"""`init`: what it writes checks at once, says what the rows say, and finds how a model reads the columns."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fairdsl
+from fairdsl.data.table import read_table
+from fairdsl.drafting import Drafted
+from fairdsl.semantics import front_end
+from tests.drawing import examples
+from tests.models.model_files import network, node, saved
+
+COUNTRIES = ("Chile", "Ghana", "Nepal")
+
+
+def people(rows: int = 400) -> dict[str, list[str]]:
+    """An invented table, seeded: texts, gaps, dates, free text, a key, a constant, a copy, rules that all rows obey."""
+    drawn = np.random.default_rng(7)
+    age = drawn.integers(19, 68, rows)
+    income = np.round(drawn.uniform(10, 90, rows), 2)
+    debt = np.round(income * drawn.uniform(0, 1, rows), 2)
+    country = [COUNTRIES[place] for place in drawn.integers(0, 3, rows)]
+    return {
+        "id": [str(1000 + row) for row in range(rows)],
+        "Geschlecht": ["weiblich" if each else "männlich" for each in drawn.integers(0, 2, rows)],
+        "age": [str(each) for each in age],
+        "income (thousands)": [f"{each:.2f}" for each in income],
+        "debt": [f"{each:.2f}" for each in debt],
+        "country": country,
+        "capital": [{"Chile": "Santiago", "Ghana": "Accra", "Nepal": "Kathmandu"}[each] for each in country],
+        "children": ["" if each > 4 else str(each) for each in drawn.integers(0, 6, rows)],
+        "job": ["" if each > 4 else f"job {each}" for each in drawn.integers(0, 6, rows)],
+        "since": [f"20{each:02d}-03-01" for each in drawn.integers(10, 25, rows)],
+        "remarks": [f'said "{each:.9f}"' for each in drawn.uniform(0, 1, rows)],
+        "currency": ["EUR"] * rows,
+        "country again": country,
+        "repaid": ["yes" if each else "no" for each in drawn.integers(0, 2, rows)],
+    }
+
+
+def written(folder: Path, table: dict[str, list[str]], name: str = "people.csv") -> Path:
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))
+    (folder / name).write_text(text.getvalue(), encoding="utf-8")
+    return folder / name
+
+
+@pytest.fixture
+def drafted(tmp_path: Path) -> Drafted:
+    return fairdsl.init(written(tmp_path, people()), label="repaid")
+
+
+def test_it_checks_at_once(drafted: Drafted) -> None:
+    report = fairdsl.check(drafted.path, timeout=60)
+    judged = {judgement for each in report.properties for judgement in [each.judgement.value]}
+    assert [each.name for each in report.properties] == [
+        "rates_by_Geschlecht",
+        "rates_by_age",
+        "rates_of_intersections",
+    ]
+    assert judged <= {"holds", "violated", "measured"}
+
+
+def test_every_column_is_an_attribute_or_says_why_not(drafted: Drafted) -> None:
+    assert drafted.attributes == (
+        *("Geschlecht", "age", "income_thousands", "debt", "country", "capital", "job", "repaid"),
+    )
+    assert {each.column: each.why.split(":")[0] for each in drafted.left_out} == {
+        "id": "a number of its own for every row, which looks like a key",
+        "children": f"{people()['children'].count('')} of 400 rows have no number (empty)",
+        "since": "dates (`2010-03-01`, `2011-03-01` and 13 more)",
+        "remarks": drafted.left_out[3].why.split(":")[0],
+        "currency": "every row has the same value, `EUR`",
+        "country again": "its cells are those of `country`",
+    }
+    assert "too many for a category" in drafted.left_out[3].why
+
+
+def test_types_and_ranges_are_those_of_the_rows(drafted: Drafted) -> None:
+    lines = {line.split()[0]: " ".join(line.split()) for line in drafted.text.splitlines() if " : " in line}
+    seen = [int(age) for age in people()["age"]]
+    assert lines["age"] == f"age : integer 15 .. 70 bins by quantiles 4 # {min(seen)} .. {max(seen)} in the rows"
+    assert lines["income_thousands"].startswith('income_thousands : real 10 .. 90 column "income (thousands)" # 1')
+    assert lines["job"].startswith('job : category { "", "job 0", "job 1", "job 2", "job 3", "job 4" }')
+    assert "not known: empty in" in lines["job"]
+    assert lines["repaid"] == "repaid : boolean"
+    assert drafted.protected == ("Geschlecht", "age")
+    assert "# Geschlecht: proposed: sex, by its name" in drafted.text
+    for rule in ("where debt <= income_thousands", "where country != Chile or capital = Santiago"):
+        assert f"# {rule}" in drafted.text
+
+
+def test_nothing_is_overwritten(drafted: Drafted, tmp_path: Path) -> None:
+    with pytest.raises(fairdsl.SpecError, match="E0671"):
+        fairdsl.init(tmp_path / "people.csv")
+    assert Path(drafted.path).read_text(encoding="utf-8") == drafted.text
+
+
+def test_what_is_named_is_protected_and_nothing_else(tmp_path: Path) -> None:
+    path = written(tmp_path, people())
+    drafted = fairdsl.init(path, label="repaid", protected=["country"], output=tmp_path / "other.fair")
+    assert drafted.protected == ("country",)
+    with pytest.raises(fairdsl.SpecError, match="E0670"):
+        fairdsl.init(path, protected=["since"], output=tmp_path / "third.fair")
+
+
+def test_a_data_frame_is_written_beside_its_spec(tmp_path: Path) -> None:
+    text = written(tmp_path, people()).read_text(encoding="utf-8")
+    frame = SimpleNamespace(to_csv=lambda index: text)
+    drafted = fairdsl.init(frame, label="repaid", output=tmp_path / "frame.fair")
+    assert (tmp_path / "frame.csv").read_text(encoding="utf-8") == text
+    assert drafted.rows == 400
+    with pytest.raises(TypeError, match="not list"):
+        fairdsl.init([[1, 2]], output=tmp_path / "x.fair")
+    with pytest.raises(TypeError, match="needs `output`"):
+        fairdsl.init(frame)
+
+
+def scores(table: dict[str, list[str]]) -> tuple[np.ndarray, list[float]]:
+    """Numbers scaled to mean 0 and variance 1, then the countries one-hot: a matrix, and weights for its columns."""
+    numbers = [np.array(list(map(float, table[name]))) for name in ("age", "income")]
+    scaled = [(column - column.mean()) / column.std() for column in numbers]
+    one_hot = [np.array([float(each == name) for each in table["country"]]) for name in COUNTRIES]
+    return np.stack([*scaled, *one_hot], axis=1), [0.3, 2.0, -1.5, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("label", ["repaid", None])
+def test_how_a_model_reads_the_columns_is_found(label: str | None, tmp_path: Path) -> None:
+    plain = people()
+    table = {"country": plain["country"], "age": plain["age"], "income": plain["income (thousands)"]}
+    matrix, weights = scores(table)
+    if label is not None:
+        table[label] = ["yes" if score > 0 else "no" for score in (matrix @ weights).tolist()]
+    nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
+    arrays = {"w": [[weight] for weight in weights], "b": [0.0]}
+    saved(network(nodes, arrays, inputs={"x": ["N", 5]}, outputs=("y",)), tmp_path, "m.onnx")
+    drafted = fairdsl.init(written(tmp_path, table), model=tmp_path / "m.onnx", label=label, protected=["country"])
+    assert drafted.binding is not None
+    if label is None:
+        assert "GUESS" in drafted.binding
+        return
+    assert "numbers first, categories one-hot, numbers scaled to mean 0 and variance 1" in drafted.binding
+    assert "agrees with the label on 100.0% of 400 rows" in drafted.binding
+    assert "NOT CONFIRMED" not in drafted.binding
+
+
+def test_a_model_that_no_label_speaks_for_is_not_confirmed(tmp_path: Path) -> None:
+    table = {name: people()[name] for name in ("age", "debt", "repaid")}
+    nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
+    saved(
+        network(nodes, {"w": [[1.0], [-1.0]], "b": [0.0]}, inputs={"x": ["N", 2]}, outputs=("y",)), tmp_path, "m.onnx"
+    )
+    drafted = fairdsl.init(written(tmp_path, table), model=tmp_path / "m.onnx", label="repaid", protected=["age"])
+    assert drafted.binding is not None
+    assert "NOT CONFIRMED" in drafted.binding
+    assert f"# {drafted.binding}" in drafted.text
+
+
+CELLS = st.one_of(
+    st.sampled_from(["", "?", "NA", "yes", "no", "male", "female", "0", "1", "-3", "2.5", "1e3", "x\ny", 'a "b"', "ü"]),
+    st.integers(-5, 120).map(str),
+    st.text(max_size=6),
+)
+HEADERS = st.one_of(
+    st.sampled_from(["sex", "age", "a-b", "a_b", "", "model", "2nd", 'q"', "x\n}"]), st.text(max_size=5)
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> str:
+    """Texts of tables: whatever stands in headers and cells, columns of few values among them."""
+    rows = draw(st.integers(1, 12))
+    columns: list[Sequence[str]] = []
+    for _ in range(draw(st.integers(1, 5))):
+        few = draw(st.lists(CELLS, min_size=1, max_size=3))
+        columns.append([draw(HEADERS), *(draw(st.sampled_from(few)) for _ in range(rows))])
+    text = io.StringIO()
+    csv.writer(text).writerows(zip(*columns, strict=True))
+    return text.getvalue()
+
+
+@settings(max_examples=examples(2))
+@given(text=tables(), label=st.booleans())
+def test_whatever_stands_in_a_table_the_spec_reads_it(
+    text: str, label: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The draft is refused with a reason, or means something and fits its own rows."""
+    folder = tmp_path_factory.mktemp("drawn")
+    (folder / "t.csv").write_bytes(text.encode("utf-8", "surrogatepass"))
+    header = next(csv.reader(io.StringIO(text)), [""])[-1]
+    try:
+        drafted = fairdsl.init(folder / "t.csv", label=header if label else None)
+    except fairdsl.SpecError as error:
+        codes = {finding.code for finding in error.diagnostics}
+        drafted = None
+    if drafted is None:
+        assert codes <= {"E0530", "E0670", "E0672"}
+        return
+    spec, _ = front_end(drafted.path)
+    for model in spec.models.values():
+        assert read_table(str(folder / "t.csv"), model.domain).rows == drafted.rows
