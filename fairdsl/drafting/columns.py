@@ -22,6 +22,8 @@ _TRUTHS = ({"0", "1"}, {"true", "false"}, {"yes", "no"})
 _MANY, _ROWS_EACH = 100, 2
 #: Whole numbers in a range no wider are kept as they occur.
 _NARROW = 20
+#: Numbers with no more different values than these, and gaps between them, may be codes.
+_CODES = 8
 #: Bounds and codes are at most so large in the language.
 _LARGEST = 2**53
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}[./]\d\d?[./]\d\d?")
@@ -142,14 +144,24 @@ def _numbered(column: Column) -> Column:
     whole = all(number.denominator == 1 for number in numbers)
     if whole and len(set(numbers)) == len(numbers) and _is_key(column, high - low):
         return replace(column, why="a number of its own for every row, which looks like a key")
-    seen = f"{show_number(low)} .. {show_number(high)} in the rows"
     if whole:
         ends = (low, high) if high - low <= _NARROW else _rounded(low, high, Fraction(1))
         type_: Type = Integer(low=int(ends[0]), high=int(ends[1]))
     else:
         ends = _rounded(low, high, Fraction(0))
         type_ = Real(low=ends[0], high=ends[1])
-    return replace(column, type=type_, why=seen)
+    return replace(column, type=type_, why=_seen(numbers, ends))
+
+
+def _seen(numbers: Sequence[Fraction], ends: tuple[Fraction, Fraction]) -> str:
+    """What was seen, where the range says more."""
+    values = sorted(set(numbers))
+    if len(values) <= _CODES and len(values) <= values[-1] - values[0]:
+        named = f"{{ NAME = {show_number(values[0])}, ... }}"
+        return f"only {', '.join(map(show_number, values))} in the rows: if these are codes, write `category {named}`"
+    if (values[0], values[-1]) == ends:
+        return ""
+    return f"{show_number(values[0])} .. {show_number(values[-1])} in the rows"
 
 
 def _is_key(column: Column, width: Fraction) -> bool:
