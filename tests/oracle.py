@@ -39,12 +39,14 @@ class Truth:
     """Everything that the definitions say about a problem."""
 
     violations: list[tuple[Point, Point]]
+    #: Units in question: those with an admissible pair; how many of them are fair; and how many units have none.
     total: int
     fair: int
     vacuous: int
     individuals: list[Point] = field(default_factory=list)
-    #: The individuals of unfair units.
+    #: The individuals of unfair units, and of all units in question.
     unfair: frozenset[Point] = frozenset()
+    asked: frozenset[Point] = frozenset()
 
     @property
     def holds(self) -> bool:
@@ -52,7 +54,7 @@ class Truth:
 
     @property
     def fair_share(self) -> Fraction:
-        return Fraction(self.fair, self.total) if self.total else Fraction(1)
+        return Fraction(self.fair, self.total)
 
 
 def values_of(attribute_type: object) -> list[Fraction]:
@@ -196,6 +198,18 @@ def confidence(model: Model, point: Point) -> Fraction:
     return exponential(logits[decided]) / sum(exponential(logit) for logit in logits)
 
 
+def whom_the_target_names(predicate: Predicate) -> set[Who]:
+    match predicate:
+        case Compare(left=left):
+            return {variable.who for variable, _ in left.terms}
+        case Member(variable=variable):
+            return {variable.who}
+        case And(parts) | Or(parts):
+            return {who for part in parts for who in whom_the_target_names(part)}
+        case Not(part):
+            return whom_the_target_names(part)
+
+
 def sure_enough(question: Pair, of_a: Fraction, of_b: Fraction) -> bool:
     """Whether the model gives a and b their decisions with the probabilities that the question asks for."""
     for sure in question.sure:
@@ -256,16 +270,25 @@ def truth(problem: Problem) -> Truth:
 
     violations = [(a, b) for a, b in pairs if breaks(a, b)]
 
+    # Where the target names one of the two alone, the units are the individuals that can be this one.
+    named = whom_the_target_names(question.pair_target)
+    one_sided = named.pop() if len(named) == 1 else None
+
     def unit_of(point: Point) -> Point:
         """x itself: without `relax` the values of the attributes that do not differ, else the individual."""
-        if question.relax:
+        if question.relax or one_sided:
             return point
         return tuple(value for index, value in enumerate(point) if index not in question.differ)
 
-    units = {unit_of(point) for point in individuals}
-    paired = {unit_of(point) for pair in pairs for point in pair}
-    if question.relax or not isinstance(question.demand, SameDecision):
-        unfair = {unit_of(point) for pair in violations for point in pair}
+    def those_of(found: list[tuple[Point, Point]]) -> set[Point]:
+        sides = {Who.A: (0,), Who.B: (1,), None: (0, 1)}[one_sided]
+        return {unit_of(pair[side]) for pair in found for side in sides}
+
+    can_be = [point for point in individuals if one_sided is None or true_for(question.pair_target, {one_sided: point})]
+    units = {unit_of(point) for point in can_be}
+    paired = those_of(pairs)
+    if question.relax or one_sided or not isinstance(question.demand, SameDecision):
+        unfair = those_of(violations)
     else:
         members = {unit: [] for unit in units}
         edges = {unit: [] for unit in units}
@@ -275,8 +298,11 @@ def truth(problem: Problem) -> Truth:
             edges[unit_of(a)].append((a, b))
         unfair = {unit for unit in units if not _constant_on_components(members[unit], edges[unit], decision)}
     everybody = [tuple(Fraction(value) for value in point) for point in individuals]
-    treated = frozenset(everybody[n] for n, point in enumerate(individuals) if unit_of(point) in unfair)
-    return Truth(violations, len(units), len(units - unfair), len(units - paired), everybody, treated)
+    treated, asked = (
+        frozenset(tuple(Fraction(value) for value in point) for point in can_be if unit_of(point) in chosen)
+        for chosen in (unfair, paired)
+    )
+    return Truth(violations, len(paired), len(paired - unfair), len(units - paired), everybody, treated, asked)
 
 
 def plain(value: Fraction) -> Fraction | int:

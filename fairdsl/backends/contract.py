@@ -186,6 +186,8 @@ class Facts:
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only
+    #: Whether the present stage found out nothing about whether anybody is compared.
+    perhaps_nobody: bool = False
     #: What the present stage knows already, whole: its verdict where the clock ends it.
     so_far: Verdict | None = None
 

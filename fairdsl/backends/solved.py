@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from fairdsl.codec import Document, Lower, Upper
 from fairdsl.ir.question import Quantity, Threshold
-from fairdsl.verdict import Claim, Holds, Reason, Refused, Shares, Unknown, Value
+from fairdsl.verdict import Claim, Holds, Reason, Refused, Shares, Unknown, Vacuous, Value
 
 __all__ = [
     "AnsweredDemand",
@@ -89,7 +89,7 @@ class AnsweredDemand:
     #: What it asks for.
     quantity: Quantity
     #: What it came to.
-    verdict: Holds | Shares | Value | Refused | Unknown
+    verdict: Holds | Vacuous | Shares | Value | Refused | Unknown
     #: Seconds that it took.
     seconds: float
     #: The rows that it is about; None where it is about none.
@@ -201,9 +201,9 @@ class Refined:
     #: Boxes that were evaluated, in earlier runs too.
     nodes: int
     #: The shares, also where the demand asks whether everybody is treated alike.
-    standing: Shares
+    standing: Shares | Vacuous
     #: What they come to for the demand.
-    verdict: Holds | Unknown | Shares
+    verdict: Holds | Vacuous | Unknown | Shares
     #: What is believed of an earlier result; the shares are lowered by what may be wrong of it.
     taken: tuple[Claim, ...] = ()
 

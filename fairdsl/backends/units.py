@@ -52,6 +52,8 @@ _NOTHING = Fraction(0)
 class Judged:
     """Units judged: there is somebody in it; unfair for sure; neither fair nor unfair for sure; nobody is compared.
 
+    The share is of those that are ``present`` and not ``alone``.
+
     ``a`` and ``b`` [unfair, attributes] are two people of every unfair unit that are decided differently.
     """
 
@@ -61,6 +63,11 @@ class Judged:
     alone: BoolArray
     a: ExactRows
     b: ExactRows
+
+    @property
+    def in_question(self) -> BoolArray:
+        """The units that a share is of."""
+        return self.present & ~self.alone
 
 
 def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
@@ -89,7 +96,7 @@ def units_of(problem: Problem, *, drawn: bool = True) -> Units | Refusal:
             return Refusal(why=f"`{name}` is real, so not all who are compared can be listed", span=pair.span)
         people *= count
     units = Units(problem, pair, sets)
-    if people > (_PEOPLE if units.connected or pair.relax else _PAIRED):
+    if people > (_PEOPLE if units.connected or pair.of_individuals else _PAIRED):
         return Refusal(why=f"{people:,} people are compared over one unit, too many to list", span=pair.span)
     return units
 
@@ -108,6 +115,8 @@ class Units:
     def __init__(self, problem: Problem, pair: Pair, sets: tuple[ValueSet, ...]) -> None:
         self._pair, self._sets = pair, sets
         self._wanted = conjoin(problem.domain.where, pair.target)
+        self._counted = conjoin(problem.domain.where, pair.unit_target)
+        self._individuals, self._one = pair.of_individuals, pair.one_sided
         settled = settling(problem.model)
         self._decide: Callable[[ExactRows], Integers] = lambda people: settled(people).decisions
         asked = isinstance(problem.model.opaque, BlackBox)
@@ -142,8 +151,8 @@ class Units:
 
     @cached_property
     def pairs(self) -> Integers:
-        """[pairs, 2]: who may be compared with whom; with relaxations 0 is the individual itself."""
-        if self._pair.relax:
+        """[pairs, 2]: who may be compared with whom; where individuals are counted 0 is the individual itself."""
+        if self._individuals:
             count = prod(values.count or 0 for values in (self._sets[index] for index in self._free))
             return np.column_stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)])
         apart = self._people[:, None, :] != self._people[None, :, :]
@@ -154,7 +163,7 @@ class Units:
         """Candidates [count, attributes], uniform over the ranges; in differing attributes the first value."""
         columns = []
         for index, values in enumerate(self._sets):
-            if not self._pair.relax and index in self._pair.differ:
+            if not self._individuals and index in self._pair.differ:
                 columns.append(np.full(count, self._listed(index)[0]))
             elif isinstance(values, Finite) and isinstance(listed := values.values, range) and listed.step == 1:
                 columns.append(rng.integers(listed[0], listed[-1] + 1, count).astype(np.float64))
@@ -180,9 +189,11 @@ class Units:
 
     def _judged(self, units: ExactRows) -> Judged:
         people, count = self._over(units), len(units)
-        size = len(self._people) + bool(self._pair.relax)
+        size = len(self._people) + self._individuals
         valid = mask(self._wanted, {Who.EACH: people}).reshape(count, size)
-        present = np.asarray(valid[:, 0] if self._pair.relax else valid.any(axis=1), dtype=np.bool_)
+        present = np.asarray(valid[:, 0] if self._individuals else valid.any(axis=1), dtype=np.bool_)
+        if self._one is not None:
+            present &= mask(self._counted, {Who.EACH: units})
         valid &= present[:, None]
         decisions = np.full((count, size), _ABSENT, dtype=np.int64)
         if valid.all():  # nobody to leave out, and nothing to copy
@@ -202,11 +213,11 @@ class Units:
         return Judged(present, unfair, doubtful, present & alone, a, b)
 
     def _over(self, units: ExactRows) -> ExactRows:
-        """[units * people, attributes]: everybody over each unit in turn; with relaxations the first is the unit."""
+        """[units * people, attributes]: everybody over each unit in turn; of individuals the first is the unit."""
         count = len(units)
         others = units.at(np.repeat(np.arange(count), len(self._people)))
         others = others.replaced(self._free, np.tile(self._people, (count, 1)))
-        if not self._pair.relax:
+        if not self._individuals:
             return others
         both = ExactRows.joined([units, others])
         behind = count + np.arange(len(others)).reshape(count, -1)
@@ -216,9 +227,9 @@ class Units:
         """[units, pairs]: which pairs are admissible."""
         first, second = self.pairs.T
         compared = valid[:, first] & valid[:, second]
-        if self._pair.relax:
+        if self._individuals:
             compared &= self._near(people, len(valid))
-        if self._pair.pair_target != TRUE:
+        if self._pair.pair_target != TRUE and self._one is None:
             rows, columns = np.nonzero(compared)
             start, target = rows * valid.shape[1], self._pair.pair_target
             one, other = people.at(start + first[columns]), people.at(start + second[columns])

@@ -10,6 +10,7 @@ from fairdsl.ir.numbers import Towards, above, below, nearest, ratio, shown
 from fairdsl.ir.plain_decimals import decimal_of
 from fairdsl.report.words import REASONS
 from fairdsl.source.numbers import digits_of
+from fairdsl.verdict import Vacuous
 from fairdsl.verdict.claims import in_words
 
 __all__ = ["heading", "lines"]
@@ -73,9 +74,12 @@ def _of_bounds(solved: Solved, found: Bounds) -> Iterator[tuple[str, str]]:
 def _of_shares(solved: Solved, found: Refined) -> Iterator[tuple[str, str]]:
     """The shares, the effort, and where they are written."""
     standing = found.standing
-    yield "certified", shown(standing.certified, percent=True, towards=Towards.DOWN)
-    yield "falsified", shown(standing.falsified, percent=True, towards=Towards.DOWN)
-    yield "undecided", shown(standing.undecided, percent=True, towards=Towards.UP)
+    if isinstance(standing, Vacuous):
+        yield "vacuous", "nobody is compared"
+    else:
+        yield "certified", shown(standing.certified, percent=True, towards=Towards.DOWN)
+        yield "falsified", shown(standing.falsified, percent=True, towards=Towards.DOWN)
+        yield "undecided", shown(standing.undecided, percent=True, towards=Towards.UP)
     if found.shards > 1:
         yield "note", "what the other shards decide counts as undecided here"
     if found.taken:

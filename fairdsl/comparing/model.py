@@ -83,6 +83,7 @@ _RANKS = {
     Judgement.HOLDS: 2,
     Judgement.MEASURED: 2,
     Judgement.UNKNOWN: 1,
+    Judgement.VACUOUS: 1,
     Judgement.REFUSED: 1,
     Judgement.VIOLATED: 0,
 }

@@ -94,8 +94,8 @@ SHARES: Mapping[str, ShareMetric] = MappingProxyType(
                 name="fair_share",
                 quantity=Quantity.FAIR_SHARE,
                 ideal=Fraction(1),
-                meaning="share of the units that no admissible pair treats unfairly: of the assignments of the "
-                "attributes that do not differ, or with `relax` of the individuals",
+                meaning="share of the units in question that no admissible pair treats unfairly: of the assignments of "
+                "the attributes that do not differ, or with `relax` of the individuals",
             ),
             ShareMetric(
                 name="discrimination_rate",

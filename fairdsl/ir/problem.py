@@ -38,7 +38,10 @@ class Problem:
     @property
     def unit_in_words(self) -> str:
         """What one unit of a share is (docs/semantics.md, section 3)."""
-        if not isinstance(self.question, Pair) or self.question.relax:
+        if not isinstance(self.question, Pair):
             return "an individual in domain and target"
+        if self.question.of_individuals:
+            one = self.question.one_sided
+            return f"an individual{'' if one is None else f' `{one.value}`'} in domain and target"
         differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in self.question.differ)
         return f"an assignment of all attributes but {differing}"

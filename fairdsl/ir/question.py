@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
+from fairdsl.ir.expr import TRUE, Predicate, Relation, Who, conjoin, rename, variables
 from fairdsl.ir.metric import Metric
 from fairdsl.source import Span
 
@@ -107,6 +107,27 @@ class Pair:
         """Whether (a, b) is admissible exactly when (b, a) is."""
         of_a, of_b = ({(sure.relation, sure.level) for sure in self.sure_of(who)} for who in (Who.A, Who.B))
         return self.pair_target == TRUE and of_a == of_b
+
+    @property
+    def one_sided(self) -> Who | None:
+        """The one whom the target names without the other; None where it names neither or both.
+
+        Shares are then of the individuals that can be this one.
+        """
+        named = {variable.who for variable in variables(self.pair_target)}
+        return named.pop() if len(named) == 1 else None
+
+    @property
+    def of_individuals(self) -> bool:
+        """Whether the units of shares are individuals, not assignments of what does not differ."""
+        return bool(self.relax) or self.one_sided is not None
+
+    @property
+    def unit_target(self) -> Predicate:
+        """What a unit's individual has to meet, beside the domain: the target, and what a one-sided one asks of it."""
+        if self.one_sided is None:
+            return self.target
+        return conjoin(self.target, rename(self.pair_target, {self.one_sided: Who.EACH}))
 
     def sure_of(self, who: Who) -> tuple[Sure, ...]:
         """What ``sure`` asks about one of the two."""

@@ -17,7 +17,19 @@ from fairdsl.ir.domain import show_number
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.execute import execute
 from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Estimated, Evidence, Holds, Reason, Refused, Shares, Unknown, Value, Verdict, Violated
+from fairdsl.verdict import (
+    Estimated,
+    Evidence,
+    Holds,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Vacuous,
+    Value,
+    Verdict,
+    Violated,
+)
 
 __all__ = ["contradiction", "cross_checked"]
 
@@ -47,6 +59,8 @@ def contradiction(one: Verdict, other: Verdict) -> str | None:
     match one, other:
         case (Holds(), Violated()) | (Violated(), Holds()):
             return "one proves what the other has a violation of"
+        case (Vacuous(), Violated()) | (Violated(), Vacuous()):
+            return "one has a violation where the other proves that nobody is compared"
         case Shares(), Shares():
             if _apart((one.certified, 1 - one.falsified), (other.certified, 1 - other.falsified)):
                 return "their shares have no number in common"
@@ -78,7 +92,7 @@ def _opinion(verdict: Verdict, second: Verdict) -> str:
         case Shares(), Shares():
             one, other = ((each.certified, 1 - each.falsified) for each in (verdict, second))
             return "comes to the same number" if _same([(one, other)]) else _agrees(*other)
-        case _, Holds() | Violated():
+        case _, Holds() | Vacuous() | Violated():
             return "comes to the same verdict"
         case _, Estimated():
             return "estimates it, which proves nothing"
@@ -117,7 +131,7 @@ def _rounded(number: Fraction, towards: Callable[[Fraction], int], about: str = 
     return ("" if places == number else about) + show_number(places)
 
 
-_Answered = Holds | Violated | Shares | Estimated | Value
+_Answered = Holds | Vacuous | Violated | Shares | Estimated | Value
 
 
 def _noted(verdict: _Answered, note: str) -> _Answered:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
+from fairdsl.backends.smt import compares_nobody
 from fairdsl.clock import GRACE, received, until
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
@@ -20,15 +21,17 @@ from fairdsl.verdict import (
     Refused,
     Shares,
     Unknown,
+    Vacuous,
     Value,
     Verdict,
     Violated,
     Word,
+    held,
 )
 
 __all__ = ["execute", "prepare"]
 
-_Answered = Holds | Violated | Unknown | Shares | Estimated | Value
+_Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
 
 
 def prepare(plan: Plan, observer: Observer) -> float:
@@ -54,6 +57,8 @@ def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer)
         verdict = _about(_answer(stage, problem, facts, budget, observer), problem)
         if isinstance(verdict, Holds) and facts.gaps:
             return _shared_by_one_arithmetic(verdict, facts)
+        if isinstance(verdict, Holds) and facts.perhaps_nobody:
+            return held(verdict.evidence, nobody=compares_nobody(problem, budget))
         if stage.offer.decides or isinstance(verdict, Violated) or received() is not None:
             return verdict
     assert verdict is not None, "a plan has a stage"
@@ -62,7 +67,7 @@ def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer)
 
 def _answer(stage: Stage, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
     """What the stage makes of the problem; unknown where it does not end by itself when the time is up."""
-    verdict, facts.so_far = None, None
+    verdict, facts.so_far, facts.perhaps_nobody = None, None, False
     try:
         with until(budget.deadline, grace=GRACE):
             verdict = stage.procedure.answer(problem, facts, budget, observer)

@@ -15,7 +15,7 @@ from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity
 from fairdsl.numerics.narrow import narrow
-from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds
+from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Vacuous, held
 
 __all__ = ["Structure"]
 
@@ -38,16 +38,16 @@ class Structure:
             method="the model reads nothing in which the two may differ", decides=True, fits=2, cost=Cost.COUNT
         )
 
-    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Holds:
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Holds | Vacuous:
         """It holds; of the deployed file too where that is known to compute with nothing else."""
         evidence = Evidence(backend=self.name, method="the model reads nothing in which the two may differ")
-        facts.so_far = Holds(evidence=evidence)
-        evidence = replace(evidence, vacuous=_nobody(problem, budget))
-        facts.so_far = Holds(evidence=evidence)
+        facts.so_far = held(evidence, nobody=None)
+        nobody = _nobody(problem, budget)
+        facts.so_far = held(evidence, nobody=nobody)
         if _file_too(problem):
             notes = ("the file computes both individuals alike, rounding included",)
             evidence = replace(evidence, notes=notes, basis=Basis(arithmetic=Arithmetic.DEPLOYED))
-        return Holds(evidence=evidence)
+        return held(evidence, nobody=nobody)
 
 
 def _pair(problem: Problem) -> Pair:
@@ -68,7 +68,7 @@ def _file_too(problem: Problem) -> bool:
     return read is not None and apart(pair).isdisjoint(read)
 
 
-def _nobody(problem: Problem, budget: Budget) -> bool:
+def _nobody(problem: Problem, budget: Budget) -> bool | None:
     """Whether nobody is compared: seen at once where nothing restricts who is, and looked for otherwise."""
     pair = _pair(problem)
     sets = narrow(problem.domain, pair.target)

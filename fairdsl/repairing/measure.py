@@ -96,12 +96,13 @@ def on_rows(subject: Subject, model: Model, rows: Rows) -> OnRows:
     A black box has no exact arithmetic, and is asked about each row by itself.
     """
     decisions = settling(model)(rows.values).decisions
-    wanted = mask(conjoin(subject.domain.where, subject.pair.target), {Who.EACH: rows.values})
+    wanted = mask(conjoin(subject.domain.where, subject.pair.unit_target), {Who.EACH: rows.values})
     judged = subject.units(model).judge(rows.values.at(wanted))
+    asked = judged.in_question
     return OnRows(
         rows=len(rows),
-        in_target=int(wanted.sum()),
-        unfair=int((judged.unfair | judged.doubtful).sum()),
+        in_target=int(asked.sum()),
+        unfair=int(((judged.unfair | judged.doubtful) & asked).sum()),
         correct=int(np.count_nonzero(decisions == rows.outcomes)),
         decided=tuple(int(np.count_nonzero(decisions == outcome)) for outcome in range(len(model.outcomes))),
     )
@@ -111,7 +112,7 @@ def _rate(subject: Subject, model: Model, precision: Precision, budget: Budget, 
     problem = subject.problem(model, Quantity.DISCRIMINATION_RATE, precision)
     procedure = _procedure(problem)
     match procedure.answer(problem, Facts(), budget, observer):
-        case Shares(certified=certified, falsified=falsified, total=total) if total != 0:
+        case Shares(certified=certified, falsified=falsified):
             return Rate(low=falsified, high=1 - certified)
         case Estimated(estimate=estimate):
             return Rate(low=1 - estimate.high, high=1 - estimate.low, sampled=estimate.sampled)

@@ -14,7 +14,7 @@ from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.stopped import Stopped
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
-from fairdsl.verdict import Reason, Value, Verdict, is_vacuous
+from fairdsl.verdict import Reason, Vacuous, Value, Verdict
 
 __all__ = ["Gathering", "not_read"]
 
@@ -68,7 +68,7 @@ class Gathering:
             seconds=round(seconds, 3),
         )
         findings = verdict.warnings if isinstance(verdict, Value) else ()
-        if is_vacuous(verdict):
+        if isinstance(verdict, Vacuous):
             findings = (nobody_compared(item.property.name, item.property.span),)
         place = next(number for number, other in enumerate(self._items) if other is item)
         self._answers[place] = _Answer(answer, findings)

@@ -19,6 +19,7 @@ from fairdsl.verdict import (
     Refused,
     Shares,
     Unknown,
+    Vacuous,
     Value,
     Verdict,
     Violated,
@@ -52,6 +53,8 @@ def judged_demand(verdict: Verdict, metric: str, quantity: Quantity, threshold: 
             return Judged(judgement=Judgement.REFUSED)
         case Holds():
             return Judged(judgement=Judgement.HOLDS)
+        case Vacuous():
+            return Judged(judgement=Judgement.VACUOUS, detail="it would hold of any model")
         case Violated():
             return Judged(judgement=Judgement.VIOLATED)
         case Unknown():

@@ -54,7 +54,7 @@ class ExitCode(Enum):
     HOLDS = 0
     VIOLATED = 1
     REFUSED = 2  # or the spec has errors, or the command line is not understood
-    UNKNOWN = 3
+    UNKNOWN = 3  # or it is about nobody
     OUR_BUG = 70
     DISK = 74
     MEMORY = 75
@@ -342,7 +342,7 @@ class Report(Document):
 
     @property
     def exit_code(self) -> ExitCode:
-        """Errors in the spec first; an interrupt; then violated, refused, unknown, and otherwise success."""
+        """Errors in the spec first; an interrupt; then violated, refused, unknown or vacuous, and otherwise success."""
         judgements = {item.judgement for item in self.properties}
         if any(finding.code == DISK_FAILED for finding in self.diagnostics):
             return ExitCode.DISK
@@ -356,4 +356,5 @@ class Report(Document):
             return ExitCode.VIOLATED
         if Judgement.REFUSED in judgements:
             return ExitCode.REFUSED
-        return ExitCode.UNKNOWN if Judgement.UNKNOWN in judgements else ExitCode.HOLDS
+        open_ = judgements & {Judgement.UNKNOWN, Judgement.VACUOUS}
+        return ExitCode.UNKNOWN if open_ else ExitCode.HOLDS

@@ -40,6 +40,7 @@ _PAINTS = {
     Judgement.HOLDS: Paint.GOOD,
     Judgement.VIOLATED: Paint.ERROR,
     Judgement.UNKNOWN: Paint.WARNING,
+    Judgement.VACUOUS: Paint.WARNING,
     Judgement.MEASURED: Paint.NUMBER,
     Judgement.REFUSED: Paint.REFUSED,
 }

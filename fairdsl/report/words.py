@@ -88,7 +88,7 @@ EXIT = {
     ExitCode.HOLDS: "nothing that is required is violated, unknown or refused",
     ExitCode.VIOLATED: "some property is violated",
     ExitCode.REFUSED: "the spec has errors or some property is refused",
-    ExitCode.UNKNOWN: "no property is violated, some are unknown",
+    ExitCode.UNKNOWN: "no property is violated, some are unknown or about nobody",
     ExitCode.OUR_BUG: "a mistake in fairdsl",
     ExitCode.DISK: "the disk is full or fails",
     ExitCode.MEMORY: "there was not enough memory",
@@ -203,7 +203,7 @@ def rests_on(demand: DemandReport) -> str:
 
 def _rounding(demand: DemandReport) -> str:
     """What an answer in exact arithmetic does not cover: how the file rounds that it is about."""
-    basis, decided = demand.basis, demand.judgement not in (Judgement.UNKNOWN, Judgement.REFUSED)
+    basis, decided = demand.basis, demand.judgement not in (Judgement.UNKNOWN, Judgement.REFUSED, Judgement.VACUOUS)
     counted = demand.shares is not None and demand.shares.float32_certified is not None
     if basis is None or basis.reading is None or not decided or demand.witnesses or counted:
         return ""
@@ -250,13 +250,19 @@ def share(shares: Shares) -> list[tuple[str, str]]:
         ("certified", shares.certified, proved),
         ("falsified", shares.falsified, proved),
         ("undecided", shares.undecided, Towards.UP),
-        ("vacuous", shares.vacuous, Towards.DOWN),
     ]
-    return [
-        (name, _amount(value, towards, shares.total))
-        for name, value, towards in rows
-        if value or name in ("certified", "falsified")
+    said = [
+        (name, _amount(value, towards, shares.total)) for name, value, towards in rows if value or towards is proved
     ]
+    return [*said, ("beside", _beside(shares))] if shares.vacuous else said
+
+
+def _beside(shares: Shares) -> str:
+    """The units that a share is not of, in parts of all there are."""
+    everybody = None if shares.total is None or shares.vacuous == 1 else shares.total / (1 - shares.vacuous)
+    total = int(everybody) if everybody is not None and everybody.denominator == 1 else None
+    amount = _amount(shares.vacuous, Towards.DOWN, total)
+    return f"{amount} of all units are vacuous: they have nobody to be compared with, and do not count"
 
 
 def float32_share(certified: Fraction, total: int | None) -> str:

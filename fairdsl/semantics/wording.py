@@ -146,8 +146,11 @@ def sentence(
         return f"{told[0].upper()}{told[1:]}" if under is None else f"For the {taken} of every row of `{under}`, {told}"
     share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
     unit = "individuals" if question.relax else "assignments of the other attributes"
+    if question.one_sided is not None:
+        unit = f"individuals `{question.one_sided.value}`"
     if under is not None:
-        unit = f"rows of `{under}`, each taken for its {taken},"
+        whole = "as an individual" if question.of_individuals else f"for its {taken}"
+        unit = f"rows of `{under}`, each taken {whole},"
     bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
 

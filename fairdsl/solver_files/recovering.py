@@ -37,6 +37,7 @@ from fairdsl.verdict import (
     Verdict,
     Violated,
     Word,
+    held,
     worst,
 )
 
@@ -76,8 +77,8 @@ class Recovering:
             verdict = _joined(grid, asked, evidence, {_number(part): one for part, one, _ in found})
             claims = tuple(claim for _, _, all_of in found for claim in all_of)
         if isinstance(verdict, Holds) and isinstance(asking.encoding, ByParts):
-            vacuous = asking.encoding.compares_nobody(asking.problem, Budget.of(_SECONDS_FOR_ANYBODY))
-            verdict = Holds(evidence=replace(verdict.evidence, vacuous=vacuous))
+            nobody = asking.encoding.compares_nobody(asking.problem, Budget.of(_SECONDS_FOR_ANYBODY))
+            verdict = held(verdict.evidence, nobody=nobody)
         else:
             verdict = shortened(verdict, asking.problem, _SECONDS_FOR_PAIRS)
         return _on_their_word(verdict, asking.problem, claims)

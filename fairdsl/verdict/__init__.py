@@ -7,6 +7,7 @@ from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.evidence import Coverage, Ended, Evidence, Fidelity, Reason, Tally
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.named import Cell, Individual, Interval, Named, Restriction, cell_of
+from fairdsl.verdict.parts import Known, Parts
 from fairdsl.verdict.rates import Part, Rate
 from fairdsl.verdict.undecided import worst
 from fairdsl.verdict.verdict import (
@@ -18,12 +19,13 @@ from fairdsl.verdict.verdict import (
     Replay,
     Shares,
     Unknown,
+    Vacuous,
     Value,
     Verdict,
     Violated,
     Within,
     Witness,
-    is_vacuous,
+    held,
 )
 
 __all__ = [
@@ -45,8 +47,10 @@ __all__ = [
     "Individual",
     "Interval",
     "Judgement",
+    "Known",
     "Named",
     "Part",
+    "Parts",
     "Rate",
     "Reason",
     "Refused",
@@ -58,6 +62,7 @@ __all__ = [
     "Source",
     "Tally",
     "Unknown",
+    "Vacuous",
     "Value",
     "Verdict",
     "Violated",
@@ -66,7 +71,7 @@ __all__ = [
     "Word",
     "cell_of",
     "combine",
-    "is_vacuous",
+    "held",
     "judge",
     "share_value",
     "worst",

@@ -122,8 +122,6 @@ class Evidence:
     fidelity: Fidelity = Fidelity.EXACT
     #: What else there is to say.
     notes: tuple[str, ...] = ()
-    #: Whether there is no admissible pair at all: whatever holds, holds of nobody.
-    vacuous: bool = False
     #: What became of partitions, where the question was asked partition by partition.
     coverage: Coverage | None = None
     #: What the answer is about, and whose word it is.

@@ -16,6 +16,7 @@ class Judgement(Enum):
     """What a property or demand comes to."""
 
     HOLDS = "holds"
+    VACUOUS = "vacuous"
     VIOLATED = "violated"
     UNKNOWN = "unknown"
     MEASURED = "measured"
@@ -46,10 +47,17 @@ def share_value(certified: Fraction, falsified: Fraction, quantity: Quantity) ->
 
 #: From the strongest to the weakest claim on a conjunction. A refusal outranks `unknown`: the spec asks
 #: for something that was not even tried.
-_ORDER = (Judgement.VIOLATED, Judgement.REFUSED, Judgement.UNKNOWN, Judgement.HOLDS, Judgement.MEASURED)
+_ORDER = (
+    Judgement.VIOLATED,
+    Judgement.REFUSED,
+    Judgement.UNKNOWN,
+    Judgement.VACUOUS,
+    Judgement.HOLDS,
+    Judgement.MEASURED,
+)
 
 
 def combine(judgements: Iterable[Judgement]) -> Judgement:
-    """The conjunction: any violated > any refused > any unknown > holds; only measures: measured."""
+    """The conjunction: any violated > any refused > any unknown > any vacuous > holds; only measures: measured."""
     present = set(judgements)
     return next((j for j in _ORDER if j in present), Judgement.MEASURED)

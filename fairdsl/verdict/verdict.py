@@ -6,7 +6,7 @@ docs/semantics.md says what each number means; docs/architecture.md what each ve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import ClassVar, NoReturn
 
@@ -28,12 +28,13 @@ __all__ = [
     "Replay",
     "Shares",
     "Unknown",
+    "Vacuous",
     "Value",
     "Verdict",
     "Violated",
     "Within",
     "Witness",
-    "is_vacuous",
+    "held",
 ]
 
 
@@ -97,6 +98,14 @@ class Witness:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holds(_NoTruthValue):
     """No admissible pair violates the demand (or: the value meets the threshold)."""
+
+    #: What it rests on.
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vacuous(_NoTruthValue):
+    """There is nobody whom the question is about: no admissible pair, so whatever it says would hold of any model."""
 
     #: What it rests on.
     evidence: Evidence
@@ -177,7 +186,10 @@ class Region:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares(_NoTruthValue):
-    """Fractions of the target's measure that sum to exactly 1: ``certified <= fair share <= 1 - falsified``."""
+    """Fractions of the units in question that sum to exactly 1: ``certified <= fair share <= 1 - falsified``.
+
+    A unit is in question where it has an admissible pair.
+    """
 
     #: Certainly fair.
     certified: Lower
@@ -185,7 +197,7 @@ class Shares(_NoTruthValue):
     falsified: Lower
     #: The rest.
     undecided: Upper
-    #: The part of ``certified`` that has no admissible pair.
+    #: Beside them: the part of all units, in question or not, that has no admissible pair.
     vacuous: Lower
     #: What is counted.
     measure: str
@@ -195,7 +207,7 @@ class Shares(_NoTruthValue):
     evidence: Evidence
     #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
-    #: How many units there are; None: they are not counted.
+    #: How many units are in question; None: they are not counted.
     total: int | None = None
     #: Why some are undecided.
     reason: Reason | None = None
@@ -300,9 +312,13 @@ class Refused(_NoTruthValue):
     diagnostics: tuple[Diagnostic, ...] = field(default=())
 
 
-Verdict = Holds | Violated | Unknown | Shares | Estimated | Value | Refused
+Verdict = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value | Refused
 
 
-def is_vacuous(verdict: Verdict) -> bool:
-    """Whether the engine found no pair at all to compare."""
-    return not isinstance(verdict, Refused) and verdict.evidence.vacuous
+def held(evidence: Evidence, *, nobody: bool | None) -> Holds | Vacuous:
+    """What is proved of everybody, where ``nobody`` is compared or not; None: that was not found out."""
+    if nobody:
+        return Vacuous(evidence=evidence)
+    if nobody is None:
+        evidence = replace(evidence, notes=(*evidence.notes, "whether anybody is compared was not found out"))
+    return Holds(evidence=evidence)

@@ -22,7 +22,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Excluding, GroupMetric, Pair, PairUnder, Precision, Quantity, SameDecision
-from fairdsl.verdict import Estimated, Holds, Shares, Unknown, Verdict, Violated
+from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Verdict, Violated
 from tests import oracle
 from tests.agreement import engines, group_truth
 from tests.masses.laws import random_laws
@@ -111,19 +111,19 @@ def shares_of_rows(draw: st.DrawFn) -> Problem:
 
 
 def fair_rows(problem: Problem) -> tuple[oracle.Truth, int, int]:
-    """What is true of all pairs; how many rows lie in the target, and how many of those in fair units."""
+    """What is true of all pairs; how many rows lie in units in question, and how many of those in fair ones."""
     assert isinstance(problem.question, PairUnder)
     assert isinstance(problem.population, Rows)
     plain = replace(problem, question=problem.question.pair, population=None)
-    rows = [row for row in problem.population.sample.values.points() if engines.in_target(plain, row)]
     truth = oracle.truth(plain)
+    rows = [row for row in problem.population.sample.values.points() if row in truth.asked]
     return truth, len(rows), sum(row not in truth.unfair for row in rows)
 
 
 def wrong_rows(problem: Problem, verdict: Verdict, known: object) -> str | None:
     truth, inside, fair = known  # type: ignore[misc]
     if not inside:
-        return None if isinstance(verdict, Unknown) and verdict.evidence.vacuous else f"nobody is there, and {verdict}"
+        return None if isinstance(verdict, Vacuous) else f"nobody is in question, and {verdict}"
     if isinstance(verdict, Shares):
         said = (verdict.certified, verdict.falsified, verdict.total)
         right = (F(fair, inside), F(inside - fair, inside), inside)
@@ -149,7 +149,7 @@ def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | N
     if not isinstance(verdict, Estimated):
         return engines.disagreement(problem, verdict, known)
     if not known.total:
-        return f"nobody is there, and {verdict}"
+        return f"nobody is in question, and {verdict}"
     found = verdict.estimate
     if not found.low <= known.fair_share <= found.high:
         return f"fair share {known.fair_share} outside [{found.low}, {found.high}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.encoding import Answer
@@ -14,7 +15,7 @@ from fairdsl.backends.smt.engine import Job, Workers
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Value, Verdict, Violated
+from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Vacuous, Value, Verdict, Violated
 from tests.oracle import Truth, true_for
 from tests.solvers import InProcess
 
@@ -56,7 +57,11 @@ def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None
     match verdict:
         case Unknown():
             return None
+        case Vacuous():
+            return None if not truth.total else f"vacuous, but {truth.total} units are in question"
         case Holds():
+            if not truth.total:
+                return "holds, of nobody"
             return None if truth.holds else f"holds, but {truth.violations[0]} is a violation"
         case Violated(witnesses=witnesses):
             if problem.quantity is not Quantity.HOLDS or not witnesses:
@@ -77,16 +82,17 @@ def _false_witness(witnesses, truth: Truth) -> str | None:
 
 
 def _wrong_share(shares: Shares, truth: Truth) -> str | None:
+    if not truth.total:
+        return None if shares.undecided else "a share of nobody"
     if not shares.certified <= truth.fair_share <= 1 - shares.falsified:
         return f"fair share {truth.fair_share} outside [{shares.certified}, {1 - shares.falsified}]"
-    if shares.undecided == 0 and truth.total:
-        if shares.total != truth.total:
-            return f"{shares.total} units instead of {truth.total}"
-        alone = shares.vacuous * truth.total
-        # Who has partners elsewhere only, an engine that answers a wider question need not know.
-        known = alone <= truth.vacuous if shares.evidence.fidelity is Fidelity.WIDENS else alone == truth.vacuous
-        if not known:
-            return f"vacuous {shares.vacuous} instead of {truth.vacuous} of {truth.total}"
+    alone = Fraction(truth.vacuous, truth.total + truth.vacuous)
+    if shares.vacuous > alone:
+        return f"vacuous {shares.vacuous} instead of {alone}"
+    # Who has partners elsewhere only, an engine that answers a wider question need not know.
+    exact = shares.undecided == 0 and shares.evidence.fidelity is Fidelity.EXACT
+    if exact and (shares.total, shares.vacuous) != (truth.total, alone):
+        return f"{shares.total} units, and vacuous {shares.vacuous}, instead of {truth.total} and {alone}"
     return None
 
 

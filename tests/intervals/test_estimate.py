@@ -37,7 +37,7 @@ def all_candidates(asked: Problem) -> np.ndarray:
     """Every candidate that could be drawn: those that hold nobody too."""
     pair = asked.question
     columns = [
-        values[:1] if index in pair.differ and not pair.relax else values
+        values[:1] if index in pair.differ and not pair.of_individuals else values
         for index, values in enumerate(oracle.values_of(attribute.type) for attribute in asked.domain.attributes)
     ]
     return np.array(list(product(*columns)), dtype=np.float64)
@@ -53,10 +53,11 @@ def test_every_unit_is_judged_as_the_definition_says(asked: Problem) -> None:
         assert truth.total == 0
         return
     judged = units.judge(all_candidates(asked))
-    assert int(judged.present.sum()) == truth.total
+    assert int(judged.present.sum()) == truth.total + truth.vacuous
+    assert int(judged.in_question.sum()) == truth.total
     assert int((judged.present & judged.unfair).sum()) == truth.total - truth.fair
     assert not judged.doubtful.any()
-    assert not (judged.unfair & ~judged.present).any()
+    assert not (judged.unfair & ~judged.in_question).any()
     violations = {frozenset(pair) for pair in truth.violations}
     pairs = zip(points_of(judged.a), points_of(judged.b), strict=True)
     assert all(frozenset(pair) in violations for pair in pairs)

@@ -43,6 +43,7 @@ def write(path: Path, task: Task, **changes: object) -> Path:
         unit="an individual",
         factor=3,
         vacuous=1,
+        unsure=0,
         attributes=attributes,
     )
     path.write_bytes(content)
@@ -77,7 +78,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         assert same(job.task, task)
         assert job.asked == replace(ASKED, threshold=threshold)
         assert (job.quantity, job.measure, job.unit) == (Quantity.FAIR_SHARE, "counting", "an individual")
-        assert (job.factor, job.vacuous) == (3, 1)
+        assert (job.factor, job.vacuous, job.unsure) == (3, 1, 0)
 
 
 def test_the_same_job_has_the_same_bytes_and_another_one_another_name(tmp_path: Path) -> None:

@@ -40,10 +40,13 @@ def test_a_task_is_about_what_the_definition_is_about(problem: Problem) -> None:
 def _counts_what_the_definition_counts(lowered: Lowered, expected: Truth) -> None:
     task, factor = lowered.task, lowered.factor
     assert task.undetermined == 0
-    assert task.total * factor == expected.total
+    assert task.total * factor == expected.total + expected.vacuous
+    sure = task.total - lowered.vacuous - lowered.unsure
+    assert sure * factor <= expected.total <= (sure + lowered.unsure) * factor
     found = count(task)
     unfair = expected.total - expected.fair
     if not lowered.problem.question.relax:
+        assert lowered.unsure == 0
         assert len(found.violating) * factor == unfair
         assert lowered.vacuous * factor == expected.vacuous
         return
@@ -80,7 +83,10 @@ def _partners(lowered: Lowered, violations) -> dict[Unit, list]:
     found: dict[Unit, list] = {}
     for a, b in violations:
         for one, other in ((a, b), (b, a)):
-            if lowered.problem.question.relax or one is a:
+            asked = lowered.problem.question
+            if asked.one_sided is not None and one is not (a if asked.one_sided is Who.A else b):
+                continue
+            if asked.of_individuals or one is a:
                 found.setdefault(_unit(lowered, one), []).append((one, other))
     return found
 

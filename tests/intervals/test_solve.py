@@ -53,6 +53,7 @@ def job_file(folder: Path, task: Any, name: str = "p", quantity: Quantity = Quan
         unit="an individual",
         factor=1,
         vacuous=task.vacuous,
+        unsure=0,
         attributes=[SharedAttribute(name="x", size=int(size)) for size in task.sizes],
     )
     path = folder / f"{name}.job"

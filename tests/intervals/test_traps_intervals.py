@@ -45,7 +45,14 @@ def shares(asked: Problem, facts: Facts | None = None) -> Shares:
 
 def stages(lowered: Lowered, *nodes: int) -> Iterator[Shares]:
     """What is known at first, and after so many nodes more each."""
-    counted = Counted(quantity=SHARE, measure="counting", unit="", factor=lowered.factor, vacuous=lowered.vacuous)
+    counted = Counted(
+        quantity=SHARE,
+        measure="counting",
+        unit="",
+        factor=lowered.factor,
+        vacuous=lowered.vacuous,
+        unsure=lowered.unsure,
+    )
     refinement = Refinement.start(lowered.task)
     for more in (0, *nodes):
         refinement.advance(more)

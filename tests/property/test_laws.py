@@ -17,7 +17,7 @@ from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Quantity
 from fairdsl.replay import admissible, replay
-from fairdsl.verdict import Holds, Shares, Unknown, Violated
+from fairdsl.verdict import Holds, Shares, Unknown, Vacuous, Violated
 from tests.agreement.engines import ask
 from tests.oracle import truth
 from tests.strategies import problems
@@ -108,9 +108,10 @@ def test_renaming_and_reordering_attributes_changes_nothing(problem: Problem, da
 @given(problems(Quantity.FAIR_SHARE))
 def test_shares_sum_to_one_and_agree_with_the_verdict(problem: Problem) -> None:
     shares = ask(Enumerate(), problem)
+    if isinstance(shares, Vacuous):
+        return
     assert isinstance(shares, Shares)
     assert shares.certified + shares.falsified + shares.undecided == 1
-    assert shares.vacuous <= shares.certified
     assert (shares.falsified > 0) == violated(replace(problem, quantity=Quantity.HOLDS))
     assert ask(Enumerate(), replace(problem, quantity=Quantity.DISCRIMINATION_RATE)) == shares
 
@@ -120,7 +121,8 @@ def test_without_time_there_are_bounds_and_no_claims(problem: Problem) -> None:
     verdict = Enumerate().answer(problem, Facts(), Budget.of(0), Silent())
     match verdict:
         case Shares(certified=certified, falsified=falsified):
-            assert certified <= truth(problem).fair_share <= 1 - falsified
+            known = truth(problem)
+            assert not known.total or certified <= known.fair_share <= 1 - falsified
         case Holds():
             assert truth(problem).holds
         case _:

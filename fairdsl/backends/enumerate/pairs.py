@@ -41,9 +41,13 @@ def free_axes(pair: Pair) -> list[int]:
 
 
 def mark_by_pairs(census: Census, pair: Pair, model: Model, budget: Budget, observer: Observer) -> Marks:
-    """Marks for any question; pairs that the budget does not reach are undecided."""
+    """Marks for any question; pairs that the budget does not reach are undecided.
+
+    Of a one-sided question those are marked whom its target names.
+    """
     size = census.grid.size
     violating, paired, undecided = (np.zeros(size, dtype=np.bool_) for _ in range(3))
+    ends = (Who.A, Who.B) if pair.one_sided is None else (pair.one_sided,)
     judge = _GapJudge(census, pair.demand, model) if isinstance(pair.demand, ScoreGap) else None
     named = {variable.attribute for variable in variables(pair.pair_target)}
     surely_a, surely_b = (census.surely(who).reshape(-1) for who in (Who.A, Who.B))
@@ -67,8 +71,8 @@ def mark_by_pairs(census: Census, pair: Pair, model: Model, budget: Budget, obse
             admitted = surely_a[a] & surely_b[b]
             breaks, unknown = breaks & admitted, unknown | ~admitted
         for marked, chosen in ((paired, admitted), (violating, breaks), (undecided, unknown)):
-            marked[a[chosen]] = True
-            marked[b[chosen]] = True
+            for end in ends:
+                marked[(a if end is Who.A else b)[chosen]] = True
         observer.progress("pairs", done, "")
     if judge is not None:
         census.exactly += judge.exactly

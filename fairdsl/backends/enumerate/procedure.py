@@ -7,7 +7,6 @@ made fast enough for millions of individuals.
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +18,14 @@ from fairdsl.backends.enumerate.choose import Chosen, choose
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, visits_pairs
 from fairdsl.backends.enumerate.pairs import mark_by_pairs
+from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, narrow
-from fairdsl.verdict import Arithmetic, Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated, Witness
+from fairdsl.numerics.predicates import mask
+from fairdsl.verdict import Arithmetic, Evidence, Holds, Known, Reason, Shares, Unknown, Vacuous, Verdict, Violated
 
 __all__ = ["Enumerate"]
 
@@ -58,10 +59,9 @@ class Enumerate:
         alone = asked and decided_alone(census, problem, sets, budget)
         unshared = _only_in_float32(pair, census, marks)
         notes = [entry for entry in (note, _counted_in_float32(unshared)) if entry is not None]
-        vacuous = census.complete and not marks.paired.any() and not marks.undecided.any()
-        evidence = Evidence(
-            backend=self.name, method=_method(census, problem.model), notes=tuple(notes), vacuous=vacuous
-        )
+        evidence = Evidence(backend=self.name, method=_method(census, problem.model), notes=tuple(notes))
+        if census.complete and not marks.paired.any() and not marks.undecided.any():
+            return Vacuous(evidence=evidence)
         chosen = choose(problem, pair, census, marks.violating, budget)
         facts.witnesses.extend(chosen.witnesses)
         facts.gaps.extend(chosen.gaps)
@@ -161,55 +161,50 @@ def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> 
 
 
 def _shares(problem: Problem, pair: Pair, census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Shares:
-    """Count units: individuals with ``relax``, otherwise assignments of what does not differ.
+    """Count units: individuals with ``relax`` or a one-sided target, otherwise assignments of what does not differ.
 
     A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified.
     """
 
     def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return individuals if pair.relax else np.asarray(individuals.any(axis=pair.differ), dtype=np.bool_)
+        return individuals if pair.of_individuals else np.asarray(individuals.any(axis=pair.differ), dtype=np.bool_)
 
-    present, unfair, paired = units(census.admissible), units(marks.violating), units(marks.paired)
+    present = units(census.admissible & _can_be_a_unit(pair, census))
+    unfair, paired = units(marks.violating), units(marks.paired)
     deployed = _violating_in_float32(pair, census)
     gap = unfair ^ units(deployed) if deployed is not None else np.zeros_like(unfair)
     open_units = (units(marks.undecided) & ~unfair) | gap
-    total = int(present.sum())
-    witnesses = tuple(chosen.witnesses)
-    unit = problem.unit_in_words
+    known = Known(
+        fair=int((present & paired & ~unfair & ~open_units).sum()),
+        unfair=int((unfair & ~gap).sum()),
+        undecided=int(open_units.sum()),
+        vacuous=int((present & ~paired & ~open_units).sum()),
+    )
     if not census.masked:
-        return _counted(0, 0, 1, 0, unit, evidence, witnesses, reason=Reason.TIMEOUT)
-    if not total:
-        return _counted(1, 0, 0, 1, unit, evidence, witnesses, total=0)
-    falsified, undecided = int((unfair & ~gap).sum()), int(open_units.sum())
-    vacuous = int((present & ~paired & ~open_units).sum())
-    certified = total - falsified - undecided
+        known = Known(fair=0, unfair=0, undecided=1)
     reason = None
-    if undecided:
+    if known.undecided:
         reason = Reason.NUMERIC_GAP if gap.any() else Reason.INCOMPLETE if census.complete else Reason.TIMEOUT
-    return _counted(certified, falsified, undecided, vacuous, unit, evidence, witnesses, total=total, reason=reason)
-
-
-def _counted(
-    certified: int,
-    falsified: int,
-    undecided: int,
-    vacuous: int,
-    unit: str,
-    evidence: Evidence,
-    witnesses: tuple[Witness, ...],
-    total: int | None = None,
-    reason: Reason | None = None,
-) -> Shares:
-    whole = certified + falsified + undecided
+    parts = known.parts()
     return Shares(
-        certified=Fraction(certified, whole),
-        falsified=Fraction(falsified, whole),
-        undecided=Fraction(undecided, whole),
-        vacuous=Fraction(vacuous, whole),
+        certified=parts.certified,
+        falsified=parts.falsified,
+        undecided=parts.undecided,
+        vacuous=parts.vacuous,
         measure="counting",
-        unit=unit,
+        unit=problem.unit_in_words,
         evidence=evidence,
-        witnesses=witnesses,
-        total=total,
+        witnesses=tuple(chosen.witnesses),
+        total=int(known.possible) if census.masked else None,
         reason=reason,
     )
+
+
+def _can_be_a_unit(pair: Pair, census: Census) -> NDArray[np.bool_]:
+    """Who meets what a one-sided target asks of the one that it names."""
+    if pair.one_sided is None:
+        return census.admissible
+    everybody = np.flatnonzero(census.admissible)
+    found = np.zeros(census.grid.size, dtype=np.bool_)
+    found[everybody] = mask(pair.unit_target, {Who.EACH: census.grid.points(everybody)})
+    return found.reshape(census.grid.shape)

@@ -8,27 +8,33 @@ from fractions import Fraction
 from fairdsl.backends.intervals.refine import Bounds
 from fairdsl.backends.intervals.task import Task
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Evidence, Holds, Reason, Shares, Unknown
+from fairdsl.verdict import Evidence, Holds, Known, Parts, Reason, Shares, Unknown, Vacuous
 
 __all__ = ["Counted", "shares_of", "verdict_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What the units of a task are: ``factor`` units of the demand each; ``vacuous`` have no partner."""
+    """What the units of a task are: ``factor`` units of the demand each.
+
+    ``vacuous`` ones have no partner, and of the ``unsure`` ones among the others it is not known whether they have one.
+    """
 
     quantity: Quantity
     measure: str
     unit: str
     factor: int
     vacuous: int
+    unsure: int
 
 
 def verdict_of(
     task: Task, bounds: Bounds, counted: Counted, evidence: Evidence, open_for: Reason
-) -> Holds | Unknown | Shares:
+) -> Holds | Vacuous | Unknown | Shares:
     """The verdict, as far as it needs no pair to be shown; ``open_for``: why undecided units were left so."""
     if counted.quantity is Quantity.HOLDS:
+        if task.total == counted.vacuous:
+            return Vacuous(evidence=evidence)
         return _holds(task, bounds, evidence, open_for)
     return shares_of(task, bounds, counted, evidence, open_for)
 
@@ -48,45 +54,37 @@ def _holds(task: Task, bounds: Bounds, evidence: Evidence, open_for: Reason) -> 
     return Holds(evidence=evidence)
 
 
-def shares_of(task: Task, bounds: Bounds, counted: Counted, evidence: Evidence, open_for: Reason) -> Shares:
-    """Fractions of ``total``.
-
-    The target has t units with decided + vacuous <= t <= total. What is certainly fair, over the larger
-    total, is at most the fair share; what is certainly unfair, over it, at most the rest.
-    """
-    if not task.total:
-        one, none = Fraction(1), Fraction(0)
-        return Shares(
-            certified=one,
-            falsified=none,
-            undecided=none,
-            vacuous=one,
-            measure=counted.measure,
-            unit=counted.unit,
-            evidence=evidence,
-            total=0,
-        )
-    certified = _certified(task, bounds.violating)
-    falsified = bounds.falsified / task.total
-    undecided = 1 - certified - falsified
+def shares_of(task: Task, bounds: Bounds, counted: Counted, evidence: Evidence, open_for: Reason) -> Shares | Vacuous:
+    """Fractions of the units in question; Vacuous where there are none."""
+    if task.total == counted.vacuous:
+        return Vacuous(evidence=evidence)
+    parts = _parts(task, bounds.violating, bounds.falsified, counted)
     deployed = bounds.violating_float32
+    settled = not task.undetermined and not counted.unsure
     return Shares(
-        certified=certified,
-        falsified=falsified,
-        undecided=undecided,
-        vacuous=Fraction(counted.vacuous, task.total),
+        certified=parts.certified,
+        falsified=parts.falsified,
+        undecided=parts.undecided,
+        vacuous=parts.vacuous,
         measure=counted.measure,
         unit=counted.unit,
         evidence=evidence,
-        total=None if task.undetermined or counted.measure != "counting" else task.total * counted.factor,
-        reason=open_for if undecided else None,
-        float32_certified=None if deployed is None else min(certified, _certified(task, deployed)),
+        total=(task.total - counted.vacuous) * counted.factor if settled and counted.measure == "counting" else None,
+        reason=open_for if parts.undecided else None,
+        float32_certified=None
+        if deployed is None
+        else min(parts.certified, _parts(task, deployed, bounds.falsified, counted).certified),
     )
 
 
-def _certified(task: Task, violating: Fraction) -> Fraction:
-    fair = max(Fraction(0), task.decided - violating) + task.vacuous
-    return fair / task.total
+def _parts(task: Task, violating: Fraction, falsified: Fraction, counted: Counted) -> Parts:
+    """At most ``violating`` units are unfair, any of those that have or may have a partner, and ``falsified`` are."""
+    sure = task.total - task.undetermined - counted.vacuous - counted.unsure
+    fair = max(Fraction(0), sure - violating)
+    undecided = max(Fraction(0), sure + task.undetermined - fair - falsified)
+    possible = task.total - counted.vacuous
+    unsure = possible - fair - falsified - undecided
+    return Known(fair=fair, unfair=falsified, undecided=undecided, unsure=unsure, vacuous=counted.vacuous).parts()
 
 
 def _percent(share: Fraction) -> str:

@@ -51,6 +51,7 @@ class IntervalJob(Encoding):
             unit=problem.unit_in_words,
             factor=lowered.factor,
             vacuous=lowered.vacuous,
+            unsure=lowered.unsure,
             attributes=[_shared(axis, problem.domain) for axis in lowered.axes],
         )
         name = f"{problem.name}.{self.extension}"

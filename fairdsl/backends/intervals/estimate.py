@@ -41,8 +41,8 @@ class Sample:
 def sample_units(problem: Problem, count: int, seed: int, deadline: Deadline) -> Sample:
     """Judge ``count`` units, uniform over domain and target; fewer where the time is up before.
 
-    Candidates are uniform over what the constraints leave of each attribute, and those that hold nobody are
-    rejected. Real attributes are drawn as floats, so the estimate is by volume there. The same seed gives
+    Candidates are uniform over what the constraints leave of each attribute, and those in which nobody is compared
+    are rejected. Real attributes are drawn as floats, so the estimate is by volume there. The same seed gives
     the same units, as many of them as the time allows.
     """
     units = units_of(problem)
@@ -52,7 +52,7 @@ def sample_units(problem: Problem, count: int, seed: int, deadline: Deadline) ->
     if not units.empty:
         tally.fill(units, count, np.random.default_rng(seed), deadline)
     if not tally.sampled:
-        return Sample(estimate=None, why="no unit of the target was drawn in time")
+        return Sample(estimate=None, why="no unit in question was drawn in time")
     # A unit in doubt counts as unfair below and as fair above.
     low, _ = clopper_pearson(tally.sampled - tally.unfair - tally.doubtful, tally.sampled, float(_CONFIDENCE))
     _, high = clopper_pearson(tally.sampled - tally.unfair, tally.sampled, float(_CONFIDENCE))
@@ -76,7 +76,7 @@ class _Tally:
             spent, batch = time.monotonic() - started, min(2 * batch, _LARGEST)
 
     def _add(self, judged: Judged, wanted: int) -> None:
-        rows = np.flatnonzero(judged.present)[:wanted]
+        rows = np.flatnonzero(judged.in_question)[:wanted]
         self.sampled += len(rows)
         self.doubtful += int(judged.doubtful[rows].sum())
         met = int(judged.unfair[rows].sum())

@@ -49,7 +49,7 @@ class Job:
     """A task, the demand that it answers, and what its units are. ``sha256`` names it.
 
     One unit of the task stands for ``factor`` units of the demand; ``vacuous`` of the task's units have
-    nobody to be compared with.
+    nobody to be compared with, and of the ``unsure`` ones among the others that is not known.
     """
 
     task: Task
@@ -59,6 +59,7 @@ class Job:
     unit: str
     factor: int
     vacuous: int
+    unsure: int
     sha256: str
 
 
@@ -71,6 +72,7 @@ def pack_job(
     unit: str,
     factor: int,
     vacuous: int,
+    unsure: int,
     attributes: Sequence[SharedAttribute],
 ) -> bytes:
     """The job's file; the same job gives the same bytes."""
@@ -81,6 +83,7 @@ def pack_job(
         "unit": unit,
         "factor": factor,
         "vacuous": vacuous,
+        "unsure": unsure,
         "attributes": [_attribute(attribute) for attribute in attributes],
         "task": plain,
     }
@@ -100,6 +103,7 @@ def read_job(path: Path) -> Job:
             unit=str(content.header["unit"]),
             factor=int(content.header["factor"]),
             vacuous=int(content.header["vacuous"]),
+            unsure=int(content.header["unsure"]),
             sha256=content.sha256,
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -19,9 +19,10 @@ from fairdsl.backends.intervals.comparisons import Comparisons
 from fairdsl.backends.intervals.network import Decision, FirstLayer, decision_of
 from fairdsl.backends.intervals.partition import MIXED, TRUE, Boxes, partition
 from fairdsl.backends.intervals.roles import Roles, roles_of
-from fairdsl.backends.intervals.roots import Roots, as_rows, covered
+from fairdsl.backends.intervals.roots import Places, Roots, as_rows, covered
 from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.ir.domain import Category, Point
+from fairdsl.ir.expr import TRUE as NOTHING_ASKED
 from fairdsl.ir.expr import Predicate
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
@@ -47,8 +48,9 @@ class Lowered:
 
     ``axes`` are the task's attributes; one of its units stands for ``factor`` units of the problem, which
     differ in the attributes ``idle`` (or in the assignment) alone. ``alike`` of its vacuous units do have
-    somebody to be compared with, who contributes the same. ``members`` are the assignments of each
-    comparison's groups. ``counted`` says whether units are counted (otherwise measured by volume).
+    somebody to be compared with, who contributes the same, and ``unsure`` of all others may have nobody.
+    ``members`` are the assignments of each comparison's groups. ``counted`` says whether units are counted
+    (otherwise measured by volume).
     """
 
     task: Task
@@ -59,12 +61,18 @@ class Lowered:
     members: tuple[tuple[int, ...], ...]
     factor: int
     alike: int
+    unsure: int
     counted: bool
 
     @property
     def vacuous(self) -> int:
         """Units of the task that have nobody to be compared with."""
         return self.task.vacuous - self.alike
+
+    @property
+    def surely_somebody(self) -> bool:
+        """Whether it is known that somebody is compared."""
+        return self.task.total - self.task.undetermined - self.vacuous > self.unsure
 
     def individual(self, positions: Sequence[int], assignment: int, rng: np.random.Generator) -> Point:
         """One individual of a unit: idle attributes have a random value, reals the middle of their cell."""
@@ -115,11 +123,12 @@ class _Lowering:
         self.axes = self._axes()
         self.comparisons = self._comparisons(whole)
         self.roots = Roots(roles, self.assignments, self.comparisons)
+        self._widened = False
 
     def run(self) -> Lowered:
         """Partition, compare, assemble."""
-        boxes, each, pairs = self._boxes()
-        self.roots.sort(boxes, each, pairs)
+        boxes, places = self._boxes()
+        self.roots.sort(boxes, places)
         axes = self.axes
         if self.roots.by_assignment:
             axes = (*axes, lattice(None, Fraction(0), Fraction(1), self.assignments.count, self._nothing()))
@@ -134,6 +143,7 @@ class _Lowering:
             members=tuple(self.comparisons.members),
             factor=self._factor(),
             alike=self.roots.alike,
+            unsure=self.roots.decided + self.roots.alike if self._widened else self.roots.unsure,
             counted=all(isinstance(values, Finite) for values in self.roles.sets),
         )
 
@@ -198,21 +208,25 @@ class _Lowering:
             here = here + first.contributions(index, [_least(roles.sets[index])])[0]
         return Comparisons(first=first, assignments=self.assignments, base=base, here=here, ways=ways, whole=whole)
 
-    def _boxes(self) -> tuple[Boxes, Integers, Integers]:
-        """Boxes, and which of their states tell who is admissible and which pairs are compared."""
+    def _boxes(self) -> tuple[Boxes, Places]:
+        """Boxes, and what their states tell."""
         roles, assignments = self.roles, self.assignments
         index: dict[Predicate, int] = {}
         each = [roles.each] * assignments.count if roles.uniform else assignments.admitted(roles.each, roles.sets)
-        both = [] if roles.symmetric else assignments.compared(roles.both, roles.sets)
-        for predicate in (*each, *both):
+        asked = roles.anchor if roles.symmetric else roles.both
+        both = [] if asked == NOTHING_ASKED else assignments.compared(asked, roles.sets)
+        own = [] if roles.own is None else assignments.admitted(roles.own, roles.sets)
+        for predicate in (*each, *both, *own):
             index.setdefault(predicate, len(index))
         most = _BOXES if self.problem.quantity is not Quantity.HOLDS else _BOXES // 10
         empty = any(values.count == 0 for values in roles.sets)
         boxes = _no_boxes(len(self.axes), len(index)) if empty else partition(list(index), self.axes, most)
         if self.problem.quantity is Quantity.HOLDS:
-            # To hold for all who may be admissible is to hold for all who are.
+            # To hold for all who may be admissible is to hold for all who are; that there are any is then not known.
+            self._widened = bool((boxes.states == MIXED).any())
             boxes = Boxes(boxes.low, boxes.high, np.where(boxes.states == MIXED, TRUE, boxes.states))
-        return boxes, _places(each, index), _places(both, index)
+        found = (_places(predicates, index) for predicates in (each, both, own))
+        return boxes, Places(**dict(zip(("each", "pairs", "own"), found, strict=True)))
 
     def _task(self, axes: tuple[Axis, ...]) -> Task:
         tables, roots, first, layers = self.comparisons.tables(), self.roots, self.first, self.layers

@@ -16,7 +16,7 @@ from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, Verdict, Violated
+from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, Vacuous, Verdict, Violated
 
 if TYPE_CHECKING:
     from fairdsl.backends.intervals.estimate import Sample
@@ -94,6 +94,7 @@ class Intervals:
         facts.witnesses.extend(run.shown.witnesses)
         facts.gaps.extend(run.shown.gaps)
         facts.so_far = run.verdict(self.name, notes)
+        facts.perhaps_nobody = not lowered.surely_somebody
         return run.illustrated(facts.so_far)
 
 
@@ -173,6 +174,7 @@ class _Run:
             unit=problem.unit_in_words,
             factor=lowered.factor,
             vacuous=lowered.vacuous,
+            unsure=lowered.unsure,
         )
         match verdict_of(lowered.task, bounds, counted, evidence, self._open_for()):
             case Shares() as shares:
@@ -181,7 +183,7 @@ class _Run:
             case Unknown() as unknown if gaps:
                 detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
                 return replace(unknown, reason=Reason.NUMERIC_GAP, detail=detail, witnesses=gaps)
-            case Holds() | Unknown() as other:
+            case Holds() | Vacuous() | Unknown() as other:
                 return other
 
     def _open_for(self) -> Reason:
@@ -200,8 +202,16 @@ class _Run:
 
         lowered = self._lowered
         boxes = _within(self._refinement.drawn_boxes(BOXES), self._refinement.bounds())
+<<<<<<< HEAD
         regions = violation_map(boxes, lowered.axes, lowered.problem.domain, lowered.task)
         return replace(shares, regions=regions)
+=======
+        regions = violation_map(
+            boxes, lowered.axes, lowered.problem.domain, lowered.task, lowered.task.total - lowered.vacuous
+        )
+        estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
+        return replace(shares, regions=regions, estimate=estimate)
+>>>>>>> 5b3755a (Take shares of units in which somebody is compared, and give questions about nobody a verdict of their own)
 
     def _evidence(self, backend: str, bounds: Bounds, more: tuple[str, ...]) -> Evidence:
         task = self._lowered.task
@@ -214,7 +224,6 @@ class _Run:
             method=method,
             fidelity=Fidelity.WIDENS if task.relaxed or task.undetermined else Fidelity.EXACT,
             notes=(*self._notes(bounds, undecided=bool(share)), *more),
-            vacuous=not task.decided and not task.undetermined and not self._lowered.alike,
         )
 
     def _method(self) -> str:

@@ -25,7 +25,7 @@ from fairdsl.backends.intervals.result import Result, read_result
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.question import Quantity
 from fairdsl.source.reading import content_of
-from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Holds, Reason, Shares, Unknown, Word
+from fairdsl.verdict import Arithmetic, Basis, Claim, Evidence, Holds, Reason, Shares, Unknown, Vacuous, Word, held
 
 __all__ = ["Found", "Joined", "Part", "Shards", "join_results", "read_found", "usable"]
 
@@ -131,8 +131,8 @@ class Part:
 class Joined:
     """What the results of a job's shards come to: the shares, and the verdict that the demand asks for."""
 
-    shares: Shares
-    verdict: Holds | Unknown | Shares
+    shares: Shares | Vacuous
+    verdict: Holds | Vacuous | Unknown | Shares
 
 
 def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tuple[Claim, ...] = ()) -> Joined:
@@ -152,15 +152,29 @@ def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tu
         backend="intervals",
         method=f"{of}{nodes:,} boxes evaluated{_recomputed(parts)}",
         notes=(*_notes(count, missing), *_no_pair(job, bounds), *_for_all(job, taken)),
-        vacuous=job.task.total == job.vacuous,
         basis=Basis(word=Word.FILES, arithmetic=Arithmetic.CLAIMED, claims=taken) if taken else Basis(word=Word.OWN),
     )
-    counted = Counted(quantity=job.quantity, measure=job.measure, unit=job.unit, factor=job.factor, vacuous=job.vacuous)
+    counted = Counted(
+        quantity=job.quantity,
+        measure=job.measure,
+        unit=job.unit,
+        factor=job.factor,
+        vacuous=job.vacuous,
+        unsure=job.unsure,
+    )
     open_for = Reason.INCOMPLETE if finished else Reason.TIMEOUT
     return Joined(
         shares=shares_of(job.task, bounds, counted, evidence, open_for),
-        verdict=verdict_of(job.task, bounds, counted, evidence, open_for),
+        verdict=_of_somebody(verdict_of(job.task, bounds, counted, evidence, open_for), job),
     )
+
+
+def _of_somebody(verdict: Holds | Vacuous | Unknown | Shares, job: Job) -> Holds | Vacuous | Unknown | Shares:
+    """A job has no conditions to look for somebody who meets them: whether there is anybody may not be known."""
+    task = job.task
+    if isinstance(verdict, Holds) and task.total - task.undetermined - job.vacuous <= job.unsure:
+        return held(verdict.evidence, nobody=None)
+    return verdict
 
 
 def _lowered(bounds: Bounds, job: Job, checked: Sequence[Checked]) -> Bounds:

@@ -43,13 +43,13 @@ _REST, _LEAST = 0.05, 0.01
 
 
 def violation_map(
-    boxes: Sequence[OpenBox], axes: Sequence[Axis], domain: Domain, task: Task, most: int = 10
+    boxes: Sequence[OpenBox], axes: Sequence[Axis], domain: Domain, task: Task, total: int, most: int = 10
 ) -> tuple[Region, ...]:
     """At most so many regions that hold the boxes' undecided and falsified units, the heaviest first.
 
-    ``axes`` are the attributes of the boxes' positions. Amounts are fractions of the task's ``total``; each region
-    counts all that lies in it, so where regions overlap, so do their amounts. Mass that is spread evenly gives the
-    one region without restrictions. Components that share units count theirs once each. Deterministic.
+    ``axes`` are the attributes of the boxes' positions. Amounts are fractions of ``total``, the units in question;
+    each region counts all that lies in it, so where regions overlap, so do their amounts. Mass that is spread evenly
+    gives the one region without restrictions. Components that share units count theirs once each. Deterministic.
     """
     heaviest = sorted(boxes, key=lambda box: -(box.undecided + box.falsified))[:BOXES]
     mass = np.array([box.undecided + box.falsified for box in heaviest], dtype=np.float64)
@@ -59,7 +59,7 @@ def violation_map(
     found = _search(_Field(scales, *_positions(heaviest), mass), _Field.of_roots(scales, task, BOXES), most) or [{}]
     everything = _Field(scales, *_positions(boxes), np.ones(len(boxes)))
     roots = _Field.of_roots(scales, task)
-    regions = [_region(selection, everything, roots, boxes, task.total, domain) for selection in found]
+    regions = [_region(selection, everything, roots, boxes, total, domain) for selection in found]
     return tuple(sorted(regions, key=lambda region: -(region.falsified + region.undecided)))
 
 

@@ -14,7 +14,7 @@ from fairdsl.backends.intervals.network import decision_of, moving_reads
 from fairdsl.backends.intervals.restrict import restrict, settle
 from fairdsl.ir.domain import Attribute, Category
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import TRUE, Predicate, Relation, conjoin, variables
+from fairdsl.ir.expr import TRUE, Predicate, Relation, Who, conjoin, rename, variables
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
@@ -48,13 +48,17 @@ class Roles:
     ``sets`` is what domain and target leave of each. ``each`` is what they still ask of an individual and
     ``both`` of a pair. ``shifts`` are relaxed numbers that lie on a line, ``roaming`` those relaxed over all
     their values. ``shared`` take part in the refinement; ``idle`` ones change nothing and count only.
-    ``sparse``: not every assignment of the differing attributes is listed.
+    ``sparse``: not every assignment of the differing attributes is listed. ``own`` is what the individual of a
+    unit has to meet beside ``each``, where a share is of those whom a one-sided target names; else None.
+    ``anchor`` is what is asked of a pair whose comparisons go beyond that: it says who surely has a partner.
     """
 
     pair: Pair
     sets: tuple[ValueSet, ...]
     each: Predicate
     both: Predicate
+    own: Predicate | None
+    anchor: Predicate
     shifts: dict[int, Fraction]
     roaming: tuple[int, ...]
     shared: tuple[int, ...]
@@ -68,7 +72,7 @@ class Roles:
     @property
     def individuals(self) -> bool:
         """Whether individuals are counted, not assignments of the shared attributes."""
-        return bool(self.pair.relax)
+        return bool(self.pair.relax) or self.own is not None
 
     @property
     def symmetric(self) -> bool:
@@ -131,18 +135,24 @@ def _assigned(
     each = _conditions(problem, pair, sets, single)
     relaxed = {entry.attribute: entry.by for entry in pair.relax if entry.attribute not in fixed}
     shifts, roaming = _ways(problem.domain.attributes, sets, relaxed, read, bent)
+    counted = problem.quantity is not Quantity.HOLDS
+    own = _own(pair, sets, single) if counted else None
     # Whom a relaxed question compares beyond what is in force can only make a certificate harder.
-    both = TRUE if pair.relax else pair.pair_target
-    mentioned = {v.attribute for v in variables(each)} | {v.attribute for v in variables(both)}
+    both = TRUE if pair.relax or own is not None else pair.pair_target
+    anchor = pair.pair_target if counted and pair.relax and own is None else TRUE
+    conditions = (each, both, anchor, TRUE if own is None else own)
+    mentioned = {variable.attribute for condition in conditions for variable in variables(condition)}
     others = [i for i in range(len(sets)) if i not in pair.differ and i not in fixed]
     shared = tuple(i for i in others if i in mentioned or (i in read and i not in roaming))
-    uniform = not mentioned & set(pair.differ) and both == TRUE
+    uniform = not mentioned & set(pair.differ) and both == anchor == TRUE and own is None
     listed = [values.count for index, values in enumerate(sets) if index in pair.differ]
     return Roles(
         pair=pair,
         sets=sets,
         each=each,
         both=both,
+        own=own,
+        anchor=anchor,
         shifts=shifts,
         roaming=roaming,
         shared=shared,
@@ -153,6 +163,14 @@ def _assigned(
         read=read,
         bent=bent,
     )
+
+
+def _own(pair: Pair, sets: tuple[ValueSet, ...], single: dict[int, Fraction]) -> Predicate | None:
+    """What a one-sided target asks of the one that it names."""
+    if pair.one_sided is None:
+        return None
+    asked = rename(pair.pair_target, {pair.one_sided: Who.EACH})
+    return settle(restrict(asked, lambda variable: single.get(variable.attribute)), sets)
 
 
 def _conditions(problem: Problem, pair: Pair, sets: tuple[ValueSet, ...], single: dict[int, Fraction]) -> Predicate:
@@ -223,7 +241,7 @@ def _too_many(problem: Problem, roles: Roles) -> Refusal | None:
     if roles.sparse and not (roles.uniform and pair.mode is Differ.ANY):
         many = f"{prod(counts):,}" if all(counts) else "infinitely many"
         return Refusal(why=f"{many} assignments are compared one by one", span=pair.span)
-    if not roles.symmetric and prod(counts) ** 2 // 2 > _MOST_PAIRS:
+    if not (roles.symmetric and roles.anchor == TRUE) and prod(counts) ** 2 // 2 > _MOST_PAIRS:
         return Refusal(why=f"{prod(counts) ** 2 // 2:,} pairs each have their own condition", span=pair.span)
     if not roles.sparse and prod(counts) * _units(problem.model) > _MOST_ENTRIES:
         return Refusal(why=f"{prod(counts):,} assignments of a network this wide are too many", span=pair.span)

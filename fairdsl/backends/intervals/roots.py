@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -14,7 +15,7 @@ from fairdsl.backends.intervals.partition import FALSE, MIXED, TRUE, Boxes
 from fairdsl.backends.intervals.roles import Roles
 from fairdsl.ir.question import Differ
 
-__all__ = ["Roots", "as_rows", "covered"]
+__all__ = ["Places", "Roots", "as_rows", "covered"]
 
 Integers = NDArray[np.int64]
 States = NDArray[np.int8]
@@ -37,7 +38,19 @@ def covered(roles: Roles) -> bool:
     """
     if roles.shifts or roles.roaming or roles.sparse:
         return False
-    return not roles.individuals or (_complete(roles) and roles.uniform)
+    return not roles.pair.relax or (_complete(roles) and roles.uniform)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Which states of a box say of each assignment whether it is admitted, and may be a unit's own; of each pair too.
+
+    There are no states of pairs where nothing is asked of them, and no own ones where everybody admitted is counted.
+    """
+
+    each: Integers
+    pairs: Integers
+    own: Integers
 
 
 class Roots:
@@ -56,28 +69,34 @@ class Roots:
         self.comparison: list[int] = []
         self.component: list[int] = []
         self.decided = self.vacuous = self.alike = self.undetermined = 0
+        #: Of those that are decided or alike, how many are not known to have a partner.
+        self.unsure = 0
 
-    def sort(self, boxes: Boxes, each: Integers, pairs: Integers) -> None:
-        """All boxes; ``each`` and ``pairs`` say which of their states admit an assignment, or a pair of them."""
+    def sort(self, boxes: Boxes, places: Places) -> None:
+        """All boxes, by what their states say."""
         patterns, which = np.unique(boxes.states, axis=0, return_inverse=True)
         which = which.reshape(-1)
         sizes = [prod(box) for box in (boxes.high - boxes.low + 1).tolist()]
         for number, states in enumerate(patterns):
             rows = np.flatnonzero(which == number).tolist()
             size = sum(sizes[row] for row in rows)
-            admitted = states[each]
+            admitted = states[places.each]
+            counted = np.minimum(admitted, states[places.own]) if len(places.own) else admitted
             if (states == MIXED).any() or self._comparisons.entries > _MOST_ENTRIES:
-                possible = int((admitted != FALSE).sum())
+                possible = int(((admitted != FALSE) & (counted != FALSE)).sum())
                 self.undetermined += size * (possible if self.by_assignment else min(possible, 1))
                 continue
             members = np.asarray(admitted == TRUE, dtype=np.bool_)
             if not members.any():
                 continue
             here = [(boxes.low[row], boxes.high[row]) for row in rows]
-            if self.by_assignment:
-                self._individuals(here, size, members)
+            own = np.asarray(counted == TRUE, dtype=np.bool_)
+            if self.by_assignment and not self._roles.pair.relax:
+                self._stars(here, size, members, own)
+            elif self.by_assignment:
+                self._individuals(here, size, members, own, states[places.pairs])
             else:
-                self._units(here, size, members, states[pairs])
+                self._units(here, size, members, states[places.pairs])
 
     def _units(self, boxes: list[Box], size: int, members: BoolArray, pairs: States) -> None:
         """A root for each connected component of the assignments that are compared."""
@@ -105,15 +124,36 @@ class Roots:
         compared = self._assignments.pairs
         return components(members, compared if self._roles.symmetric else compared[pairs == TRUE])
 
-    def _individuals(self, boxes: list[Box], size: int, members: BoolArray) -> None:
+    def _individuals(self, boxes: list[Box], size: int, members: BoolArray, own: BoolArray, pairs: States) -> None:
         """A root for each run of assignments; their partners may be admitted elsewhere only."""
-        alone = members.copy()
+        compared = self._assignments.pairs if not len(pairs) else self._assignments.pairs[pairs == TRUE]
+        here = np.zeros(len(members), dtype=np.bool_)
+        here[compared[members[compared].all(axis=1)]] = True
+        alone = own.copy()
         for joined in components(np.ones(len(members), dtype=np.bool_), self._assignments.pairs):
             alone[joined] = False
-            present = joined[members[joined]]
+            present = joined[own[joined]]
             if len(present):
                 self._runs(boxes, size, joined, present)
+                self.unsure += size * int((~here[present]).sum())
         self.vacuous += size * int(alone.sum())
+
+    def _stars(self, boxes: list[Box], size: int, members: BoolArray, own: BoolArray) -> None:
+        """A root for each individual whom a one-sided target names, with all whom it is compared with.
+
+        Where two of those are decided differently, one of the two is decided differently from the individual.
+        """
+        edges = self._assignments.pairs[members[self._assignments.pairs].all(axis=1)]
+        for one in np.flatnonzero(own).tolist():
+            star = np.unique(edges[(edges == one).any(axis=1)])
+            comparison = self._comparisons.add(star, star) if len(star) else None
+            if comparison is None:
+                self.vacuous += size
+                self.alike += size if len(star) else 0
+                continue
+            self.decided += size
+            for low, high in boxes:
+                self._add(np.append(low, one), np.append(high, one), comparison, 0)
 
     def _runs(self, boxes: list[Box], size: int, joined: Integers, present: Integers) -> None:
         comparison = self._comparisons.add(joined, present if _complete(self._roles) else present[:1])

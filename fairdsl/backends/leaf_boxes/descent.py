@@ -61,7 +61,7 @@ class UnfairBoxes:
 
 @dataclass(slots=True)
 class Counts:
-    """Sizes over the common denominator, and how many boxes they are of."""
+    """Sizes over the common denominator, and how many boxes they are of; ``vacuous`` ones are not fair ones."""
 
     fair: int = 0
     vacuous: int = 0
@@ -193,7 +193,7 @@ class Descent:
         fair = alike & present.any(axis=1)
         paired = self._paired(present)
         counts = self.counts
-        counts.fair += self._size(states.only(fair))
+        counts.fair += self._size(states.only(fair & paired))
         counts.vacuous += self._size(states.only(fair & ~paired))
         counts.undecided += self._size(states.only(stuck))
         counts.unfair += self._size(states.only(unfair))

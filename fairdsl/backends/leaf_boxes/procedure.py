@@ -9,7 +9,20 @@ from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer,
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
-from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Reason, Shares, Unknown, Verdict, Violated
+from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
+    Evidence,
+    Holds,
+    Known,
+    Parts,
+    Reason,
+    Shares,
+    Unknown,
+    Vacuous,
+    Verdict,
+    Violated,
+)
 
 if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.descent import Descent
@@ -20,6 +33,7 @@ __all__ = ["LeafBoxes"]
 
 #: Witnesses that a verdict carries at most.
 _SHOWN = 10
+_NOTHING_KNOWN = Parts(certified=Fraction(0), falsified=Fraction(0), undecided=Fraction(1), vacuous=Fraction(0))
 
 
 class LeafBoxes:
@@ -55,14 +69,15 @@ class LeafBoxes:
         if known and problem.quantity is Quantity.HOLDS:
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method="a pair found earlier"))
         if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
-            evidence = Evidence(backend=self.name, method="nobody is in the target", vacuous=True)
-            return Holds(evidence=evidence) if problem.quantity is Quantity.HOLDS else _of_nobody(problem, evidence)
+            return Vacuous(evidence=Evidence(backend=self.name, method="nobody is in the target"))
         lowered = lower(problem, pair)
         descent = Descent(lowered)
         shown = _run(lowered, descent, budget, observer, until_shown=problem.quantity is Quantity.HOLDS)
         facts.witnesses.extend(shown.witnesses)
         facts.gaps.extend(shown.gaps)
         evidence = self._evidence(problem, pair, descent)
+        if descent.finished and not descent.counts.paired:
+            return Vacuous(evidence=evidence)
         if problem.quantity is Quantity.HOLDS:
             return _holds(descent, shown, evidence)
         return _shares(problem, pair, descent, shown, evidence)
@@ -82,7 +97,6 @@ class LeafBoxes:
             method=f"{counts.boxes:,} disjoint boxes of leaves counted exactly, {counts.unfair_boxes:,} of them unfair",
             notes=notes,
             basis=basis,
-            vacuous=descent.finished and not counts.paired,
         )
 
 
@@ -125,41 +139,25 @@ def _holds(descent: Descent, shown: Shown, evidence: Evidence) -> Verdict:
 
 
 def _shares(problem: Problem, pair: Pair, descent: Descent, shown: Shown, evidence: Evidence) -> Shares:
-    """Of what may be in the target: where the budget ended first, what is left counts as undecided."""
+    """Of what may be in question: where the budget ended first, what is left counts as undecided."""
     counts, left = descent.counts, descent.left
-    whole = counts.fair + counts.unfair + counts.undecided + left
-    if not whole and not counts.boxes:
-        return _of_nobody(problem, evidence)
+    known = Known(fair=counts.fair, unfair=counts.unfair, undecided=counts.undecided + left, vacuous=counts.vacuous)
+    whole = int(known.possible)
     counted = _counted(problem, pair)
     undefined = Reason.UNDEFINED if not whole else None  # somebody is there, and the volume is 0
     reason = undefined or (Reason.TIMEOUT if left else Reason.INCOMPLETE if counts.undecided else None)
+    parts = known.parts() if whole else _NOTHING_KNOWN
     return Shares(
-        certified=Fraction(counts.fair, whole or 1),
-        falsified=Fraction(counts.unfair, whole or 1),
-        undecided=Fraction(counts.undecided + left, whole) if whole else Fraction(1),
-        vacuous=Fraction(counts.vacuous, whole or 1),
+        certified=parts.certified,
+        falsified=parts.falsified,
+        undecided=parts.undecided,
+        vacuous=parts.vacuous,
         measure="counting" if counted else "volume",
         unit=problem.unit_in_words,
         evidence=evidence,
         witnesses=tuple(shown.witnesses),
         total=whole if counted and not left else None,
         reason=reason,
-    )
-
-
-def _of_nobody(problem: Problem, evidence: Evidence) -> Shares:
-    pair = problem.question
-    assert isinstance(pair, Pair)
-    one, none = Fraction(1), Fraction(0)
-    return Shares(
-        certified=one,
-        falsified=none,
-        undecided=none,
-        vacuous=one,
-        measure="counting" if _counted(problem, pair) else "volume",
-        unit=problem.unit_in_words,
-        evidence=evidence,
-        total=0,
     )
 
 

@@ -40,6 +40,7 @@ from fairdsl.verdict import (
     Reason,
     Shares,
     Unknown,
+    Vacuous,
     Verdict,
     Violated,
 )
@@ -72,18 +73,19 @@ def share_over_rows(
     if isinstance(units, Refusal):
         raise ValueError("rows was asked what it refuses")
     people = rows.sample.values.keep(range(len(problem.domain.attributes)))
-    wanted = np.flatnonzero(mask(conjoin(problem.domain.where, question.pair.target), {Who.EACH: people}))
+    wanted = np.flatnonzero(mask(conjoin(problem.domain.where, question.pair.unit_target), {Who.EACH: people}))
     people = people.at(wanted)
     by = {decider: units.decided_by(decide) for decider, decide in deciders_of(problem.model).items()}
     evidence = _evidence(rows, len(people), units, problem.quantity, both=Decider.DEPLOYED in by)
     if not len(people):
-        detail = "no row is in the target"
-        return Unknown(reason=Reason.UNDEFINED, detail=detail, evidence=replace(evidence, vacuous=True))
+        return Vacuous(evidence=evidence)
     judged = _judge(by, people, budget, observer)
+    if not judged.possible:
+        return Vacuous(evidence=evidence)
     witnesses = replayed(plain, judged.pairs)
     facts.witnesses.extend(witnesses)
     shares = replace(
-        _shares(judged, len(people), rows.name, evidence),
+        _shares(judged, rows.name, evidence),
         witnesses=witnesses,
         differing=_listed(judged, people, wanted, problem.domain),
     )
@@ -124,7 +126,7 @@ def _plain(problem: Problem, pair: Pair) -> Problem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Marked:
-    """What one decider makes of the units of rows, [rows] each."""
+    """What one decider makes of the units of the rows in question, [rows in question] each."""
 
     unfair: _Marks
     doubtful: _Marks
@@ -137,19 +139,39 @@ class _Marked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Judged:
-    """What is known of the first ``rows`` rows, by everybody who decides; ``alone`` of them have nobody to compare."""
+    """What is known of the ``places`` in question among the first ``seen`` of ``rows`` rows, by everybody who decides.
+
+    The others of them have nobody to compare.
+    """
 
     rows: int
-    alone: int
+    seen: int
+    places: NDArray[np.intp]
     marks: Mapping[Decider, _Marked]
     pairs: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]]
+
+    @property
+    def all_seen(self) -> bool:
+        """Whether every row was judged."""
+        return self.seen == self.rows
+
+    @property
+    def alone(self) -> int:
+        """Of the rows that were judged, those that nobody is compared with."""
+        return self.seen - len(self.places)
+
+    @property
+    def possible(self) -> int:
+        """How many rows may be in question."""
+        return self.rows - self.alone
 
 
 def _judge(by: Mapping[Decider, Units], people: ExactRows, budget: Budget, observer: Observer) -> _Judged:
     unfair: dict[Decider, list[_Marks]] = {decider: [] for decider in by}
     doubtful: dict[Decider, list[_Marks]] = {decider: [] for decider in by}
     pairs: list[tuple[tuple[Fraction, ...], tuple[Fraction, ...]]] = []
-    alone = done = 0
+    places: list[NDArray[np.intp]] = []
+    done = 0
     for start in range(0, len(people), _ROWS):
         if budget.exhausted:
             break
@@ -158,27 +180,30 @@ def _judge(by: Mapping[Decider, Units], people: ExactRows, budget: Budget, obser
             found = {decider: units.judge(people.at(slice(start, start + _ROWS))) for decider, units in by.items()}
         if found is None:
             break
+        first = next(iter(found.values()))
+        asked = np.flatnonzero(first.in_question)
+        places.append(done + asked)
         for decider, judged in found.items():
-            unfair[decider].append(judged.unfair)
-            doubtful[decider].append(judged.doubtful)
+            unfair[decider].append(judged.unfair[asked])
+            doubtful[decider].append(judged.doubtful[asked])
             some = slice(max(0, _PAIRS - len(pairs)))
             pairs.extend(zip(judged.a.at(some).points(), judged.b.at(some).points(), strict=True))
-        first = next(iter(found.values()))
-        alone += int(np.logical_and.reduce([judged.alone & ~judged.doubtful for judged in found.values()]).sum())
         done += len(first.present)
         met = sum(int(marks.sum()) for marks in next(iter(unfair.values())))
         observer.progress("rows", done / len(people), f"{met:,} of {done:,} rows")
     nobody = np.zeros(0, dtype=np.bool_)
     marks = {decider: _Marked(*(np.concatenate([nobody, *of[decider]]) for of in (unfair, doubtful))) for decider in by}
-    return _Judged(done, alone, marks, pairs)
+    asked = np.concatenate([np.zeros(0, dtype=np.intp), *places])
+    return _Judged(len(people), done, asked, marks, pairs)
 
 
-def _shares(judged: _Judged, total: int, name: str, evidence: Evidence) -> Shares:
+def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
     """What is certified is so by everybody who decides: the share is between the least and the greatest of theirs."""
+    total = judged.possible
     counts = [marks.shares for marks in judged.marks.values()]
     fair, unfair = min(count for count, _ in counts), min(count for _, count in counts)
     estimate = None
-    if judged.rows == total:  # the first rows of a file are no random ones
+    if judged.all_seen:  # the first rows of a file are no random ones
         low, _ = clopper_pearson(fair, total, float(_CONFIDENCE))
         _, high = clopper_pearson(total - unfair, total, float(_CONFIDENCE))
         estimate = Estimate(sampled=total, unfair=unfair, low=low, high=high, confidence=_CONFIDENCE)
@@ -186,13 +211,13 @@ def _shares(judged: _Judged, total: int, name: str, evidence: Evidence) -> Share
         certified=Fraction(fair, total),
         falsified=Fraction(unfair, total),
         undecided=Fraction(total - fair - unfair, total),
-        vacuous=Fraction(min(judged.alone, fair), total),
+        vacuous=Fraction(judged.alone, judged.rows),
         measure="rows",
         unit=f"a row of `{name}` in the target",
         evidence=evidence,
-        total=total,
+        total=total if judged.all_seen else None,
         estimate=estimate,
-        reason=_reason(judged, counts, total),
+        reason=_reason(judged, counts),
         by_decider=tuple(
             ByDecider(by=by, low=Fraction(least, total), high=Fraction(total - other, total))
             for by, (least, other) in zip(judged.marks, counts, strict=True)
@@ -200,19 +225,19 @@ def _shares(judged: _Judged, total: int, name: str, evidence: Evidence) -> Share
     )
 
 
-def _reason(judged: _Judged, counts: list[tuple[int, int]], total: int) -> Reason | None:
+def _reason(judged: _Judged, counts: list[tuple[int, int]]) -> Reason | None:
     """Why there is an interval and no number."""
-    if judged.rows < total:
+    if not judged.all_seen:
         return Reason.TIMEOUT
     if len(set(counts)) > 1:
         return Reason.NUMERIC_GAP
-    return Reason.INCOMPLETE if any(sum(count) < total for count in counts) else None
+    return Reason.INCOMPLETE if any(sum(count) < judged.possible for count in counts) else None
 
 
 def _listed(judged: _Judged, people: ExactRows, rows: NDArray[np.intp], domain: Domain) -> tuple[DifferingRow, ...]:
     """The rows whose units are not judged alike by all."""
     marks = list(judged.marks.values())
-    apart = np.zeros(judged.rows, dtype=np.bool_)
+    apart = np.zeros(len(judged.places), dtype=np.bool_)
     for each in marks:
         apart |= each.doubtful | (each.unfair != marks[0].unfair)
     exact = judged.marks.get(Decider.EXACT)
@@ -220,12 +245,12 @@ def _listed(judged: _Judged, people: ExactRows, rows: NDArray[np.intp], domain: 
     places = np.flatnonzero(apart)
     return tuple(
         DifferingRow(
-            row=int(rows[place]) + 1,
+            row=int(rows[judged.places[place]]) + 1,
             values=Individual.of(domain, point),
             exact=_said(exact, place),
             deployed=_said(file, place),
         )
-        for place, point in zip(places.tolist(), people.at(places).points(), strict=True)
+        for place, point in zip(places.tolist(), people.at(judged.places[places]).points(), strict=True)
     )
 
 

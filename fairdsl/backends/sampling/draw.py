@@ -12,13 +12,15 @@ __all__ = ["Sample"]
 
 #: Candidates of a batch, and violating pairs that are kept, at most.
 _BATCH, _PAIRS = 2**15, 512
+#: Candidates after which none is expected to be in question, if none was.
+_BARREN = 2**17
 
 
 class Sample:
     """The units that were drawn so far.
 
-    Candidates are uniform over what the conditions leave of each attribute; those that hold nobody of the target are
-    drawn again, so that the units are uniform over those of the target. ``candidates`` counts both; of ``size`` units
+    Candidates are uniform over what the conditions leave of each attribute; those in which nobody is compared
+    are drawn again, so that the units are uniform over those in question. ``candidates`` counts both; of ``size`` units
     ``unfair`` are, and ``doubtful`` may be.
     """
 
@@ -28,14 +30,19 @@ class Sample:
         self.candidates = self.size = self.unfair = self.doubtful = 0
         self.pairs: list[tuple[Point, Point]] = []
 
+    @property
+    def barren(self) -> bool:
+        """Whether many were drawn, and none is in question."""
+        return not self.size and self.candidates >= _BARREN
+
     def grow(self, wanted: int) -> None:
         """One batch more, of which at most ``wanted`` units are kept, the first ones."""
-        # Enough for what is wanted if as many are in the target as were until now; no more than a batch.
+        # Enough for what is wanted if as many are in question as were until now; no more than a batch.
         rate = (self.size + 1) / (self.candidates + 1)
         count = min(_BATCH, max(64, int(wanted / rate * 1.02) + 1))
         with one_blas_thread():
             judged = self._units.judge(self._units.draw(count, self._rng))
-        present = np.flatnonzero(judged.present)
+        present = np.flatnonzero(judged.in_question)
         kept = present[:wanted]
         # The candidates behind the last one that is kept were not needed.
         self.candidates += count if len(present) <= wanted else int(kept[-1]) + 1

@@ -23,6 +23,7 @@ from fairdsl.verdict import (
     Judgement,
     Reason,
     Unknown,
+    Vacuous,
     Verdict,
     judge,
     share_value,
@@ -87,7 +88,7 @@ class Sampling:
         sample, seen, ended = Sample(units, budget.seed), None, False
         most = most_needed(precision)
         for look in () if units.empty else looks(precision):
-            while sample.size < look.size and not budget.exhausted:
+            while sample.size < look.size and not budget.exhausted and not sample.barren:
                 with until(budget.deadline):
                     sample.grow(look.size - sample.size)
                 detail = f"{sample.size:,} units, {sample.unfair:,} of them unfair"
@@ -106,12 +107,15 @@ class Sampling:
         evidence = Evidence(
             backend=self.name,
             method=f"{sample.size:,} units drawn uniformly ({sample.candidates:,} candidates), {sample.how}",
-            vacuous=seen.nobody,
         )
+        if seen.nobody:
+            return Vacuous(evidence=evidence)
+        if estimate is None and sample.barren:
+            detail = f"in none of {sample.candidates:,} units is anybody compared"
+            return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=evidence)
         if estimate is None:
-            detail = "nobody is in the target" if seen.nobody else "the time ended before the first look at the sample"
-            reason = Reason.UNDEFINED if seen.nobody else Reason.TIMEOUT
-            return Unknown(reason=reason, detail=detail, evidence=evidence)
+            detail = "the time ended before the first look at the sample"
+            return Unknown(reason=Reason.TIMEOUT, detail=detail, evidence=evidence)
         close = _close_enough(problem, precision, estimate)
         witnesses = replayed(problem, sample.pairs)
         facts.witnesses.extend(witnesses)

@@ -13,7 +13,7 @@ from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.clock import until
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import TRUE, conjoin
+from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.narrow import count_points
@@ -100,7 +100,8 @@ def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> S
     falsified = Fraction(unfair, total) if total else Fraction(0)
     # Conditions may leave fewer units than the product of the values, of which nobody counted how many: unless each
     # unit of the product is in a pair that was found.
-    counted = falsified == 1 or conjoin(problem.domain.where, pair.target) == TRUE
+    asked = conjoin(problem.domain.where, pair.target, pair.pair_target)
+    counted = falsified == 1 or (asked == TRUE and not pair.sure and not hunt.alone)
     return Shares(
         certified=Fraction(0),
         falsified=falsified,
@@ -133,11 +134,17 @@ class _Hunt:
     @property
     def units(self) -> tuple[int | None, int]:
         """How many units the question has at most (None: no number), and how many are in a pair that was found."""
-        apart = () if self._pair.relax else self._pair.differ
+        apart = () if self._pair.of_individuals else self._pair.differ
         shared = [index for index in range(len(self._sampler.sets)) if index not in apart]
-        people = [one.point for found in self.witnesses for one in (found.a, found.b)]
+        ends = {None: ("a", "b"), Who.A: ("a",), Who.B: ("b",)}[self._pair.one_sided]
+        people = [getattr(found, end).point for found in self.witnesses for end in ends]
         met = {tuple(who[index] for index in shared) for who in people}
         return count_points([self._sampler.sets[index] for index in shared]), len(met)
+
+    @property
+    def alone(self) -> bool:
+        """Whether some attribute that differs has a single value, so that not everybody has a partner."""
+        return any(self._sampler.sets[index].count == 1 for index in self._pair.differ)
 
     def run(self, budget: Budget, observer: Observer) -> None:
         """Hunt until enough is found, nothing can be drawn, or the budget ends."""

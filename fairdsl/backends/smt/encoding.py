@@ -44,8 +44,8 @@ class PairEncoding(Encoding):
         """The partitions that `check` takes."""
         return GridParts(problem, size)
 
-    def compares_nobody(self, problem: Problem, budget: Budget) -> bool:
-        """Whether z3 refutes that there is any pair to compare."""
+    def compares_nobody(self, problem: Problem, budget: Budget) -> bool | None:
+        """Whether z3 refutes that there is any pair to compare; None: it did not say."""
         return compares_nobody(problem, budget)
 
 

@@ -30,9 +30,11 @@ from fairdsl.verdict import (
     Holds,
     Reason,
     Unknown,
+    Vacuous,
     Verdict,
     Violated,
     Word,
+    held,
     worst,
 )
 
@@ -97,8 +99,8 @@ class Smt:
         from fairdsl.backends.smt.partition.procedure import by_partitions
 
         verdict = by_partitions(self.name, problem, budget, observer, self._solvers)
-        if isinstance(verdict, Holds) and not verdict.evidence.vacuous:
-            return Holds(evidence=replace(verdict.evidence, vacuous=compares_nobody(problem, budget)))
+        if isinstance(verdict, Holds):
+            return held(verdict.evidence, nobody=compares_nobody(problem, budget))
         return verdict
 
 
@@ -166,23 +168,23 @@ class _Widened:
     margin: Fraction | None = None
 
 
-def _proof(verdict: Holds, problem: Problem, reach: Reach, budget: Budget, attempts: Attempts) -> Holds:
+def _proof(verdict: Holds, problem: Problem, reach: Reach, budget: Budget, attempts: Attempts) -> Holds | Vacuous:
     """The proof with which arithmetic it covers, and whether it is about anybody."""
     evidence = verdict.evidence
     if reach.covers is not None:
         basis = replace(evidence.basis, arithmetic=Arithmetic.DEPLOYED)
         evidence = replace(evidence, notes=(*evidence.notes, reach.covers), basis=basis)
-    return Holds(evidence=replace(evidence, vacuous=compares_nobody(problem, budget, attempts.pool)))
+    return held(evidence, nobody=compares_nobody(problem, budget, attempts.pool))
 
 
-def _with_margin(proof: Holds, margin: Fraction | None, slack: Fraction | None) -> Holds:
+def _with_margin(proof: Holds | Vacuous, margin: Fraction | None, slack: Fraction | None) -> Holds | Vacuous:
     """The proof with the margin that was proved; ``slack``: what the file's scores may be off by beyond it."""
     evidence = proof.evidence
     notes = evidence.notes
     if slack is not None:
         known = "" if margin is None else f", and it holds while scores are off by at most {_shown(margin)}"
         notes = (*notes, f"the file's scores may be off by {_shown(slack)}{known}")
-    return Holds(evidence=replace(evidence, notes=notes, basis=replace(evidence.basis, margin=margin)))
+    return replace(proof, evidence=replace(evidence, notes=notes, basis=replace(evidence.basis, margin=margin)))
 
 
 def _shown(size: Fraction) -> str:

@@ -17,8 +17,8 @@ __all__ = ["compares_nobody"]
 _SECONDS = 5.0
 
 
-def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) -> bool:
-    """Whether z3 refutes that there is any pair to compare; only worth asking where all holds.
+def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) -> bool | None:
+    """Whether there is no pair to compare, as z3 says; None: it did not say. Only worth asking where all holds.
 
     Without a pool a process is started for it.
     """
@@ -31,7 +31,7 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
         answers: list[tuple[Hashable, Answer]] = []
         while not answers:
             answers = used.finished(deadline)
-        return answers[0][1].status == "unsat"
+        return {"unsat": True, "sat": False}.get(answers[0][1].status)
     finally:
         if pool is None:
             used.close()

@@ -33,6 +33,7 @@ from fairdsl.verdict import (
     Holds,
     Reason,
     Unknown,
+    Vacuous,
     Verdict,
     Violated,
     Witness,
@@ -52,7 +53,7 @@ def by_partitions(
     request = budget.options[Partition]
     grid = Grid.of(problem, request.chunk)
     if not grid.count:
-        return Holds(evidence=Evidence(backend=name, method="nobody is left to compare", vacuous=True))
+        return Vacuous(evidence=Evidence(backend=name, method="nobody is left to compare"))
     every = tuple(index for index in range(len(grid.sets)) if index not in pair_of(problem).differ)
     cut = grid.cut if request.chunk is not None else every
     total = None if request.chunk is None else grid.count
