@@ -22,7 +22,7 @@ from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, ScoreGap
 from fairdsl.replay import witness
-from fairdsl.verdict import Holds, Reason, Shares, Unknown, Violated
+from fairdsl.verdict import Holds, Reason, Shares, Unknown, Vacuous, Violated
 from tests.agreement.engines import ask, disagreement
 from tests.builders import category, domain, integer, layer, linear, member, problem, real, score
 from tests.drawing import examples
@@ -61,7 +61,9 @@ def test_agrees_with_the_oracle() -> None:
             assert verdict is not None, LeafBoxes().offer(asked)
             assert disagreement(asked, verdict, known) is None
             counted[type(verdict).__name__] += 1
-            if quantity is Quantity.FAIR_SHARE:
+            if not known.total:
+                assert isinstance(verdict, Vacuous)
+            elif quantity is Quantity.FAIR_SHARE:
                 assert isinstance(verdict, Shares)
                 assert verdict.undecided == 0
                 assert verdict.falsified == 1 - known.fair_share

@@ -107,7 +107,8 @@ def test_what_nobody_answers_is_refused_and_the_rest_still_runs(tmp_path: Path) 
 def test_a_property_about_nobody_is_said_to_be_one(tmp_path: Path) -> None:
     odd = "target 2 * income = 2 * debt + 1 require same decision"
     report = fairdsl.check(written(tmp_path, ask("nobody", odd)), timeout=30)
-    assert report.properties[0].judgement is Judgement.HOLDS
+    assert report.properties[0].judgement is Judgement.VACUOUS
+    assert report.exit_code.value == 3
     assert [finding.code for finding in report.diagnostics] == ["W0804"]
 
 

@@ -27,7 +27,7 @@ from fairdsl.ir.expr import Relation, Who
 from fairdsl.ir.model import ByThreshold, Logits
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, SameDecision, Sure
-from fairdsl.verdict import Holds, Violated
+from fairdsl.verdict import Holds, Vacuous, Violated
 from tests.agreement.engines import ENGINES, ask
 from tests.drawing import examples
 from tests.models.model_files import network, node, saved
@@ -96,6 +96,8 @@ def test_strictly_opposite_signs_and_nothing_else() -> None:
         expected = Violated if opposite(problem) else Holds
         for name, answered in ANSWERS.items():
             answer = answered(problem)
+            if answer is Vacuous:
+                answer = Holds
             assert (name, answer) in {(name, expected), ("programs", None)}
             counted[name][answer] += 1
 
@@ -128,4 +130,6 @@ def test_a_score_of_zero_counts_in_the_plain_question_only(end: str, relation: s
         {"options": {"partition": {"size": 6}}},
     ):
         checked = fairdsl.check(path, jobs=1, **choice).properties
-        assert {each.name: each.judgement.value for each in checked} == expected, choice
+        # Of nobody is the model surer than one half, which not every backend knows.
+        found = {each.name: each.judgement.value.replace("vacuous", "holds") for each in checked}
+        assert found == expected, choice

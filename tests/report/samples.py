@@ -68,7 +68,7 @@ def shares(certified: F, falsified: F, **more: object) -> Shares:
         certified=certified,
         falsified=falsified,
         undecided=1 - certified - falsified,
-        vacuous=F(1, 30),
+        vacuous=F(1, 31),
         measure="counting",
         unit="everything but sex",
         evidence=EVIDENCE,

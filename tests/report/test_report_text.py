@@ -115,7 +115,9 @@ def test_the_summary_counts_and_explains_the_exit_code() -> None:
     assert only("proved").endswith(
         "1 property: 1 holds\nexit code 0: nothing that is required is violated, unknown or refused\n"
     )
-    assert only("late").endswith("1 property: 1 unknown\nexit code 3: no property is violated, some are unknown\n")
+    assert only("late").endswith(
+        "1 property: 1 unknown\nexit code 3: no property is violated, some are unknown or about nobody\n"
+    )
     assert render(Report(fairdsl="0", spec=SpecFile(path="x.fair"))).splitlines()[-2] == "0 properties"
 
 

@@ -10,6 +10,7 @@ from fairdsl.backends.smt.engine import Job, Pool, Workers
 from fairdsl.backends.smt.script import admissible_script
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
 
 __all__ = ["compares_nobody"]
 
@@ -31,7 +32,9 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
         answers: list[tuple[Hashable, Answer]] = []
         while not answers:
             answers = used.finished(deadline)
-        return {"unsat": True, "sat": False}.get(answers[0][1].status)
+        # Whom the model is sure of is known to the solver by necessary conditions only.
+        found = None if isinstance(problem.question, Pair) and problem.question.sure else False
+        return {"unsat": True, "sat": found}.get(answers[0][1].status)
     finally:
         if pool is None:
             used.close()
