@@ -88,7 +88,7 @@ def test_numbers_are_rounded_outward_and_rationals_exact() -> None:
 def test_shares() -> None:
     written = properties()["both"]["demands"][1]["verdict"]
     exact = [written.get(f"{name}_exact", written[name]) for name in ("certified", "falsified", "undecided", "vacuous")]
-    assert exact == ["4/5", "1/5", 0, "1/30"]
+    assert exact == ["4/5", "1/5", 0, "1/31"]
     assert F(written["certified"]) <= F(4, 5)
     assert F(written["falsified"]) <= F(1, 5)
     assert (written["kind"], written["total"]) == ("shares", 30)

@@ -82,6 +82,7 @@ class Intervals:
 
         observer.progress("lowering", None, "")
         lowered = lower(problem)
+        facts.perhaps_nobody = not lowered.surely_somebody
         run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer)
         notes: tuple[str, ...] = ()
         if self._compiling:
@@ -94,7 +95,6 @@ class Intervals:
         facts.witnesses.extend(run.shown.witnesses)
         facts.gaps.extend(run.shown.gaps)
         facts.so_far = run.verdict(self.name, notes)
-        facts.perhaps_nobody = not lowered.surely_somebody
         return run.illustrated(facts.so_far)
 
 
@@ -202,16 +202,10 @@ class _Run:
 
         lowered = self._lowered
         boxes = _within(self._refinement.drawn_boxes(BOXES), self._refinement.bounds())
-<<<<<<< HEAD
-        regions = violation_map(boxes, lowered.axes, lowered.problem.domain, lowered.task)
-        return replace(shares, regions=regions)
-=======
         regions = violation_map(
             boxes, lowered.axes, lowered.problem.domain, lowered.task, lowered.task.total - lowered.vacuous
         )
-        estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
-        return replace(shares, regions=regions, estimate=estimate)
->>>>>>> 5b3755a (Take shares of units in which somebody is compared, and give questions about nobody a verdict of their own)
+        return replace(shares, regions=regions)
 
     def _evidence(self, backend: str, bounds: Bounds, more: tuple[str, ...]) -> Evidence:
         task = self._lowered.task
