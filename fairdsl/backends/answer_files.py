@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from math import isfinite
 from pathlib import Path
 
 from fairdsl.backends.errors import cannot_write, nothing_to_resume, result_exists
 from fairdsl.diagnostics import DiagnosticError
+from fairdsl.source.json_text import read_json
 from fairdsl.source.writing import write_file
 
 __all__ = ["check_earlier", "signed", "signer", "write_whole"]
@@ -31,8 +31,8 @@ def signer(answer: str) -> tuple[str | None, float | None]:
     if line is not None:
         return line[1], float(line[2])
     try:
-        said = json.loads(answer) if answer.startswith("{") else {}
-    except (ValueError, RecursionError):
+        said = read_json(answer) if answer.startswith("{") else {}
+    except ValueError:
         said = {}
     solver, seconds = (said.get("solver"), said.get("seconds")) if isinstance(said, dict) else (None, None)
     known = float(seconds) if isinstance(seconds, int | float) and isfinite(seconds) else None

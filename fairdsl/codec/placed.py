@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.json_text import TooDeepError, read_json
 from fairdsl.source.numbers import too_long
 
 __all__ = ["NotReadError", "PlacedList", "PlacedObject", "PlacedText", "PlacedValue", "PlainValue", "read_placed"]
@@ -85,13 +86,13 @@ PlacedValue: TypeAlias = PlacedText | PlacedList | PlacedObject | PlainValue
 def read_placed(source: SourceFile, deepest: int = _DEEPEST) -> PlacedValue:
     """The document, with lists in lists to a depth of ``deepest``; raises NotReadError."""
     try:
-        json.loads(source.text, parse_int=str, parse_float=str)
+        read_json(source.text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as problem:
         start = min(problem.pos, max(len(source.text) - 1, 0))
         place = Span(source, start, min(start + 1, len(source.text)))
-        raise NotReadError(f"it is not JSON: {problem.msg[:1].lower()}{problem.msg[1:]}", place) from problem
-    except RecursionError as problem:
-        raise NotReadError("its lists nest too deep", Span(source, 0, 1)) from problem
+        said = f"it is not JSON: {problem.msg[:1].lower()}{problem.msg[1:]}"
+        deep = isinstance(problem, TooDeepError)
+        raise NotReadError("its lists nest too deep" if deep else said, place) from problem
     return _Walk(source, deepest).value(_past_space(source.text, 0), 0)[0]
 
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from fairdsl.codec.mistakes import DEEPEST, MisfitError, Place
 from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedValue, read_placed
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.json_text import TooDeepError, read_json
 
 __all__ = ["located", "plain_of", "source_of", "standing_at", "text_of"]
 
@@ -40,10 +41,10 @@ def plain_of(content: str | bytes | SourceFile, *, decimals: bool = False) -> An
     """
     file = content if isinstance(content, SourceFile) else source_of(content)
     try:
-        return json.loads(
+        return read_json(
             file.text, object_pairs_hook=_unique, parse_constant=_not_json, parse_float=_decimal if decimals else None
         )
-    except (_TwiceError, ValueError, RecursionError) as error:
+    except (_TwiceError, ValueError) as error:
         raise _unread(file, error) from error
 
 
@@ -85,7 +86,8 @@ def _not_json(name: str) -> NoReturn:
 def _unread(file: SourceFile, error: Exception) -> MisfitError:
     """Why the text was not read, with the place of it."""
     if isinstance(error, json.JSONDecodeError):
-        what = f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        said = f"is not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        what = "nests too deep" if isinstance(error, TooDeepError) else said
         return MisfitError(Place(), what, Span(file, error.pos, min(error.pos + 1, len(file.text))))
     if isinstance(error, _TwiceError):
         try:
@@ -93,8 +95,6 @@ def _unread(file: SourceFile, error: Exception) -> MisfitError:
         except (NotReadError, MisfitError):
             twice = None
         return twice or Place().misfit("has an object with a key that is given twice")
-    if isinstance(error, RecursionError):
-        return MisfitError(Place(), "nests too deep", Span(file, 0, 1))
     if "not JSON" in str(error):
         return Place().misfit(f"is not JSON: {str(error).partition(' ')[0]} is not a number of it")
     # Python reads no whole number of thousands of digits, and what fairdsl writes has none.

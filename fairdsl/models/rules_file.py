@@ -14,7 +14,6 @@ they mean is known once the domain is.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -30,6 +29,7 @@ from fairdsl.ir.declaration import FileSource
 from fairdsl.models import errors
 from fairdsl.models.pinned import check_pinned
 from fairdsl.source import SourceFile, Span
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
 __all__ = ["FORMS", "DocumentRule", "RulesDocument", "holds_rules", "read_rules"]
@@ -122,8 +122,8 @@ def holds_rules(source: FileSource, path: str) -> bool:
     if source.format is not None or Path(path).suffix.lower() != ".json":
         return source.format == "rules"
     try:
-        document = json.loads(content_of(path), parse_int=str)
-    except (OSError, ValueError, RecursionError):
+        document = read_json(content_of(path), parse_int=str)
+    except (OSError, ValueError):
         return False
     return isinstance(document, dict) and any(form in document for form in FORMS)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -23,6 +22,7 @@ from fairdsl.backends.encoding import Answer, Encoding
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Claim
 
@@ -149,8 +149,8 @@ def _lines(path: Path) -> Iterator[tuple[str, Output]]:
     for number, line in enumerate(_text(content).splitlines(), start=1):
         if line.strip():
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
+                row = read_json(line)
+            except ValueError:
                 row = None
             yield _row(path, digest, number, row if isinstance(row, dict) else {})
 

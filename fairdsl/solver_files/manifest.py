@@ -18,6 +18,7 @@ from fairdsl.codec.text import plain_of, text_of
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated
 from fairdsl.solver_files import errors
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 
 __all__ = [
@@ -159,8 +160,8 @@ def written(manifest: Manifest) -> bytes:
 def files_named(path: Path) -> tuple[str, ...] | None:
     """The files that a manifest, of whatever version, speaks of; None of a file that does not claim to be one."""
     try:
-        content = json.loads(content_of(path))
-    except (OSError, ValueError, RecursionError):
+        content = read_json(content_of(path))
+    except (OSError, ValueError):
         return None
     schema = content.get("schema") if isinstance(content, dict) else None
     if not isinstance(schema, str) or not schema.startswith(_FAMILY):

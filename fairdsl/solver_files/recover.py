@@ -9,7 +9,6 @@ a folder that asks something else is refused. Of partitions the property holds o
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,6 +29,7 @@ from fairdsl.solver_files.manifest import MANIFEST, Manifest, read_manifest, ref
 from fairdsl.solver_files.questions import Derivation, Partitioning, derived, encoding_under
 from fairdsl.solver_files.recovering import AGAIN, Recovering
 from fairdsl.solver_files.report import report_of
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import files_in
 from fairdsl.verdict import Refused
@@ -92,8 +92,8 @@ def _of_spec(report: Report, asked: Derivation, place: Path, *, spec_named: bool
 def _by_manifest(folder: Path) -> bool:
     """Whether only the folder's manifest says what its files ask."""
     try:
-        content = json.loads(content_of(folder / MANIFEST))
-    except (OSError, ValueError, RecursionError):
+        content = read_json(content_of(folder / MANIFEST))
+    except (OSError, ValueError):
         content = None
     form = content.get("format") if isinstance(content, dict) else None
     if isinstance(form, str) and form in FORMATS:

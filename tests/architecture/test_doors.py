@@ -91,6 +91,28 @@ def test_what_would_be_found_to_open_files(source: str) -> None:
     assert list(opening(ast.walk(ast.parse(source))))
 
 
+#: Who reads JSON without the limit on nesting, and what that is.
+JSON = {
+    "syntax/tables.py": "the package's own tables",
+    "backends/ssat/solvers/library.py": "what this run's own processes write",
+}
+
+
+def test_json_is_read_at_one_door() -> None:
+    found = {
+        path
+        for file in files()
+        if not (path := file.relative_to(PACKAGE).as_posix()).startswith("source/")
+        for node in nodes_of(file)
+        if isinstance(node, ast.Attribute) and node.attr in ("load", "loads", "JSONDecoder") and named(node) == "json"
+    }
+    assert found == set(JSON)
+
+
+def named(node: ast.Attribute) -> str | None:
+    return node.value.id if isinstance(node.value, ast.Name) else None
+
+
 def running(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """What in a module can run code that stands in a file."""
     for node in nodes:

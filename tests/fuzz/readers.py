@@ -108,6 +108,7 @@ NOT_FUZZED = {
     "syntax/tables": "the package's own tables",
     "syntax/mistakes": "the package's own table",
     "resources": "the package's own files",
+    "source/json_text": "makes sense of what the readers above hand to it",
     "cli/check": "only hashes a spec that was read",
     "clock/deadline": "what the system says of this process",
     "processes": "what this run's own processes print, and how they are started",

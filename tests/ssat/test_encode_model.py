@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.columns import Column, NotSingleError
 from fairdsl.backends.ssat.encode.model import End, ends, favourable_literal, require_favourable, unsupported
-from fairdsl.backends.ssat.encode.pseudo_boolean import available
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.domain import Domain
@@ -26,7 +25,7 @@ from tests.ssat.extensions import at_point, columns_of, extensions, truth
 from tests.strategies import COMPARISONS, SMALL, domains, models, predicates
 from tests.tree_strategies import tree_models
 
-METHODS = [PbEncoding.DIAGRAM, *([PbEncoding.ADDER, PbEncoding.MIXED_RADIX] if available() else [])]
+METHODS = list(PbEncoding)
 
 
 @st.composite

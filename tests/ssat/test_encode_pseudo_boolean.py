@@ -12,9 +12,6 @@ from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError, sum_reach
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
 from tests.ssat.extensions import extensions, truth
 
-pytest.importorskip("pysat")
-pytest.importorskip("pindakaas")
-
 TERMS = st.lists(
     st.tuples(
         st.one_of(st.integers(1, 5), st.integers(-5, -1), st.sampled_from([TRUE, FALSE])),

@@ -17,7 +17,6 @@ from fairdsl.ir.model import Model, linear_layer
 from fairdsl.ir.population import Cell, Inside
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.subject import subject_of
-from fairdsl.plan.negotiate import Plan, negotiate
 from fairdsl.verdict import Value
 from tests import builders
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points
@@ -51,12 +50,6 @@ def test_they_do_not_stand_in_the_way(procedure: Procedure) -> None:
     value = procedure.answer(found, Facts(), Budget.of(30), Silent())
     assert isinstance(value, Value)
     assert sorted((rate.low, rate.high) for rate in value.rates) == [(F(1, 4), F(1, 4)), (F(1, 2), F(1, 2))]
-
-
-def test_the_tree_still_goes_to_satisfiability() -> None:
-    plan = negotiate(problem(tree(0)))
-    assert isinstance(plan, Plan)
-    assert [stage.procedure.name for stage in plan.stages] == ["ssat"]
 
 
 def test_what_is_weighed_stays() -> None:

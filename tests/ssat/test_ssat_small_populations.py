@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from math import inf
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -11,12 +12,10 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Budget, Facts, Offer, Silent
 from fairdsl.backends.masses.refine import Refinement
 from fairdsl.backends.ssat import Ssat
-from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
 from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.backends.ssat.questions import Inquiry
-from fairdsl.clock import NEVER
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, And
 from fairdsl.ir.feature import IndicatorInput
@@ -77,7 +76,7 @@ def inquiry(problem: Problem, subject: Subject | None = None) -> Inquiry:
     question = problem.question
     assert isinstance(question, GroupMetric)
     law = Law(subject or subject_of(problem))
-    return Inquiry(question, law, Engine, counts={}, observer=Silent(), deadline=NEVER)
+    return Inquiry(question, law, counts={})
 
 
 def exact(joint: Joint) -> tuple[dict[tuple[Fraction, ...], Fraction], dict[tuple[Fraction, ...], Fraction]]:
@@ -101,7 +100,7 @@ def test_enumerated_is_exact(problem: Problem) -> None:
 def test_masses_say_the_same(problem: Problem) -> None:
     found = Refinement(subject_of(problem))
     while not found.finished:
-        found.improve(NEVER)
+        found.improve(inf)
     assert exact(inquiry(problem).enumerated()) == exact(found.joint())
 
 
@@ -114,7 +113,7 @@ def test_influence_is_a_mean_over_the_declared_values(problem: Problem, data: st
     subject = without_influence(subject_of(problem), (chosen,))
     found = Refinement(subject)
     while not found.finished:
-        found.improve(NEVER)
+        found.improve(inf)
     assert exact(inquiry(problem, subject).enumerated()) == exact(found.joint())
 
 

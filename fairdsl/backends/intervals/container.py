@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.intervals import errors
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of, largest, opened
 
 __all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack"]
@@ -136,7 +137,7 @@ def _check_size(archive: zipfile.ZipFile, path: Path) -> None:
 def _read_header(archive: zipfile.ZipFile) -> Any:
     if archive.getinfo(_HEADER).file_size > _LONGEST_HEADER:
         raise ValueError("a header without end")
-    return json.loads(archive.read(_HEADER))
+    return read_json(archive.read(_HEADER))
 
 
 def _arrays(archive: zipfile.ZipFile) -> dict[str, NDArray[np.generic]]:

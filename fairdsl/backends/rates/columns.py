@@ -28,7 +28,7 @@ _LISTED = 4096
 
 
 class OpenError(Exception):
-    """Within a cell nothing is known, or too much is asked, of a column: its classes cannot be weighed."""
+    """Too much is asked of a column: its classes cannot be listed, or not be weighed."""
 
     def __init__(self, attribute: Attribute, why: str) -> None:
         super().__init__(f"`{attribute.name}` {why}")
@@ -43,7 +43,9 @@ class Column:
     place: int
     #: A value of each class, [classes].
     samples: tuple[Fraction, ...]
-    #: How much of each cell lies in each class, whole numbers over ``denominator``, [classes, cells].
+    #: What may be drawn: the classes among which somebody chooses then, which is a single one but in open cells.
+    choices: tuple[tuple[int, ...], ...]
+    #: How much of each cell lies in each choice, whole numbers over ``denominator``, [choices, cells].
     shares: NDArray[np.int64]
     #: What the shares of a cell add up to.
     denominator: int
@@ -53,6 +55,11 @@ class Column:
     def classes(self) -> int:
         """How many classes there are."""
         return len(self.samples)
+
+    @property
+    def open(self) -> bool:
+        """Whether some class has an unknown part of a cell; where none has, each is a choice, in their order."""
+        return any(len(choice) > 1 for choice in self.choices)
 
     def bits(self, predicate: Predicate) -> tuple[bool, ...]:
         """In which classes a predicate about this column alone holds; one that the column was made for."""
@@ -68,45 +75,46 @@ def column_of(
 ) -> Column:
     """The classes of a column that ``tests`` tell apart; ``weighed``: its numbers are read themselves.
 
-    Raises OpenError where a class would have an unknown part of a cell.
+    Raises OpenError where these are not listed.
     """
     tests = list(dict.fromkeys(tests))
     cuts = sorted({cut for test in tests for cut in borders(test)})
     parts = [_parts(attribute, cell, cuts, weighed) for cell in cells]
     samples = [piece.sample for pieces in parts for piece in pieces]
+    if not samples:
+        raise OpenError(attribute, "has no values")
     truths = np.array([truths_at(test, place, samples) for test in tests], dtype=np.bool_)
     truths = truths.reshape(len(tests), len(samples)).T
     numbers = _ranks(samples) if weighed else np.zeros(len(samples), dtype=np.int64)
     marks = np.column_stack([numbers, np.packbits(truths, axis=1)])
     _, first, inverse = np.unique(marks, axis=0, return_index=True, return_inverse=True)
     inverse = inverse.reshape(-1)
-    shares: list[dict[int, Fraction]] = []
+    shares: list[dict[tuple[int, ...], Fraction]] = []
     start = 0
     for cell, pieces in zip(cells, parts, strict=True):
         own = inverse[start : start + len(pieces)].tolist()
         start += len(pieces)
-        shares.append(_shares(attribute, cell, pieces, own))
+        shares.append(_shares(cell, pieces, own))
     denominator = lcm(*(share.denominator for cell in shares for share in cell.values()))
     if denominator.bit_length() > 60:
         raise OpenError(attribute, "has a range that is cut into too fine parts")
-    whole = np.zeros((len(first), len(cells)), dtype=np.int64)
-    for number, by_class in enumerate(shares):
-        for kind, share in by_class.items():
-            whole[kind, number] = int(share * denominator)
-    return Column(place, tuple(samples[at] for at in first.tolist()), whole, denominator)
+    choices = sorted({choice for cell in shares for choice in cell})
+    whole = np.zeros((len(choices), len(cells)), dtype=np.int64)
+    for number, by_choice in enumerate(shares):
+        for choice, share in by_choice.items():
+            whole[choices.index(choice), number] = int(share * denominator)
+    return Column(place, tuple(samples[at] for at in first.tolist()), tuple(choices), whole, denominator)
 
 
 def _parts(attribute: Attribute, cell: Cell, cuts: list[Fraction], weighed: bool) -> list[Piece]:
     """The pieces of a cell that have any mass, single numbers where these are read."""
     pieces = pieces_of(attribute, cell, cuts)
-    if not pieces:
-        raise OpenError(attribute, "has a cell without values")
     if not _uniform(cell) or len(pieces) > 1:
         pieces = [piece for piece in pieces if piece.size] if _uniform(cell) else pieces
     if not weighed or all(piece.point for piece in pieces):
         return pieces
-    if not _uniform(cell) or any(piece.count is None for piece in pieces):
-        raise OpenError(attribute, "is read as a number, of which a cell has more than one")
+    if any(piece.count is None for piece in pieces):
+        raise OpenError(attribute, "is read as a number, of which a cell has more than can be listed")
     if sum(piece.count or 0 for piece in pieces) > _LISTED:
         raise OpenError(attribute, f"is read as a number, and has more than {_LISTED:,}")
     return [single for piece in pieces for single in subdivided(piece, piece.count or 1)]
@@ -116,16 +124,14 @@ def _uniform(cell: Cell) -> bool:
     return cell.inside is Inside.UNIFORM and cell.low is not None and cell.high is not None and cell.low != cell.high
 
 
-def _shares(attribute: Attribute, cell: Cell, pieces: list[Piece], classes: list[int]) -> dict[int, Fraction]:
-    """How much of a cell's mass lies in each class."""
-    if len(set(classes)) == 1:
-        return {classes[0]: Fraction(1)}
+def _shares(cell: Cell, pieces: list[Piece], classes: list[int]) -> dict[tuple[int, ...], Fraction]:
+    """How much of a cell's mass lies in each class; all of it in any of them where nothing else is known."""
     if not _uniform(cell):
-        raise OpenError(attribute, "is tested within a cell of which only the mass is known")
+        return {tuple(sorted(set(classes))): Fraction(1)}
     whole = sum((piece.size for piece in pieces), Fraction(0))
-    found: dict[int, Fraction] = {}
+    found: dict[tuple[int, ...], Fraction] = {}
     for piece, kind in zip(pieces, classes, strict=True):
-        found[kind] = found.get(kind, Fraction(0)) + piece.size / whole
+        found[kind,] = found.get((kind,), Fraction(0)) + (piece.size / whole if whole else 1)
     return found
 
 

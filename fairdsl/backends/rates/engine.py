@@ -17,16 +17,18 @@ import numpy as np
 from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
 from fairdsl.backends.rates.boxes import Boxes, boxes_of, masses_of_boxes, ways_through, width_of
 from fairdsl.backends.rates.distribution import Distribution, distribution_of
+from fairdsl.backends.rates.open_cells import chosen
 from fairdsl.backends.rates.order import Courses, Ordered
 from fairdsl.backends.rates.path import masses_of
 from fairdsl.backends.rates.program import Asked, Program, asked_of
+from fairdsl.backends.rates.states import Course
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject
 
 __all__ = ["FIRST", "LAST", "Prepared", "TooManyError", "Ways"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
-FIRST, LAST = 1 << 24, 1 << 29
+FIRST, LAST = 1 << 25, 1 << 29
 #: The same for weighted sums of columns, which are added up elsewhere as well.
 _OF_SUMS = 1 << 20
 #: What boxes may take in any case: they are counted without a search.
@@ -47,6 +49,8 @@ class _Way:
     how: Ordered | Boxes
     #: About how many products it takes.
     products: float
+    #: Where cells are open, the courses whose ends are the least and the greatest mass.
+    ends: tuple[Course, Course] | None = None
 
     @property
     def in_words(self) -> str:
@@ -104,7 +108,10 @@ class Prepared:
         if isinstance(way.how, Boxes):
             return masses_of_boxes(self.distribution, way.how, keys, columns, arithmetic)
         order, course = way.how
-        return masses_of(self.distribution, course, order, keys, columns, arithmetic)
+        if way.ends is None:
+            return masses_of(self.distribution, course, order, keys, columns, arithmetic)
+        least, most = (masses_of(self.distribution, end, order, keys, columns, arithmetic)[0] for end in way.ends)
+        return least, most
 
 
 def _less(whole: Bounds, part: Bounds) -> Bounds:
@@ -139,6 +146,11 @@ class Ways:
         """Trees, lists and other predicates that are added up."""
         return self._asked.diagrams
 
+    @property
+    def single(self) -> bool:
+        """Whether the model is one tree, list or other predicate, and nothing is added up."""
+        return len(self._asked.event.roots) <= 1 and not self._asked.event.adds
+
     def within(self, limit: float) -> Prepared:
         """The cheapest ways, where so much work counts their states; what was counted before is not counted again.
 
@@ -161,8 +173,10 @@ class _Ways:
         self._program, self._asked = program, asked
         self._courses = Courses(program, distribution, keys, asked.columns)
         self._width = width_of(distribution, keys)
+        #: Whether cells are open of columns that it reads.
+        self._open = any(asked.columns[column].open for column in program.reads)
         self._boxed = None
-        if program.plain:
+        if program.plain and not self._open:
             each = self._width + sum(column.classes for column in asked.columns.values())
             self._boxed = ways_through(program) * each
         self._found: _Way | None = None
@@ -178,9 +192,18 @@ class _Ways:
             most = min(most, max(_OF_SUMS, self._boxed))
         course = self._courses.within(most)
         if course is not None:
-            return _Way(self._program, course, course[1].products)
+            return self._by_course(course, limit)
         fits = self._boxed is not None and self._boxed <= max(limit, _BOXED)
         boxes = boxes_of(self._program, self._asked.columns) if fits else None
         if boxes is None:
             raise TooManyError("the model has too many states, whatever the order in which columns become known")
         return _Way(self._program, boxes, boxes.count * self._width)
+
+    def _by_course(self, ordered: Ordered, limit: float) -> _Way:
+        course = ordered[1]
+        if not self._open:
+            return _Way(self._program, ordered, course.products)
+        least, most = (chosen(course, self._asked.columns, limit, favouring=best) for best in (False, True))
+        if least is None or most is None:
+            raise TooManyError("there are too many ways in which values may lie within cells of known mass")
+        return _Way(self._program, ordered, least.products + most.products, (least, most))

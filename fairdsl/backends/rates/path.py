@@ -97,7 +97,7 @@ def _weights(
     shares = arithmetic.numbers(column.shares.astype(object), column.denominator)
     if step.follows is None:
         shares = shares.sum(axis=0, keepdims=True)
-        arithmetic.roundings += column.classes
+        arithmetic.roundings += len(column.choices)
     weights = shares.reshape((len(shares), *[1] * len(stage.before), shares.shape[1]))
     for number in stage.tables:
         table = distribution.tables[number]

@@ -59,9 +59,10 @@ class Rates:
             span = problem.model.span
             return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=span)
         except TooManyError as error:
-            if all(adds_trees(subject) for subject in subjects_of(problem)):
-                return Offer(method=f"masses of boxes, which narrow: {error}", decides=True)
-            return Offer(method=f"masses of states, if they can be counted: {error}", decides=True, fits=0)
+            # Nobody else is better at one large list; of other models without states there may be bounds elsewhere.
+            fits = 2 if all(each.single for each in ways) else 1 if all(map(adds_trees, subjects_of(problem))) else 0
+            method = "masses of boxes, which narrow" if fits == 1 else "masses of states, if they can be counted"
+            return Offer(method=f"{method}: {error}", decides=True, fits=fits)
         fits = 2 if any(each.diagrams for each in ways) else 1
         return Offer(method=f"masses of {_in_words(counted)}", decides=True, fits=fits, cost=Cost.COUNT)
 

@@ -15,13 +15,14 @@ from math import ceil, floor, gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.columns import Column, column_of
+from fairdsl.backends.rates.columns import Column, OpenError, column_of
 from fairdsl.backends.rates.diagram import Diagrams, atoms_of
 from fairdsl.ir.expr import TRUE, Predicate, variables
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model
+from fairdsl.ir.population import Normal
 from fairdsl.metrics.subject import Subject
-from fairdsl.numerics.event import Demand, event_of
+from fairdsl.numerics.event import Demand, Event, event_of
 from fairdsl.numerics.leaves import Leaves
 
 __all__ = ["Asked", "LargeError", "Program", "asked_of", "sums_of"]
@@ -86,7 +87,7 @@ def asked_of(subject: Subject) -> Asked:
     """The programs of a subject; OpenError where a column's cells are not known well enough, LargeError."""
     reading = _Reading(subject)
     columns = reading.columns()
-    event = event_of(subject.model)
+    event = _turned(event_of(subject.model))
     sums = [_Sum.of(subject.model, demand, reading) for demand in event.demands]
     made = Diagrams(columns, len(sums) + 1)
     roots = list(reading.roots(made, sums))
@@ -106,6 +107,15 @@ def asked_of(subject: Subject) -> Asked:
         program = Program(made, (*roots, *added), adds, sure, maybe)
         _check(program)
     return Asked(columns, program, condition, complement, diagrams=len(roots), weighed=len(reading.slopes))
+
+
+def _turned(event: Event) -> Event:
+    """The same without a complement where it is of one demand: who does not meet that meets the opposite one."""
+    if not event.complement or len(event.demands) != 1:
+        return event
+    (demand,) = event.demands
+    row = tuple(-part for part in demand.row)
+    return Event((Demand(row, -demand.high, -demand.low, not demand.strict),))
 
 
 def _array(numbers: Sequence[int]) -> NDArray[np.int64]:
@@ -170,6 +180,11 @@ class _Reading:
         for place, column in singles.items():
             tests[column][self.predicates[place]] = None
         network = self.subject.network
+        looked_at = sorted({*tests, *weighed})
+        for column in looked_at:
+            if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
+                why = "has a normal distribution, whose masses are irrational: write pieces `uniform(low, high)`"
+                raise OpenError(network.columns[column], why)
         return {
             column: column_of(
                 column,
@@ -178,7 +193,7 @@ class _Reading:
                 tests.get(column, ()),
                 weighed=column in weighed,
             )
-            for column in sorted({*tests, *weighed})
+            for column in looked_at
         }
 
     def _each(self) -> Iterable[Predicate]:

@@ -23,7 +23,7 @@ __all__ = ["Counting", "Course", "Step"]
 IntArray = NDArray[np.int64]
 
 #: What a transition takes for every sum and diagram, and a node for every class, in products of two masses.
-_TRANSITION, _NODE = 8, 64
+_TRANSITION, _NODE = 8, 32
 #: Rows of new states that are made at once.
 _BATCH = 1 << 17
 _FITS = 1 << 62

@@ -1,4 +1,4 @@
-"""Group metrics of trees and rules by stochastic satisfiability, exactly (docs/ssat.md).
+"""Group metrics as stochastic satisfiability, in files that are written, solved and read back (docs/ssat.md).
 
 The procedure is imported when it is asked for: solvers' processes and `fairdsl solve` use what lies below it alone.
 """

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.options import Section, errors, option
+from fairdsl.options import Section, option
 from fairdsl.options.kinds import OneOf, Text
 
 __all__ = ["Groups", "PbEncoding", "SsatOptions"]
@@ -30,7 +29,7 @@ class PbEncoding(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class SsatOptions(Section):
-    """How `ssat` asks about groups (docs/ssat.md)."""
+    """How questions about groups become SDIMACS files, and who solves them (docs/ssat.md)."""
 
     section: ClassVar[str] = "ssat"
 
@@ -55,15 +54,8 @@ class SsatOptions(Section):
     )
 
     def ready(self) -> None:
-        """Look for the solver, and for PySAT, where they are asked for."""
+        """Look for the solver, where one is asked for."""
         if self.solver is not None:
             from fairdsl.backends.ssat.solvers import solver_of
 
             solver_of(self.solver)
-        if self.pb_encoding is not PbEncoding.DIAGRAM:
-            from fairdsl.backends.ssat.encode.pseudo_boolean import available
-
-            if not available():
-                advice = "install it (`pip install 'fairdsl[pysat]'`), or leave out `ssat.pb_encoding`"
-                why = "PySAT is not installed"
-                raise DiagnosticError(errors.not_here("ssat.pb_encoding", self.pb_encoding.value, why, advice))

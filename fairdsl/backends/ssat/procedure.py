@@ -1,40 +1,38 @@
-"""The procedure: a question about groups as instances, their values, and the metric."""
+"""The procedure: a question about groups *through the file*, as a second opinion on whoever else answers it.
+
+    problem --lower--> SDIMACS text --read and solved--> answers --recover--> the metric
+
+It is what `compile`, `solve` and `recover` do, so nothing of the text, and of how it is read, is taken on trust.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.encoding import Answer, Solving
+from fairdsl.backends.groups import question_of, subjects_of
+from fairdsl.backends.solved import Asked, Bounds
 from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
-from fairdsl.backends.ssat.engine import Engine
+from fairdsl.backends.ssat.files import Sdimacs
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.offer import offer
 from fairdsl.backends.ssat.options import Groups, SsatOptions
-from fairdsl.backends.ssat.outside import Outside
-from fairdsl.backends.ssat.questions import Inquiry, Solvers, learnable, learns, settled
-from fairdsl.backends.ssat.solvers import solver_of
-from fairdsl.clock import Deadline
+from fairdsl.backends.ssat.questions import learnable
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import Joint, columns_of
-from fairdsl.metrics.subject import subject_of, without_influence
-from fairdsl.metrics.value import value_of
-from fairdsl.metrics.words import group_words
-from fairdsl.replay import rows_counted
 from fairdsl.verdict import Basis, Evidence, Reason, Refused, Unknown, Value, Word
 
 __all__ = ["Ssat"]
 
 
 class Ssat:
-    """Answers metrics of groups: trees, rules and other models of one layer, under a law over columns."""
+    """Answers metrics of groups of models of one layer by the SDIMACS files that `compile` writes of them."""
 
     name = "ssat"
     about = Capability(
         questions=("metrics of groups: across, under, given, label, excluding, privileged, influence",),
-        quantities=("every metric of groups but path_specific_gap",),
+        quantities=("every metric of groups but path_specific_gap, through SDIMACS files: a second opinion",),
         models=("trees and forests", "rules", "weighted sums of attributes and indicators, one or several"),
     )
 
@@ -44,88 +42,74 @@ class Ssat:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
         """The metric, exactly; as an interval where cells are known by their mass alone, or the budget ends first."""
-        question, population = problem.question, problem.population
-        if not isinstance(question, GroupMetric) or not isinstance(population, Network):
-            raise ValueError("satisfiability was asked for of a question that is refused")
         try:
-            return _answer(problem, question, population, budget, observer)
+            return _answer(problem, budget, observer)
         except TooLargeError as error:
-            evidence = Evidence(backend=self.name, method="stochastic satisfiability")
+            evidence = Evidence(backend=self.name, method="SDIMACS files, solved and read back")
             return Unknown(reason=Reason.MEMORY_OUT, detail=str(error), evidence=evidence)
         except DiagnosticError as error:  # an external solver that is not there, or not made for this
             return Refused(diagnostics=error.diagnostics)
 
 
-def _answer(
-    problem: Problem, question: GroupMetric, population: Network, budget: Budget, observer: Observer
-) -> Value | Refused:
-    own = subject_of(problem)
-    subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
-    counts = rows_counted(question, population, problem.model)
-    rests, options = _Rests(), budget.options[SsatOptions]
-    solvers = rests.solvers(options.solver)
-    joints = list[Joint]()
-    for place, subject in enumerate(subjects):
-        until = Deadline.within(budget.remaining / (len(subjects) - place))
-        inquiry = Inquiry(
-            question,
-            Law(subject),
-            solvers,
-            counts=counts,
-            observer=observer,
-            deadline=until,
-            sums=options.pb_encoding,
-        )
-        why_not = learnable(question, inquiry.law)
-        if options.groups is Groups.LEARN and why_not is not None:
-            rests.notes.append(f"every group was asked by itself, since {why_not}")
-        learned = learns(question, inquiry.law, options.groups)
-        joint = inquiry.learned() if learned else inquiry.enumerated()
-        joints.append(replace(joint, counts=counts))
-        rests.add(inquiry, population)
-    without = joints[1] if len(joints) > 1 else None
-    reason = None
-    if not settled(question, problem.threshold, joints[0], population, without):
-        reason = rests.reason or Reason.INCOMPLETE
-    return value_of(question, joints[0], population, rests.evidence, without=without, reason=reason)
+def _answer(problem: Problem, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
+    options = budget.options[SsatOptions]
+    encoding = Sdimacs(options)
+    lowered = encoding.lower(problem, _asked(problem))
+    answers = dict[str, Answer]()
+    found = list[Bounds]()
+    for place, (name, content) in enumerate(lowered.files.items()):
+        observer.progress("ssat", place / len(lowered.files), f"{place} of {len(lowered.files)} files")
+        how = Solving(budget=budget.share(len(lowered.files) - place))
+        solved = encoding.solve_written(name, content, how, observer)
+        answers[name] = encoding.answer(solved.to_json(), lowered.described[name])
+        if isinstance(solved.found, Bounds):
+            found.append(solved.found)
+    verdict = encoding.recover(problem, lowered, answers)
+    if isinstance(verdict, Refused):
+        return verdict
+    reason = next((each.reason for each in found if each.reason is not None), None)
+    if isinstance(verdict, Value) and verdict.reason is Reason.INCOMPLETE and reason is not None:
+        verdict = replace(verdict, reason=reason)
+    own = _evidence(found, options.solver)
+    notes = tuple(dict.fromkeys((*verdict.evidence.notes, *_not_learned(problem, options))))
+    return replace(verdict, evidence=replace(own, notes=notes))
 
 
-class _Rests:
-    """What an answer rests on, over its laws."""
+def _evidence(found: list[Bounds], solver: str | None) -> Evidence:
+    """What an answer rests on, in words."""
+    if not found:
+        return Evidence(backend=Ssat.name, method="settled by unit propagation when SDIMACS files were to be written")
+    files = f"{len(found)} SDIMACS file{'' if len(found) == 1 else 's'}"
+    variables, clauses = max(each.variables for each in found), max(each.clauses for each in found)
+    method = f"{files} of at most {variables:,} variables and {clauses:,} clauses, solved and read back"
+    said = ", ".join(dict.fromkeys(each.detail for each in found if each.detail)) or "exact rationals"
+    word = Word.OWN if solver is None else Word.SOLVER
+    return Evidence(backend=Ssat.name, method=f"{method}: {said}", basis=Basis(word=word))
 
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.reason: Reason | None = None
-        self._details: dict[str, None] = {}
-        self._variables = self._clauses = self._asked = 0
 
-    def solvers(self, command: str | None) -> Solvers:
-        """The embedded engine, or the solver that was asked for."""
-        if command is None:
-            return Engine
-        solver = solver_of(command)
-        return lambda instance: Outside(instance, solver, self._details)
+def _not_learned(problem: Problem, options: SsatOptions) -> list[str]:
+    """Why every group was asked by itself, where that was not wanted."""
+    if options.groups is not Groups.LEARN:
+        return []
+    why = (learnable(question_of(problem), Law(subject)) for subject in subjects_of(problem))
+    return [f"every group was asked by itself, since {each}" for each in why if each is not None]
 
-    def add(self, inquiry: Inquiry, population: Network) -> None:
-        """Count what was asked about one law, and say which groups were found."""
-        self.reason = self.reason or inquiry.reason
-        self._variables = max(self._variables, inquiry.variables)
-        self._clauses = max(self._clauses, inquiry.clauses)
-        self._asked += inquiry.asked
-        for kind, cells in inquiry.found:
-            columns = columns_of(inquiry.question, population)
-            words = group_words(tuple(zip(columns, cells, strict=True)), population)
-            self.notes.append(f"{kind} favoured of all groups, found by the solver: {words}")
 
-    @property
-    def evidence(self) -> Evidence:
-        """In words."""
-        exact = ", ".join(self._details) or "exact rationals"
-        asked = f"{self._asked} question{'' if self._asked == 1 else 's'}"
-        size = f"at most {self._variables:,} variables and {self._clauses:,} clauses"
-        return Evidence(
-            backend=Ssat.name,
-            method=f"stochastic satisfiability, {exact}: {asked} of {size}",
-            notes=tuple(dict.fromkeys(self.notes)),
-            basis=Basis(word=Word.SOLVER if self._details else Word.OWN),
-        )
+def _asked(problem: Problem) -> Asked:
+    """What files say that they are about."""
+    return Asked(
+        spec="the spec",
+        spec_sha256="",
+        title=None,
+        model=problem.model.name,
+        model_path=None,
+        model_sha256=None,
+        property=problem.name,
+        sentence="",
+        clauses=(),
+        formula="",
+        demand="",
+        metric=question_of(problem).metric.name,
+        threshold=problem.threshold,
+        required=False,
+    )

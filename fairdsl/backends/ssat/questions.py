@@ -12,34 +12,30 @@ extreme groups known by themselves it is as exact as with all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
-from typing import Protocol
 
-from fairdsl.backends.contract import Observer
-from fairdsl.backends.ssat.engine import Solution
+from fairdsl.backends.ssat.engine import Engine, Solution
 from fairdsl.backends.ssat.excluded import Cells, Excluded
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, PbEncoding
-from fairdsl.clock import Deadline
+from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.metric import Comparison, Event, Metric
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_at, key_of
 from fairdsl.metrics.value import decided, value_of
-from fairdsl.verdict import Evidence, Reason, Value
+from fairdsl.verdict import Evidence, Value
 
 __all__ = [
     "Cells",
     "Extremes",
     "Inquiry",
-    "Solver",
-    "Solvers",
     "groups_of",
     "learnable",
     "learns",
@@ -48,17 +44,6 @@ __all__ = [
 
 #: More groups than these are not asked one by one, unless it is asked for.
 _ONE_BY_ONE = 256
-
-
-class Solver(Protocol):
-    """Answers one instance under assumptions about its outermost choices, as the embedded engine does."""
-
-    def solve(self, assumptions: Sequence[int], *, deadline: Deadline, observer: Observer | None = None) -> Solution:
-        """The value, or bounds of it when the time is up."""
-
-
-#: Makes a solver for an instance.
-Solvers = Callable[[Instance], Solver]
 
 
 def groups_of(question: GroupMetric, law: Law) -> int:
@@ -119,31 +104,26 @@ class Extremes:
 
 
 class Inquiry:
-    """One subject's joint probabilities, asked key by key or by the extremes.
+    """What is asked about one subject, and the joint probabilities that answers come to: key by key or by the extremes.
 
-    ``counts`` are the rows of data by key, ``sums`` how weighted sums become clauses. ``reason`` says why bounds are
-    apart, where a solver stopped early, ``found`` are the extreme groups that learning found, ``extremes`` their rates;
-    the rest counts questions and says how large they were.
+    ``counts`` are the rows of data by key, ``sums`` how weighted sums become clauses, ``deadline`` when the embedded
+    solver has to end. ``found`` are the extreme groups that answers name, ``extremes`` their rates.
     """
 
     def __init__(
         self,
         question: GroupMetric,
         law: Law,
-        solvers: Solvers,
         *,
         counts: Mapping[Key, Counted],
-        observer: Observer,
-        deadline: Deadline,
+        deadline: Deadline = NEVER,
         sums: PbEncoding = PbEncoding.DIAGRAM,
     ) -> None:
         self.question, self.law = question, law
-        self.reason: Reason | None = None
         self.found: list[tuple[str, Key]] = []
         self.extremes: list[Extremes] = []
-        self.asked = self.variables = self.clauses = 0
-        self._solvers, self._observer, self._deadline, self._sums = solvers, observer, deadline, sums
-        self._made: dict[tuple[int, str], Solver] = {}
+        self._deadline, self._sums = deadline, sums
+        self._made: dict[tuple[int, str], Engine] = {}
         self._known: dict[tuple[str, tuple[int, ...]], Bounds] = {}
         self._excluded = Excluded(question, law, counts)
 
@@ -155,23 +135,10 @@ class Inquiry:
         if not possible:
             return Joint(favourable=favourable, total=total)
         formulas = Formulas(self.law, sums=self._sums)
-        counted = [cells for cells in possible if cells not in self._excluded]
-        needed = [cells for cells in counted if self.law.asked or self._rated(cells)]
-        reasons: dict[Cells, Reason] = {}
-        while needed:
-            for place, cells in enumerate(needed):
-                self._observer.progress("ssat", place / len(needed), f"{place} of {len(needed)} groups")
-                until = Deadline.within(self._deadline.remaining / (len(needed) - place))
-                self.reason, key = None, self.key(cells)
-                favourable[key], total[key] = self._at(formulas, cells, masses[cells], until)
-                if self.reason is not None:
-                    reasons[cells] = self.reason
-                else:
-                    reasons.pop(cells, None)
-            # The first groups fill the solver's cache for all: what others leave of their shares is theirs.
-            early = [cells for cells in needed if reasons.get(cells) is Reason.TIMEOUT]
-            needed = early if len(early) < len(needed) else []
-        self.reason = next(iter(reasons.values()), None)
+        for cells in possible:
+            if cells not in self._excluded and (self.law.asked or self._rated(cells)):
+                key = self.key(cells)
+                favourable[key], total[key] = self._at(formulas, cells, masses[cells])
         return Joint(favourable=favourable, total=total)
 
     def learned(self) -> Joint:
@@ -184,13 +151,10 @@ class Inquiry:
         if not candidates:
             return Joint(favourable=favourable, total=total)
         formulas = Formulas(self.law, self._barred(), self._sums)
-        settings = list(dict.fromkeys(self._setting(cells) for cells in candidates))
-        for place, setting in enumerate(settings):
-            self._observer.progress("ssat", place / len(settings), f"extreme groups, {place} of {len(settings)} times")
-            until = Deadline.within(self._deadline.remaining / (len(settings) - place))
+        for setting in dict.fromkeys(self._setting(cells) for cells in candidates):
             inside = [cells for cells in candidates if self._setting(cells) == setting]
-            most, greatest = self._extreme(formulas, "favourable", dict(setting), until)
-            least, smallest = self._extreme(formulas, "unfavourable", dict(setting), until)
+            most, greatest = self._extreme(formulas, "favourable", dict(setting))
+            least, smallest = self._extreme(formulas, "unfavourable", dict(setting))
             low, high = 1 - smallest.high, greatest.high
             self.extremes.append(
                 Extremes(
@@ -204,7 +168,7 @@ class Inquiry:
             for kind, extreme in (("most", most), ("least", least)):
                 if extreme is not None and extreme in inside:
                     key = self.key(extreme)
-                    alone, _ = self._at(formulas, extreme, masses[extreme], until)
+                    alone, _ = self._at(formulas, extreme, masses[extreme])
                     favourable[key] = _both(favourable[key], alone)
                     self.found.append((kind, key))
         return Joint(favourable=favourable, total=total)
@@ -237,20 +201,17 @@ class Inquiry:
         deserving = self.key(cells)[-1] == key_at(network, label, question.deserving)
         return deserving is (given is Event.DESERVING)
 
-    def _at(self, formulas: Formulas, cells: Cells, mass: Fraction, until: Deadline) -> tuple[Bounds, Bounds]:
+    def _at(self, formulas: Formulas, cells: Cells, mass: Fraction) -> tuple[Bounds, Bounds]:
         """Both joint probabilities of one key."""
         at = formulas.assumptions(dict(enumerate(cells)))
         # Cells that neither the law nor the formula tells apart have the same value.
         alike = tuple(key.classes[cell] for key, cell in zip(formulas.keys, cells, strict=True))
 
         def value(name: str) -> Bounds:
-            known = self._known.get((name, alike))
-            if known is None:
-                found = self.solved(formulas, name, at, until)
-                known = Bounds(low=found.low, high=found.high)
-                if found.reason is None:
-                    self._known[name, alike] = known
-            return known
+            if (name, alike) not in self._known:
+                found = self.solved(formulas, name, at)
+                self._known[name, alike] = Bounds(low=found.low, high=found.high)
+            return self._known[name, alike]
 
         def both(best: str, worst: str) -> Bounds:
             above = value(best)
@@ -262,11 +223,9 @@ class Inquiry:
         total = both("met", "missed") if self.law.asked else Bounds.exactly(mass)
         return both("favourable", "unfavourable"), total
 
-    def _extreme(
-        self, formulas: Formulas, name: str, setting: Mapping[int, int], until: Deadline
-    ) -> tuple[Cells | None, Solution]:
+    def _extreme(self, formulas: Formulas, name: str, setting: Mapping[int, int]) -> tuple[Cells | None, Solution]:
         """The keys that an instance's value is greatest at, where the solver names them, and what it found."""
-        found = self.solved(formulas, name, formulas.assumptions(setting), until)
+        found = self.solved(formulas, name, formulas.assumptions(setting))
         if found.choice is None:
             return None, found
         choice = found.choice
@@ -274,18 +233,13 @@ class Inquiry:
             setting[place] if place in setting else key.cell_in(choice) for place, key in enumerate(formulas.keys)
         ), found
 
-    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: Deadline) -> Solution:
-        """The value of one of the formulas, by its name; whoever knows it from elsewhere overrides this."""
-        solver = self._made.get((id(formulas), name))
-        if solver is None:
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
+        """The value of one of the formulas by the embedded solver; whoever knows it from elsewhere overrides this."""
+        engine = self._made.get((id(formulas), name))
+        if engine is None:
             instance: Instance = getattr(formulas, name)
-            self.variables = max(self.variables, instance.variables)
-            self.clauses = max(self.clauses, len(instance.clauses))
-            solver = self._made[id(formulas), name] = self._solvers(instance)
-        found = solver.solve(assumptions, deadline=until)
-        self.asked += 1
-        self.reason = self.reason or found.reason
-        return found
+            engine = self._made[id(formulas), name] = Engine(instance)
+        return engine.solve(assumptions, deadline=self._deadline)
 
     def _setting(self, cells: Cells) -> tuple[tuple[int, int], ...]:
         """The keys that define no groups (strata, the label), by their places, and their cells."""

@@ -6,12 +6,13 @@ programs as the nearest float64, so it is no exact number and is refused.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
+
+from fairdsl.source.json_text import read_json
 
 __all__ = ["MalformedError", "Node", "document_of", "exact"]
 
@@ -105,8 +106,8 @@ class Node:
 def document_of(content: bytes) -> Node:
     """The document. MalformedError where it is no JSON, or an object has one name twice."""
     try:
-        return Node(json.loads(content, object_pairs_hook=_distinct), "")
-    except (ValueError, RecursionError) as error:
+        return Node(read_json(content, object_pairs_hook=_distinct), "")
+    except ValueError as error:
         raise MalformedError("", "it is no JSON document") from error
 
 

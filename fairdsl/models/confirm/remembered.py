@@ -24,6 +24,7 @@ from fairdsl.models.basis import Indicators, Trees
 from fairdsl.models.graph import ImportedGraph
 from fairdsl.private_folder import private_folder
 from fairdsl.resources import version
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 from fairdsl.source.writing import write_file
 
@@ -51,9 +52,9 @@ def recall(entry: Path | None) -> Reading | None:
     if entry is None:
         return None
     try:
-        found = json.loads(content_of(entry))
+        found = read_json(content_of(entry))
         individuals, bounded, alone = found["individuals"], found["bounded"], found["alone"]
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError):
         return None
     if type(individuals) is not int or individuals < 1 or type(bounded) is not bool or type(alone) is not bool:
         return None

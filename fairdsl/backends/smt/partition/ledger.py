@@ -32,6 +32,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
 from fairdsl.private_folder import is_private
+from fairdsl.source.json_text import read_json
 from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import opened
 from fairdsl.source.writing import Appended, append, appended
@@ -153,7 +154,7 @@ class Ledger:
             return None
         with opened(self.path) as file:
             file.seek(start)
-            line = json.loads(file.readline())
+            line = read_json(file.readline())
         a, b = (_point(self.domain, line["witness"][one]) for one in ("a", "b"))
         return Broken(a, b, Earlier(line["by"], line["units"], line["undecided_units"]))
 
@@ -232,8 +233,8 @@ def _written(line: Mapping[str, Any]) -> bytes:
 
 def _parsed(text: bytes, path: Path, number: int) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return read_json(text)
+    except ValueError:
         raise DiagnosticError(errors.unfitting(str(path), f"line {number} is no JSON")) from None
 
 

@@ -22,12 +22,12 @@ from math import ceil, floor, gcd, lcm
 
 from fairdsl.backends.ssat.columns import in_places
 from fairdsl.backends.ssat.encode.bdd import Diagram, Node, diagram_of
-from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError, available, sum_reaches
+from fairdsl.backends.ssat.encode.pseudo_boolean import sum_reaches
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.expr import Relation
 
-__all__ = ["Exclusive", "Group", "Ordered", "TooLargeError", "at_least"]
+__all__ = ["Exclusive", "Group", "Ordered", "at_least"]
 
 #: Edges of a diagram.
 _EDGES = 1 << 18
@@ -68,8 +68,8 @@ def at_least(
 ) -> Literal:
     """The literal of ``constant + sum of the groups RELATION bound``, encoded as ``gates.sums`` says.
 
-    A diagram of more than so many edges gives way to PySAT's adder where that is installed; else it raises
-    :class:`TooLargeError`.
+    A diagram of more than so many edges gives way to PySAT's adder; :class:`.pseudo_boolean.TooLargeError` for weights
+    that this does not take.
     """
     whole, least, unit = _scaled([_ordered(gates, group) for group in groups])
     # The sum of the whole weights is compared with this.
@@ -146,11 +146,6 @@ def _reaches(gates: Gates, groups: Sequence[_Whole], bound: int, edges: int) -> 
         diagram = diagram_of([group.weights for group in groups], bound, edges)
         if diagram is not None:
             return _literal(gates, groups, diagram)
-        if not available():
-            raise TooLargeError(
-                f"a weighted sum has a decision diagram of more than {edges:,} edges; "
-                "binary adders take such sums, with PySAT installed: pip install 'fairdsl[pysat]'"
-            )
         method = PbEncoding.ADDER
     terms = [term for group in groups for term in _terms(group)]
     return sum_reaches(gates, terms, bound - sum(group.weights[-1] for group in groups), method.value)

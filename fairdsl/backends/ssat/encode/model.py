@@ -62,7 +62,7 @@ def favourable_literal(
 
     The literals of both ends are the same where no score can lie between them. Raises
     :class:`.columns.NotSingleError` where a number is needed of a column with places of several values,
-    :class:`.linear.TooLargeError`, and ValueError for models that are :func:`unsupported`.
+    :class:`.pseudo_boolean.TooLargeError`, and ValueError for models that are :func:`unsupported`.
     """
     writer = _Writer(gates, model, columns, end)
     makeup = writer.makeup

@@ -81,7 +81,7 @@ class Predicates:
         """The literal that is true iff the predicate holds.
 
         Comparisons of several columns raise :class:`.columns.NotSingleError` where a place of theirs is no single
-        value, and :class:`.linear.TooLargeError`.
+        value, and :class:`.pseudo_boolean.TooLargeError`.
         """
         known = self._literals.get(id(predicate))
         if known is None:

@@ -1,4 +1,4 @@
-"""Sums of weighted literals by PySAT's encodings (the extra ``pysat``): binary adders and mixed-radix sorters.
+"""Sums of weighted literals by PySAT's encodings: binary adders and mixed-radix sorters.
 
 Most encodings of pseudo-Boolean constraints only keep satisfiability; under chances every assignment must extend in
 exactly one way. Of PySAT's, ``adder`` and ``mixedradix`` do; nothing upstream promises it, so a test counts their
@@ -12,11 +12,10 @@ holds iff S >= b implies L; so both together define L as S >= b.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
 
-__all__ = ["TooLargeError", "available", "sum_reaches"]
+__all__ = ["TooLargeError", "sum_reaches"]
 
 #: PySAT takes weights of 64 bits; each constraint adds one weight to those of the sum.
 _LARGEST = 1 << 61
@@ -24,11 +23,6 @@ _LARGEST = 1 << 61
 
 class TooLargeError(Exception):
     """A sum that the method at hand does not encode; the message says why, for users."""
-
-
-def available() -> bool:
-    """Whether PySAT and the library of its encodings are installed."""
-    return find_spec("pysat") is not None and find_spec("pindakaas") is not None
 
 
 def sum_reaches(gates: Gates, terms: Iterable[tuple[Literal, int]], bound: int, encoding: str) -> Literal:

@@ -23,14 +23,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from fairdsl.backends.contract import Silent
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.groups import question_of, subjects_of
-from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
+from fairdsl.backends.ssat.engine import Solution, Statistics
 from fairdsl.backends.ssat.files.quantities import digest_of
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.backends.ssat.questions import Extremes, Inquiry, settled
 from fairdsl.backends.ssat.solvers.ask import outermost_choice
 from fairdsl.backends.ssat.solvers.plain import plain
@@ -58,8 +58,11 @@ def value_from(
     quantities: Sequence[Mapping[str, Any]],
     answers: Mapping[str, Answer],
     evidence: Evidence,
+    sums: PbEncoding,
 ) -> Value | Refused:
     """The metric from the answers, by file, to the files that the manifest's ``quantities`` speak of.
+
+    ``sums`` says how weighted sums became clauses in them.
 
     Raises ContradictionError where no rates agree with all of them.
     """
@@ -71,7 +74,7 @@ def value_from(
     for number, subject in enumerate(subjects_of(problem)):
         own = [each for each in quantities if each["law"] == number]
         until = Deadline.within(_SECONDS)
-        inquiry = _Answered(question, Law(subject), Engine, counts=counts, observer=Silent(), deadline=until)
+        inquiry = _Answered(question, Law(subject), counts=counts, deadline=until, sums=sums)
         found.append(inquiry.joints(own, answers))
         notes = (*evidence.notes, *inquiry.notes, *inquiry.named(population))
         evidence = replace(evidence, notes=tuple(dict.fromkeys(notes)))
@@ -123,7 +126,7 @@ class _Answered(Inquiry):
         except ValueError as error:  # bounds of a probability whose lower end is above its upper one
             raise ContradictionError from error
 
-    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: Deadline) -> Solution:
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
         """The answer to the file of this instance."""
         instance: Instance = getattr(formulas, name)
         left = plain(instance, assumptions)
@@ -131,7 +134,7 @@ class _Answered(Inquiry):
             return _solution(left.settled, left.settled, outermost_choice(instance, left, {}))
         quantity = self._files.get(digest_of(left.instance))
         if quantity is None and self._learned and _one_group(formulas, assumptions):
-            return super().solved(formulas, name, assumptions, until)
+            return super().solved(formulas, name, assumptions)
         if quantity is None:
             self.notes.append("no file asks about some group: the data, or fairdsl, have changed since")
             return _solution(Fraction(0), left.factor)

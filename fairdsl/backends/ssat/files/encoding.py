@@ -25,7 +25,7 @@ from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
 from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of
-from fairdsl.backends.ssat.files.solve import Read, solve_value
+from fairdsl.backends.ssat.files.solve import Read, solve_text, solve_value
 from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
@@ -122,6 +122,10 @@ class _Files(Encoding):
         """By the embedded solver, or the one that was named."""
         return solve_value(path, self.name, how, observer, type(self)._parse)
 
+    def solve_written(self, name: str, content: bytes, how: Solving, observer: Observer) -> Solved:
+        """The same of a file that :meth:`lower` gave, and that nobody has written."""
+        return solve_text(content.decode(), Path(name), self.name, how, observer, type(self)._parse)
+
     def evidence(self, problem: Problem) -> Evidence:
         """What a verdict from answers rests on."""
         return Evidence(backend=self.name, method="answers in files, each as wide as it was printed")
@@ -136,7 +140,7 @@ class _Files(Encoding):
         if not any("file" in each for each in lowered.quantities):
             evidence = replace(evidence, method="settled by unit propagation, without a solver")
         try:
-            return value_from(problem, lowered.quantities, answers, evidence)
+            return value_from(problem, lowered.quantities, answers, evidence, self._options.pb_encoding)
         except ContradictionError:
             detail = "no rates agree with all answers: one of them is wrong"
             return Unknown(reason=Reason.MALFORMED, detail=detail, evidence=evidence)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 
-from fairdsl.backends.contract import Silent
 from fairdsl.backends.groups import question_of, subjects_of
-from fairdsl.backends.ssat.engine import Engine, Solution, Statistics
+from fairdsl.backends.ssat.engine import Solution, Statistics
 from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
@@ -23,7 +22,6 @@ from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.backends.ssat.questions import Cells, Inquiry, learns
 from fairdsl.backends.ssat.sdimacs import sdimacs_of
 from fairdsl.backends.ssat.solvers.plain import Plain, plain
-from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.replay import rows_counted
 
@@ -74,7 +72,7 @@ def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple
     found = []
     for subject in subjects_of(problem):
         law = Law(subject)
-        inquiry = _Recorded(question, law, Engine, counts=counts, observer=Silent(), deadline=NEVER, sums=sums)
+        inquiry = _Recorded(question, law, counts=counts, sums=sums)
         found.append(inquiry.asking(learns(question, law, groups)))
     return tuple(found)
 
@@ -108,7 +106,7 @@ class _Recorded(Inquiry):
             asked=bool(self.law.asked),
         )
 
-    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int], until: Deadline) -> Solution:
+    def solved(self, formulas: Formulas, name: str, assumptions: Sequence[int]) -> Solution:
         """Unknown."""
         instance: Instance = getattr(formulas, name)
         left = plain(instance, assumptions)

@@ -1,6 +1,6 @@
 """Instances of stochastic satisfiability and of counting, answered with their value, or with bounds of it.
 
-file --read--> instance and factor --solved--> value
+file --its text--> text --read--> instance and factor --solved--> value
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Reason
 
-__all__ = ["EMBEDDED", "Read", "solve_value"]
+__all__ = ["EMBEDDED", "Read", "solve_text", "solve_value"]
 
 #: A text and its path -> the instance, and the factor by which the file's value is the instance's.
 Read = Callable[[str, str], tuple[Instance, Fraction]]
@@ -40,6 +40,11 @@ def solve_value(path: Path, form: str, how: Solving, observer: Observer, read: R
     except UnicodeDecodeError as error:
         what = f"byte {error.start + 1} is not UTF-8"
         raise DiagnosticError(not_sdimacs(str(path), what, None, "save it as plain text")) from error
+    return solve_text(text, path, form, how, observer, read)
+
+
+def solve_text(text: str, path: Path, form: str, how: Solving, observer: Observer, read: Read) -> Solved:
+    """The same of what stands, or would stand, in the file."""
     instance, factor = read(text, str(path))
     solver = how.budget.options[SsatOptions].solver
     found = _found(instance, solver, how.budget, observer)

@@ -5,7 +5,7 @@ how far they may be wrong.
 """
 
 from fairdsl.backends.ssat.solvers.adapter import Found
-from fairdsl.backends.ssat.solvers.ask import answered, external_value
-from fairdsl.backends.ssat.solvers.naming import Solver, available, solver_of
+from fairdsl.backends.ssat.solvers.ask import external_value
+from fairdsl.backends.ssat.solvers.naming import available, solver_of
 
-__all__ = ["Found", "Solver", "answered", "available", "external_value", "solver_of"]
+__all__ = ["Found", "available", "external_value", "solver_of"]

@@ -9,20 +9,20 @@ unknown: 0 to 1, with the reason.
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from fairdsl.backends.ssat.instance import Instance, Quantifier
 from fairdsl.backends.ssat.solvers import errors
 from fairdsl.backends.ssat.solvers.adapter import Adapter, Found, Printed
-from fairdsl.backends.ssat.solvers.naming import Solver, solver_of
+from fairdsl.backends.ssat.solvers.naming import solver_of
 from fairdsl.backends.ssat.solvers.plain import Plain, plain, rounded
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.processes import Ran, run
 from fairdsl.verdict import Reason
 
-__all__ = ["answered", "external_value", "outermost_choice"]
+__all__ = ["external_value", "outermost_choice"]
 
 
 def external_value(instance: Instance, command: str, seconds: float) -> Found:
@@ -30,16 +30,9 @@ def external_value(instance: Instance, command: str, seconds: float) -> Found:
 
     Raises DiagnosticError where there is no such solver, or where it is known to get such instances wrong.
     """
-    return answered(instance, solver_of(command), seconds)
-
-
-def answered(instance: Instance, solver: Solver, seconds: float, assumptions: Iterable[int] = ()) -> Found:
-    """The value by a solver that was found before; as :func:`external_value`.
-
-    ``assumptions`` are literals of the outermost existential block that hold; ValueError for others.
-    """
+    solver = solver_of(command)
     adapter, moved = solver.adapter, Fraction(0)
-    left = plain(instance, assumptions)
+    left = plain(instance)
     if left.settled is None and adapter.digits is not None:
         decimals, moved = rounded(left.instance, adapter.digits)
         before, left = left.factor, left.then(plain(decimals))

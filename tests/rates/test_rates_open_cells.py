@@ -9,8 +9,7 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Refusal
-from fairdsl.backends.ssat.offer import offer
+from fairdsl.backends.rates import engine
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer, Real
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.feature import IndicatorInput
@@ -18,10 +17,11 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.joint import key_of
+from fairdsl.metrics.joint import Joint, key_of
+from fairdsl.metrics.subject import subject_of
 from tests import builders, oracle
 from tests.drawing import examples
-from tests.ssat.test_ssat_small_populations import inquiry, rules, trees
+from tests.ssat.test_ssat_small_populations import rules, trees
 from tests.strategies import predicates
 from tests.subset_sum.laws import asked, bernoulli, factor, linear, masses, network, points
 
@@ -29,6 +29,10 @@ F = Fraction
 RELAXED = settings(max_examples=examples(1), deadline=None, suppress_health_check=list(HealthCheck))
 Key = tuple[Fraction, ...]
 Pair = tuple[Fraction, Fraction]
+
+
+def joint_of(problem: Problem) -> Joint:
+    return engine.Ways(subject_of(problem)).within(engine.LAST).joint()[0]
 
 
 @st.composite
@@ -102,9 +106,8 @@ def enclosed(problem: Problem) -> tuple[dict[Key, Pair], dict[Key, Pair]]:
 @RELAXED
 @given(problems())
 def test_bounds_are_those_of_all_laws_within_the_cells(problem: Problem) -> None:
-    assert not isinstance(offer(problem), Refusal)
     part, total = enclosed(problem)
-    joint = inquiry(problem).enumerated()
+    joint = joint_of(problem)
     assert {key: (bounds.low, bounds.high) for key, bounds in joint.favourable.items()} == part
     assert {key: (bounds.low, bounds.high) for key, bounds in joint.total.items()} == total
 
@@ -122,7 +125,7 @@ def test_bins_of_reals_are_cut_by_the_tree_and_exact_where_it_decides() -> None:
             [factor(0, bernoulli(F(1, 2))), factor(1, (F(1, 2), F(1, 3), F(1, 6)))],
             [points((0, 1)), bins],
         )
-        joint = inquiry(asked(law, rule, 0)).enumerated()
+        joint = joint_of(asked(law, rule, 0))
         return {(2 * bounds.low, 2 * bounds.high) for bounds in joint.favourable.values()}
 
     assert rates(Inside.UNKNOWN) == {(F(1, 2), F(5, 6))}
@@ -136,5 +139,5 @@ def test_a_threshold_between_two_numbers_is_bracketed() -> None:
         [factor(0, bernoulli(F(1, 2))), factor(1, (F(1, 4),) * 4)],
         [points((0, 1)), points((0, 1, 2, 3))],
     )
-    joint = inquiry(asked(law, linear([0, 1], F(1, 2), high=F(5, 2)), 0)).enumerated()
+    joint = joint_of(asked(law, linear([0, 1], F(1, 2), high=F(5, 2)), 0))
     assert {(bounds.low, bounds.high) for bounds in joint.favourable.values()} == {(F(1, 8), F(3, 8))}
