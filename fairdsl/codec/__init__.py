@@ -8,21 +8,23 @@ rest.
 
 from fairdsl.codec.annotations import FILLED, INLINE, KEYED, Ends, Exact, Lower, Upper
 from fairdsl.codec.comments import comments_of
-from fairdsl.codec.document import Document, decode, encode, from_plain, plain, schema
+from fairdsl.codec.document import AlteredError, Document, Sealed, decode, encode, from_plain, plain, schema
 from fairdsl.codec.mistakes import MisfitError, Place
 from fairdsl.codec.numbers import Towards
-from fairdsl.codec.text import located, source_of, standing_at
+from fairdsl.codec.text import located, placing, source_of, standing_at
 
 __all__ = [
     "FILLED",
     "INLINE",
     "KEYED",
+    "AlteredError",
     "Document",
     "Ends",
     "Exact",
     "Lower",
     "MisfitError",
     "Place",
+    "Sealed",
     "Towards",
     "Upper",
     "comments_of",
@@ -30,6 +32,7 @@ __all__ = [
     "encode",
     "from_plain",
     "located",
+    "placing",
     "plain",
     "schema",
     "source_of",

@@ -42,6 +42,8 @@ class ListForm(Form):
         return isinstance(value, tuple | list | set | frozenset)
 
     def encode(self, value: Any) -> Any:
+        if self._filled and not value:
+            raise ValueError("a list that has one item at least is empty")
         return [self._item.encode(item) for item in value]
 
     def decode(self, plain: Any, place: Place) -> Any:

@@ -5,22 +5,26 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
+from hashlib import sha256
 from typing import Any, ClassVar, Self, TypeVar
 
 from fairdsl.codec.annotations import form_of
 from fairdsl.codec.comments import comments_of
 from fairdsl.codec.form import JsonObject, Schemas
 from fairdsl.codec.mistakes import MisfitError, Place
-from fairdsl.codec.text import located, plain_of, source_of, text_of
+from fairdsl.codec.text import placing, plain_of, source_of, text_of
 from fairdsl.resources import version
 from fairdsl.source import SourceFile
 
-__all__ = ["Document", "decode", "encode", "from_plain", "plain", "schema"]
+__all__ = ["AlteredError", "Document", "Sealed", "decode", "encode", "from_plain", "plain", "schema"]
 
 _T = TypeVar("_T")
 #: The keys of every document's head: the name of its schema, and the version of fairdsl that wrote it.
 _SCHEMA, _VERSION = "schema", "fairdsl"
+#: The key of the digest of everything else.
+_SEAL = "sha256"
 
 
 class Document:
@@ -31,6 +35,9 @@ class Document:
     #: The name of the schema and its number, ``fairdsl.report/2``. More keys keep the number; it grows where a key is
     #: renamed or left out, or means something else.
     SCHEMA: ClassVar[str]
+    #: Whether the head has the version that wrote it. Files that are written again to see whether they are the same,
+    #: and files that people write, have none.
+    STAMPED: ClassVar[bool] = True
 
     def to_json(self) -> str:
         """The document as JSON, ending in a line break; :meth:`from_json` gives an equal object back."""
@@ -42,6 +49,24 @@ class Document:
         return decode(cls, text)
 
 
+class Sealed(Document):
+    """A document that ends with the ``sha256`` of everything else in it, as JSON with sorted keys.
+
+    One that was cut off or changed is refused. That proves no origin.
+    """
+
+    __slots__ = ()
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether it may stand without the digest, as people write it."""
+        return False
+
+
+class AlteredError(MisfitError):
+    """The content of a sealed document is not what its digest says."""
+
+
 def encode(value: Any) -> str:
     """A dataclass, or what a field can be, as JSON. Exact numbers stay exact, and equal values give the same text."""
     return text_of(plain(value))
@@ -50,7 +75,10 @@ def encode(value: Any) -> str:
 def plain(value: Any) -> Any:
     """The same before it is text: dictionaries, lists, texts and numbers."""
     written = form_of(type(value)).encode(value)
-    return _head(type(value)) | written if isinstance(value, Document) else written
+    if not isinstance(value, Document):
+        return written
+    content = _head(type(value)) | written
+    return content | {_SEAL: _digest(content)} if isinstance(value, Sealed) else content
 
 
 def decode(kind: type[_T], text: str | bytes | SourceFile, *, decimals: bool = False) -> _T:
@@ -61,18 +89,31 @@ def decode(kind: type[_T], text: str | bytes | SourceFile, *, decimals: bool = F
     """
     file = text if isinstance(text, SourceFile) else source_of(text)
     value = plain_of(file, decimals=decimals)
-    try:
+    with placing(file):
         return from_plain(kind, value)
-    except MisfitError as misfit:
-        raise located(misfit, file) from misfit
 
 
 def from_plain(kind: type[_T], value: Any) -> _T:
     """The same from plain values, which have no lines: MisfitError names the path alone."""
+    seal = None
+    if isinstance(kind, type) and issubclass(kind, Sealed) and isinstance(value, dict):
+        seal = value.get(_SEAL)
+        value = {key: one for key, one in value.items() if key != _SEAL}
+        digest = _digest(value)
     if isinstance(kind, type) and issubclass(kind, Document):
         value = _behind_head(kind, value)
     found: _T = form_of(kind).decode(value, Place())
+    if isinstance(found, Sealed) and seal != digest:
+        if seal is not None:
+            raise AlteredError(Place((_SEAL,)), "is that of another content")
+        if not found.by_hand:
+            raise Place((_SEAL,)).misfit("is missing")
     return found
+
+
+def _digest(content: JsonObject) -> str:
+    """Of everything but the digest itself."""
+    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _head(kind: type[Document]) -> JsonObject:
@@ -80,8 +121,8 @@ def _head(kind: type[Document]) -> JsonObject:
     return {_SCHEMA: kind.SCHEMA} if _knows_version(kind) else {_SCHEMA: kind.SCHEMA, _VERSION: version()}
 
 
-def _knows_version(kind: type) -> bool:
-    return any(field.name == _VERSION for field in fields(kind))
+def _knows_version(kind: type[Document]) -> bool:
+    return not kind.STAMPED or any(field.name == _VERSION for field in fields(kind))  # type: ignore[arg-type]
 
 
 def _behind_head(kind: type[Document], value: Any) -> JsonObject:
@@ -111,6 +152,10 @@ def schema(kind: type) -> JsonObject:
             head[_VERSION] = {"description": "The version of fairdsl that wrote it.", "type": "string"}
         root["required"] = [*head, *root["required"]]
         root["properties"] = head | root["properties"]
+        if issubclass(kind, Sealed):
+            digest = "The digest of everything else, as JSON with sorted keys."
+            root["properties"] |= {_SEAL: {"description": digest, "type": "string"}}
+            root["required"] += [_SEAL] if kind.by_hand is Sealed.by_hand else []
         written = {"$id": kind.SCHEMA} | root
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | written
     return whole | {"$defs": schemas.definitions} if schemas.definitions else whole

@@ -6,7 +6,8 @@ The standard library reads, which is fast; only where something is wrong the tex
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -16,7 +17,7 @@ from fairdsl.codec.placed import NotReadError, PlacedList, PlacedObject, PlacedV
 from fairdsl.source import SourceFile, Span
 from fairdsl.source.json_text import TooDeepError, read_json
 
-__all__ = ["located", "plain_of", "source_of", "standing_at", "text_of"]
+__all__ = ["located", "placing", "plain_of", "source_of", "standing_at", "text_of"]
 
 
 def text_of(plain: Any) -> str:
@@ -50,14 +51,29 @@ def plain_of(content: str | bytes | SourceFile, *, decimals: bool = False) -> An
 
 def located(misfit: MisfitError, file: SourceFile) -> MisfitError:
     """The same mistake with its place in the text that the values are from."""
+    if misfit.span is not None:
+        return misfit
     try:
-        value = read_placed(file, DEEPEST)
+        span = _span_of(misfit, read_placed(file, DEEPEST))
     except NotReadError as error:
-        return MisfitError(misfit.place, misfit.what, error.span)
+        span = error.span
+    return type(misfit)(misfit.place, misfit.what, span)
+
+
+@contextmanager
+def placing(file: SourceFile) -> Iterator[None]:
+    """Mistakes that are found inside, in values of this text, have their place in it."""
+    try:
+        yield
+    except MisfitError as misfit:
+        raise located(misfit, file) from misfit
+
+
+def _span_of(misfit: MisfitError, value: PlacedValue) -> Span:
     *owner, last = misfit.place.steps or (None,)
     if misfit.of_key and isinstance(within := standing_at(value, owner), PlacedObject):
-        return MisfitError(misfit.place, misfit.what, next(key.span for key, _ in within.entries if key.value == last))
-    return MisfitError(misfit.place, misfit.what, standing_at(value, misfit.place.steps).span)
+        return next(key.span for key, _ in within.entries if key.value == last)
+    return standing_at(value, misfit.place.steps).span
 
 
 class _TwiceError(Exception):

@@ -165,7 +165,7 @@ _BACKENDS: dict[str, str] = {
     "E0614": "a Dask cluster that cannot be used",
     "E0615": "partitions without a question to ask of them",
     "E0616": "one ledger for the partitions of several questions",
-    "E0617": "a file that is no subset-sum instance",
+    "E0617": "a file that is not a subset-sum instance",
     "E0618": "a subset-sum instance that was changed",
     "E0619": "more partitions than files can be written for",
     "E0620": "an answer to none of the solver files",

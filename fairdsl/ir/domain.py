@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 
+from fairdsl.codec import Exact
 from fairdsl.ir.expr import Predicate
 from fairdsl.source import Span
 
@@ -36,7 +37,9 @@ Point = tuple[Fraction, ...]
 class CategoryValue:
     """A value of a category and the code that models read for it."""
 
+    #: What specs call it.
     name: str
+    #: The number that models read for it.
     code: int
     span: Span | None = field(compare=False, repr=False, default=None)
 
@@ -48,6 +51,7 @@ class Category:
     ``coded``: the codes were written, and are not the positions.
     """
 
+    #: Its values in their order.
     values: tuple[CategoryValue, ...]
     coded: bool = field(compare=False, default=False)
 
@@ -56,7 +60,9 @@ class Category:
 class Integer:
     """All integers from ``low`` to ``high``, both included."""
 
+    #: The least one.
     low: int
+    #: The greatest one.
     high: int
 
 
@@ -69,8 +75,10 @@ class Boolean:
 class Real:
     """All reals from ``low`` to ``high``, both included; None where unbounded."""
 
-    low: Fraction | None
-    high: Fraction | None
+    #: The least one; None without end.
+    low: Exact | None = None
+    #: The greatest one; None without end.
+    high: Exact | None = None
 
 
 Type = Category | Integer | Boolean | Real

@@ -149,6 +149,7 @@ class PairUnder:
 class Excluding:
     """Groups that are listed instead of counted: those of fewer than ``rows`` rows, or (None) of probability 0."""
 
+    #: Groups of fewer rows are listed; None: those of probability 0.
     rows: int | None
 
 

@@ -72,8 +72,11 @@ class Counted:
     ``most`` is greater than ``least`` only where decisions of some rows stay open.
     """
 
+    #: How many rows there are.
     rows: int
+    #: At least so many of them the model favours,
     least: int
+    #: and at most so many.
     most: int
 
     def __post_init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fairdsl.codec import MisfitError, Place, decode, located
+from fairdsl.codec import MisfitError, Place, decode, placing
 from fairdsl.data.cells import cell_value
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Boolean, Category
@@ -26,11 +26,11 @@ def network_of_document(distribution: CheckedDistribution, source: SourceFile) -
     """The network; raises DiagnosticError (E0572, E0574, E0575)."""
     try:
         document = decode(SavedPopulation, source)
-        cells, laws = _cells(distribution, document), _laws(distribution, document)
-    except MisfitError as misfit:
-        at = misfit if misfit.span is not None else located(misfit, source)
+        with placing(source):
+            cells, laws = _cells(distribution, document), _laws(distribution, document)
+    except MisfitError as at:
         help_text = "use a document as `fairdsl.populations.saved` writes it, or a network in BIF"
-        raise DiagnosticError(errors.network_not_read(source.path, at.said, at.span, help_text)) from misfit
+        raise DiagnosticError(errors.network_not_read(source.path, at.said, at.span, help_text)) from at
     data = document.data
     rows_of = "" if data is None else f", from {data.rows:,} rows with sha256 {data.sha256}"
     return assembled(

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fairdsl.codec import Document, MisfitError, from_plain, plain
-from fairdsl.codec.text import plain_of, text_of
+from fairdsl.codec import MisfitError, Sealed
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated
 from fairdsl.solver_files import errors
@@ -34,7 +32,6 @@ __all__ = [
     "files_named",
     "read_manifest",
     "refusal",
-    "written",
 ]
 
 #: The file's name in its folder.
@@ -42,8 +39,6 @@ MANIFEST = "manifest.json"
 #: What answers are called behind the name of their file.
 ANSWER_ENDINGS = (".answer", ".out", ".txt")
 _FAMILY = "fairdsl.manifest/"
-#: The key of the digest of everything else.
-_SEAL = "sha256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +118,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest(Document):
+class Manifest(Sealed):
     """Everything that is said about a folder of solver files."""
 
     SCHEMA: ClassVar[str] = "fairdsl.manifest/2"
@@ -151,12 +146,6 @@ def refusal(item: Elaborated, why: Diagnostic) -> dict[str, str]:
     return {"property": item.property.name, "demand": item.demand.text, "code": why.code, "title": why.title}
 
 
-def written(manifest: Manifest) -> bytes:
-    """The document, sealed."""
-    content = plain(manifest)
-    return text_of(content | {_SEAL: _digest(content)}).encode()
-
-
 def files_named(path: Path) -> tuple[str, ...] | None:
     """The files that a manifest, of whatever version, speaks of; None of a file that does not claim to be one."""
     try:
@@ -173,20 +162,11 @@ def files_named(path: Path) -> tuple[str, ...] | None:
 def read_manifest(path: Path) -> Manifest:
     """The manifest in a file; DiagnosticError, with the place, where it is damaged or of another version."""
     try:
-        content = plain_of(content_of(path))
-        seal = content.pop(_SEAL, None) if isinstance(content, dict) else None
-        manifest = from_plain(Manifest, content)
+        return Manifest.from_json(content_of(path))
     except OSError as error:
         raise DiagnosticError(errors.unreadable_manifest(str(path), error.strerror or str(error))) from error
     except MisfitError as error:
         raise DiagnosticError(errors.unreadable_manifest(str(path), str(error))) from error
-    if seal != _digest(content):
-        raise DiagnosticError(errors.unreadable_manifest(str(path), "its sha256 is that of another content"))
-    return manifest
-
-
-def _digest(content: Mapping[str, Any]) -> str:
-    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def answer_names(name: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from fairdsl.options import Options
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_format
 from fairdsl.solver_files.folder import Folder
-from fairdsl.solver_files.manifest import MANIFEST, Manifest, ModelFile, SpecFile, refusal, written
+from fairdsl.solver_files.manifest import MANIFEST, Manifest, ModelFile, SpecFile, refusal
 from fairdsl.solver_files.questions import Derivation, Partitioning, derived, encoding_under, what_is_set
 
 __all__ = ["Compiled", "CompiledQuestion", "Partitioning", "compile_spec"]
@@ -102,7 +102,7 @@ def compile_spec(
             files=folder.files,
             refused=tuple(refusal(item, why) for item, why in derivation.refused),
         )
-        folder.publish(written(manifest))
+        folder.publish(manifest.to_json().encode())
     return Compiled(
         format=form,
         manifest=folder.path / MANIFEST,

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 
 import fairdsl
-from fairdsl.codec import Document
+from fairdsl.codec import Document, Sealed
 
 __all__ = ["DOCUMENTS", "file_of"]
 
 
+_BASES = (Document.__name__, Sealed.__name__)
+_BASED = re.compile(rf"\((?:{'|'.join(_BASES)})\)")
+
+
 def _documents() -> tuple[type[Document], ...]:
-    """The classes with :class:`Document` for a base, in the order of their names; their modules are imported."""
+    """The classes with :class:`Document` or :class:`Sealed` for a base, by name; their modules are imported."""
     root = Path(fairdsl.__file__).parent
     found: list[type[Document]] = []
     for path in sorted(root.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        names = [node.name for node in ast.parse(text).body if _is_document(node)] if "(Document)" in text else []
+        names = [node.name for node in ast.parse(text).body if _is_document(node)] if _BASED.search(text) else []
         if names:
             module = import_module(".".join(("fairdsl", *path.relative_to(root).with_suffix("").parts)))
             found += [getattr(module, name) for name in names]
@@ -26,7 +31,8 @@ def _documents() -> tuple[type[Document], ...]:
 
 
 def _is_document(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ClassDef) and any(isinstance(b, ast.Name) and b.id == "Document" for b in node.bases)
+    bases = node.bases if isinstance(node, ast.ClassDef) and node.name != Sealed.__name__ else []
+    return any(isinstance(base, ast.Name) and base.id in _BASES for base in bases)
 
 
 DOCUMENTS = _documents()

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from fairdsl.codec import KEYED, Ends
+from fairdsl.codec import FILLED, KEYED, Ends
 from fairdsl.diagnostics.codes import CODES
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.result import Candidate
@@ -40,6 +40,8 @@ def random_value(kind: Any, random: Random, depth: int = 6) -> Any:
         if kind == Ends:
             return tuple(sorted(random.choice(_FRACTIONS) for _ in range(2)))
         inner = random_value(args[0], random, depth)
+        if FILLED in args[1:] and not inner:
+            return (random_value(typing.get_args(args[0])[0], random, depth),)
         return tuple(dict(inner).items()) if KEYED in args[1:] else inner
     if origin in (typing.Union, types.UnionType):
         return random_value(random.choice(args), random, depth)

@@ -14,7 +14,7 @@ from fairdsl.backends.smt.vnnlib import printed
 from fairdsl.backends.smt.vnnlib.read import read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
-from fairdsl.backends.subset_sum.instance_file import read_instance
+from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.codec.document import plain
 from fairdsl.comparing.read import read_report
 from fairdsl.data.table import read_table

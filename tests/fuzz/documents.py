@@ -186,7 +186,7 @@ def queries() -> list[bytes]:
 
 def instances() -> list[bytes]:
     return [
-        json.dumps({"schema": "fairdsl.subset-sum/1", "question": {}, "laws": [], "rows": []}).encode(),
+        json.dumps({"schema": "fairdsl.subset-sum/2", "question": {}, "distributions": [], "rows": []}).encode(),
         *_compiled("subset-sum"),
     ]
 
@@ -201,7 +201,7 @@ def results() -> list[bytes]:
 
 def manifests() -> list[bytes]:
     return [
-        json.dumps({"schema": "fairdsl.solver-files/2", "files": {}, "sha256": ""}).encode(),
+        json.dumps({"schema": "fairdsl.manifest/2", "files": {}, "sha256": ""}).encode(),
         *_compiled("smtlib", "manifest.json"),
     ]
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import fairdsl
-from fairdsl.solver_files.manifest import Part, read_manifest, written
+from fairdsl.solver_files.manifest import Part, read_manifest
 
 ERRORS = Path(__file__).parent / "errors"
 SPEC = ERRORS / "E0607-spec-for-a-job" / "spec.fair"
@@ -41,7 +41,7 @@ def _settle_by_nothing(path: Path) -> None:
     """What a forger writes: nothing is needed for the answer, and the sha256 fits."""
     manifest = read_manifest(path)
     settled = [replace(one, parts=(Part(settled_by=((),)),)) for one in manifest.questions]
-    path.write_bytes(written(replace(manifest, questions=tuple(settled))))
+    path.write_text(replace(manifest, questions=tuple(settled)).to_json(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.backends.subset_sum.instance import Instance, answered, instance_of
-from fairdsl.backends.subset_sum.instance_file import pack_instance, read_instance
+from fairdsl.backends.subset_sum.instance_file import pack_instance
+from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.backends.subset_sum.procedure import SubsetSum
 from fairdsl.cli.app import cli
 from fairdsl.codec import plain
@@ -33,6 +34,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, Excluding
 from fairdsl.solver_files.solve import SolvedFile
 from fairdsl.verdict import Refused, Value
+from tests.codec.values import damaged
 from tests.drawing import examples
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points, value
 from tests.subset_sum.test_small_networks import laws, problems
@@ -197,7 +199,7 @@ def normal(sd: object) -> Network:
 
 def test_normal_columns_that_enter_linearly(tmp_path: Path) -> None:
     path = written(asked(normal(F(3, 2)), linear([1, F(1, 2), 2], 1), 0), tmp_path)
-    laws_ = json.loads(path.read_text())["laws"][0]["normal"]["laws"]
+    laws_ = json.loads(path.read_text())["distributions"][0]["normal"]["distributions"]
     assert laws_ == [
         {"cells": [0], "mean": "1/2", "variance": "9/16"},
         {"cells": [1], "mean": "-1/6", "variance": "1"},
@@ -219,7 +221,7 @@ def test_a_normal_law_with_a_gap(tmp_path: Path) -> None:
 def test_a_threshold_that_is_no_rational_number(tmp_path: Path) -> None:
     problem = asked(chain(), linear([1, 2, 3], F(29, 10), high=F(31, 10)), 0)
     document = json.loads(written(problem, tmp_path).read_text(encoding="utf-8"))
-    assert document["event"] == {"relation": ">=", "above": "29/10", "below": "31/10"}
+    assert document["event"] == {"relation": ">=", "threshold": ["29/10", "31/10"]}
     instance = same(problem, tmp_path)
     assert (instance.event.low, instance.event.high) == (F(29, 10), F(31, 10))
 
@@ -299,13 +301,51 @@ def test_files_of_a_spec_say_what_check_says(tmp_path: Path) -> None:
     assert exits == [1, 0]
 
 
+def placed_or_read(folder: Path, each: int) -> tuple[int, int]:
+    """Of damaged instances, how many are refused with a place, and how many are read."""
+    problem = asked(chain(), linear([1, 2, 3], F(29, 10), high=F(31, 10)), 0, given_each=(2,))
+    documents = [
+        json.loads(written(one, folder).read_text(encoding="utf-8"))
+        for one in (problem, asked(normal(F(3, 2)), linear([1, F(1, 2), 2], 1), 0))
+    ]
+    refused = read = 0
+    for document in documents:
+        del document["sha256"]
+        for seed in range(each):
+            try:
+                instance = read_instance(put(damaged(document, random.Random(seed)), folder))
+            except DiagnosticError as error:
+                (found,) = error.diagnostics
+                assert found.code == "E0617"
+                assert found.primary is not None, found
+                refused += 1
+            else:
+                pack_instance(instance)
+                read += 1
+    return refused, read
+
+
+def test_damaged_instances_end_in_a_place(tmp_path: Path) -> None:
+    refused, read = placed_or_read(tmp_path, 60)
+    assert refused > 60
+    assert read > 0
+
+
+@pytest.mark.slow
+def test_many_damaged_instances_end_in_a_place(tmp_path: Path) -> None:
+    refused, read = placed_or_read(tmp_path, 5_000)
+    assert refused + read == 10_000
+
+
 def test_what_it_was_made_from_needs_a_seal(tmp_path: Path) -> None:
     fairdsl.compile(SPEC, to="subset-sum", directory=tmp_path)
     document = json.loads((tmp_path / "four_fifths.json").read_text(encoding="utf-8"))
     del document["sha256"]
     with pytest.raises(DiagnosticError) as error:
         read_instance(put(document, tmp_path))
-    assert error.value.diagnostics[0].notes[0].startswith("asked: ")
+    label = error.value.diagnostics[0].primary
+    assert label is not None
+    assert label.text == "`sha256` is missing"
     del document["asked"]
     _, found = solved(put(document, tmp_path))
     assert found.low == found.high == F(1, 2)

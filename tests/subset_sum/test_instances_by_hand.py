@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import fairdsl
 from fairdsl.backends.contract import Budget, Silent
 from fairdsl.backends.subset_sum.instance import answered
-from fairdsl.backends.subset_sum.instance_file import read_instance
+from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.cli.app import cli
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation
@@ -41,10 +41,10 @@ def by_hand(weights: list[int], target: int, relation: str = "=") -> dict[str, A
     """Of all subsets, each alike, the share whose sum is the target."""
     names = [f"item {number}" for number in range(len(weights))]
     return {
-        "schema": "fairdsl.subset-sum/1",
+        "schema": "fairdsl.subset-sum/2",
         "question": {"metric": "acceptance_rate"},
         "event": {"relation": relation, "threshold": target},
-        "laws": [
+        "distributions": [
             {
                 "columns": [{"name": n, "cells": 2, "adds": [0, w]} for n, w in zip(names, weights, strict=True)],
                 "factors": [{"column": n, "probabilities": ["1/2", "0.5"]} for n in names],
@@ -76,23 +76,34 @@ def test_counts_of_subset_sums(tmp_path: Path, relation: str, weights: list[int]
     assert (found.low, found.high) == (F(count, len(sums)),) * 2
 
 
+def factor(document: dict[str, Any], number: int) -> dict[str, Any]:
+    found: dict[str, Any] = document["distributions"][0]["factors"][number]
+    return found
+
+
 Change = Callable[[dict[str, Any]], object]
 MISTAKES: dict[str, Change] = {
-    "event.relation": lambda d: d["event"].update(relation="<"),
-    "event": lambda d: d["event"].pop("threshold"),
-    "event.threshold": lambda d: d["event"].update(threshold=0.5),
+    "event": lambda d: d["event"].update(relation="<"),
+    "event.threshold": lambda d: d["event"].pop("threshold"),
+    "event.threshold ": lambda d: d["event"].update(threshold=0.5),
     "question.metric": lambda d: d["question"].update(metric="fairness"),
     "question.across[0]": lambda d: d["question"].update(across=["item 0"]),
     "question": lambda d: d["question"].update(metric="equalized_odds"),
-    "laws": lambda d: d["laws"].append(d["laws"][0]),
-    "laws[0]": lambda d: d["laws"][0].update(weights=[1]),
-    "laws[0].columns": lambda d: d["laws"][0]["factors"].pop(),
-    "laws[0].columns[1].name": lambda d: d["laws"][0]["columns"][1].update(name="item 0"),
-    "laws[0].columns[0].adds": lambda d: d["laws"][0]["columns"][0]["adds"].append(1),
-    "laws[0].factors[0]": lambda d: d["laws"][0]["factors"][0].update(probabilities=["1/2", "1/3"]),
-    "laws[0].factors[0].probabilities": lambda d: d["laws"][0]["factors"][0].update(probabilities=[1]),
-    "laws[0].factors[1].column": lambda d: d["laws"][0]["factors"][1].update(column="item 0"),
-    "laws[0].factors[1].probabilities[0]": lambda d: d["laws"][0]["factors"][1].update(probabilities=["1/0", 1]),
+    "distributions": lambda d: d["distributions"].append(d["distributions"][0]),
+    "distributions[0].weights": lambda d: d["distributions"][0].update(weights=[1]),
+    "distributions[0].columns[1]": lambda d: d["distributions"][0]["factors"].pop(),
+    "distributions[0].columns[1].name": lambda d: d["distributions"][0]["columns"][1].update(name="item 0"),
+    "distributions[0].columns[0]": lambda d: d["distributions"][0]["columns"][0]["adds"].append(1),
+    "distributions[0].factors[0].probabilities ": lambda d: d["distributions"][0]["factors"][0].update(
+        probabilities=["1/2", "1/3"]
+    ),
+    "distributions[0].factors[0].probabilities": lambda d: d["distributions"][0]["factors"][0].update(
+        probabilities=[1]
+    ),
+    "distributions[0].factors[1].column": lambda d: factor(d, 1).update(column="item 0"),
+    "distributions[0].factors[1].probabilities[0]": lambda d: d["distributions"][0]["factors"][1].update(
+        probabilities=["1/0", 1]
+    ),
 }
 
 
@@ -104,21 +115,24 @@ def test_mistakes_are_told_with_their_place(place: str, tmp_path: Path) -> None:
         read_instance(put(document, tmp_path))
     (found,) = error.value.diagnostics
     assert found.code == "E0617"
-    assert found.notes[0].startswith(f"{place}: "), found.notes
+    assert found.primary is not None
+    assert found.primary.text.startswith(f"`{place.strip()}` "), found.primary.text
 
 
 def test_laws_that_go_round_in_a_circle(tmp_path: Path) -> None:
     document = by_hand([1, 2], 2)
     for one, other in ((0, 1), (1, 0)):
-        document["laws"][0]["factors"][one].update(given=[f"item {other}"], probabilities=["1/2"] * 4)
+        document["distributions"][0]["factors"][one].update(given=[f"item {other}"], probabilities=["1/2"] * 4)
     with pytest.raises(DiagnosticError) as error:
         read_instance(put(document, tmp_path))
-    assert "circle" in error.value.diagnostics[0].notes[0]
+    label = error.value.diagnostics[0].primary
+    assert label is not None
+    assert label.text == "`distributions[0].factors` go round in a circle"
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"{", b'{"schema": "fairdsl.subset-sum/2"}', b"\xff\xfe", b'{"a": 1, "a": 2}', b"[" * 100000],
+    [b"", b"[]", b"{", b'{"schema": "fairdsl.subset-sum/1"}', b"\xff\xfe", b'{"a": 1, "a": 2}', b"[" * 100000],
 )
 def test_other_files_are_told_apart(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "other.json"

@@ -1,16 +1,18 @@
-"""What instances say: files that are none, and files that are not as they were written."""
+"""What instances say: files that are not instances, and files that are not as they were written."""
 
 from __future__ import annotations
 
-from fairdsl.diagnostics import Diagnostic
+from fairdsl.codec import MisfitError
+from fairdsl.diagnostics import Diagnostic, Label
 
 
-def unreadable(path: str, place: str, what: str) -> Diagnostic:
-    """A file that is no instance, or one with a mistake at a place of it."""
+def unreadable(path: str, misfit: MisfitError) -> Diagnostic:
+    """A file that is not an instance, or one with a mistake at a place of it."""
     return Diagnostic(
         code="E0617",
         title=f"`{path}` cannot be read as a subset-sum instance",
-        notes=(f"{place}: {what}" if place else what,),
+        primary=None if misfit.span is None else Label(misfit.span, misfit.said),
+        notes=(misfit.said,) if misfit.span is None else (),
         why="a number computed from what was understood in part would look like the answer",
         help="write instances with `fairdsl compile SPEC --to subset-sum -o DIR`; docs/subset-sum.md has the format",
     )

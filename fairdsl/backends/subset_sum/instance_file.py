@@ -1,180 +1,143 @@
-"""Instances as files, schema ``fairdsl.subset-sum/1`` (docs/subset-sum.md): written exactly, read strictly.
-
-What a law must satisfy for its masses to be probabilities is checked when it is read: conditional probabilities sum
-to 1 (or are all 0, where nothing is known of a combination), no column depends on itself, and every column has a law.
-"""
+"""Instances to documents: the same instance gives the same bytes. Documents to instances: :mod:`.instance_read`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields
-from hashlib import sha256
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 
-from fairdsl.backends.solved import Asked
-from fairdsl.backends.subset_sum import errors
-from fairdsl.backends.subset_sum.document import MalformedError, Node, document_of, exact
-from fairdsl.backends.subset_sum.instance import Instance
-from fairdsl.backends.subset_sum.law_file import law_from, law_written
-from fairdsl.backends.subset_sum.question_file import (
-    population_from,
-    population_written,
-    question_from,
-    question_written,
-    threshold_from,
-    threshold_written,
-)
+from fairdsl.backends.subset_sum import document as saved
+from fairdsl.backends.subset_sum.instance import Instance, Law
+from fairdsl.backends.subset_sum.remainder import NormalSum
 from fairdsl.backends.subset_sum.subject import Event
-from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.expr import Relation
-from fairdsl.ir.population import Network
-from fairdsl.ir.question import GroupMetric, Threshold
-from fairdsl.metrics.joint import Counted, Key, columns_of, keys_of
-from fairdsl.source.reading import content_of
+from fairdsl.backends.subset_sum.task import State, Task
+from fairdsl.ir.population import Cell, Network
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.joint import columns_of
+from fairdsl.populations.document import SavedRange
 
-__all__ = ["SCHEMA", "pack_instance", "read_instance"]
-
-SCHEMA = "fairdsl.subset-sum/1"
-
-#: A score is turned so that it has to reach its threshold.
-_RELATIONS = (Relation.GE, Relation.GT, Relation.EQ, Relation.NE)
-_REQUIRED = ("schema", "question", "event", "laws")
-_OPTIONAL = ("sha256", "asked", "threshold", "population", "rows")
+__all__ = ["pack_instance"]
 
 
 def pack_instance(instance: Instance) -> bytes:
-    """The file; the same instance gives the same bytes."""
-    names = [column.name for column in instance.population.columns]
-    document: dict[str, Any] = {
-        "schema": SCHEMA,
-        "asked": None if instance.asked is None else _asked_written(instance.asked),
-        "question": question_written(instance.question, names),
-        "threshold": threshold_written(instance.threshold),
-        "population": population_written(instance.population),
-        "rows": [
-            {"key": [exact(value) for value in key], "rows": found.rows, "least": found.least, "most": found.most}
-            for key, found in sorted(instance.counts.items())
-        ],
-        "event": _event_written(instance.event),
-        "laws": [law_written(law, names, columns_of(instance.question, instance.population)) for law in instance.laws],
-    }
-    document["sha256"] = _seal(document)
-    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def read_instance(path: Path) -> Instance:
-    """An instance from its file. DiagnosticError for a file that is none, has mistakes, or was altered."""
-    try:
-        document = document_of(content_of(path))
-        _check_schema(document)
-        members = document.fields(_REQUIRED, _OPTIONAL)
-        if "sha256" in members and members["sha256"].text() != _seal(document.value):
-            raise DiagnosticError(errors.altered(str(path)))
-        if "asked" in members and "sha256" not in members:
-            members["asked"].refuse("only the `sha256` of the file vouches for it, and that is missing")
-        return _instance(members)
-    except MalformedError as error:
-        raise DiagnosticError(errors.unreadable(str(path), error.place, error.what)) from error
-
-
-def _check_schema(document: Node) -> None:
-    found = document.value.get("schema") if isinstance(document.value, dict) else None
-    if found == SCHEMA:
-        return
-    if isinstance(found, str) and found.startswith(SCHEMA.partition("/")[0] + "/"):
-        document.refuse(f"it follows `{found}`, of another fairdsl; this one reads `{SCHEMA}`")
-    document.refuse(f"its schema is {f'`{found}`' if isinstance(found, str) else 'not said'}, not `{SCHEMA}`")
-
-
-def _seal(document: Mapping[str, Any]) -> str:
-    """The sha256 of everything but itself."""
-    content = {name: value for name, value in document.items() if name != "sha256"}
-    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _instance(members: Mapping[str, Node]) -> Instance:
-    population = population_from(members.get("population"))
-    question = question_from(members["question"], population)
-    event = _event(members["event"])
+    """The file."""
+    population, threshold = instance.population, instance.threshold
     names = [column.name for column in population.columns]
-    keys = columns_of(question, population)
-    laws = members["laws"].items()
-    if len(laws) != (2 if question.influence else 1):
-        members["laws"].refuse("there is one law, and a second one, without it, for an influence")
-    return Instance(
-        question=question,
-        population=population,
-        threshold=threshold_from(members.get("threshold")),
-        event=event,
-        laws=tuple(law_from(law, names, keys, population, free=question.metric.rate.along_paths) for law in laws),
-        counts=_counts(members.get("rows"), question, population),
-        asked=_asked(members.get("asked"), threshold_from(members.get("threshold"))),
+    keys = columns_of(instance.question, population)
+    by_hand = None
+    if instance.asked is None and threshold is not None:
+        by_hand = saved.Threshold(relation=threshold.relation, limit=threshold.limit)
+    document = saved.SavedInstance(
+        asked=instance.asked,
+        question=_question(instance.question, names),
+        threshold=by_hand,
+        population=_groups(population),
+        rows=tuple(saved.Counts(key=key, counted=counted) for key, counted in sorted(instance.counts.items())),
+        event=_event(instance.event),
+        distributions=tuple(_distribution(law, names, keys) for law in instance.laws),
+    )
+    return document.to_json().encode()
+
+
+def _question(question: GroupMetric, names: Sequence[str]) -> saved.Question:
+    return saved.Question(
+        metric=question.metric.name,
+        across=tuple(names[column] for column in question.across),
+        given_each=tuple(names[column] for column in question.given_each),
+        influence=tuple(names[column] for column in question.influence),
+        deserving=question.deserving,
+        privileged=question.privileged,
+        excluding=question.excluding,
+        confidence=question.confidence,
     )
 
 
-def _event_written(event: Event) -> dict[str, Any]:
-    relation = {"relation": event.relation.value}
-    if event.low == event.high:
-        return relation | {"threshold": exact(event.low)}
-    return relation | {"above": exact(event.low), "below": exact(event.high)}
+def _groups(population: Network) -> saved.Population:
+    sample = population.sample
+    return saved.Population(
+        name=population.name,
+        columns=tuple(
+            saved.GroupColumn(name=column.name, type=column.type, cells=tuple(map(_cell, cells)))
+            for column, cells in zip(population.columns, population.cells, strict=True)
+        ),
+        label=population.has_label,
+        data=None if sample is None else saved.RowsFile(path=sample.path, sha256=sample.sha256),
+    )
 
 
-def _event(node: Node) -> Event:
-    """The threshold, or the two numbers that it lies strictly between."""
-    found = node.fields(("relation",), ("threshold", "above", "below"))
-    known = {relation.value: relation for relation in _RELATIONS}
-    relation = known.get(found["relation"].text())
-    if relation is None:
-        found["relation"].refuse(f"one of {', '.join(known)} belongs here; of `<` write the negated score with `>`")
-    if "threshold" in found and len(found) == 2:
-        value = found["threshold"].number()
-        return Event(relation=relation, low=value, high=value)
-    if "threshold" in found or len(found) < 3:
-        node.refuse("it has either a `threshold`, or the numbers `above` and `below` which it lies")
-    low, high = found["above"].number(), found["below"].number()
-    if low >= high:
-        node.refuse("nothing lies between `above` and `below`")
-    return Event(relation=relation, low=low, high=high)
+def _cell(cell: Cell) -> Fraction | SavedRange:
+    if cell.low is not None and cell.low == cell.high:
+        return cell.low
+    return SavedRange(low=cell.low, high=cell.high, open=cell.open, inside=cell.inside)
 
 
-def _counts(node: Node | None, question: GroupMetric, population: Network) -> dict[Key, Counted]:
-    counts: dict[Key, Counted] = {}
-    known = frozenset(keys_of(question, population))
-    for item in [] if node is None else node.items():
-        found = item.fields(("key", "rows", "least", "most"))
-        key = found["key"].numbers()
-        if key not in known or key in counts:
-            item.refuse("its key is that of no group, or of an earlier one")
-        rows, least, most = (found[name].count() for name in ("rows", "least", "most"))
-        if not least <= most <= rows:
-            item.refuse("the favoured are a part of the rows")
-        counts[key] = Counted(rows=rows, least=least, most=most)
-    return counts
+def _event(event: Event) -> saved.Favoured:
+    ends = event.low if event.low == event.high else (event.low, event.high)
+    return saved.Favoured(relation=event.relation, threshold=ends)
 
 
-def _asked_written(asked: Asked) -> dict[str, Any]:
-    """Everything but the threshold, which stands by itself."""
-    written = asdict(asked) | {"clauses": list(asked.clauses)}
-    del written["threshold"]
-    return written
+def _distribution(law: Law, names: Sequence[str], keys: Sequence[int]) -> saved.Distribution:
+    """Columns that results are listed by have the names of the population's."""
+    task, named = law.task, dict(law.names)
+    named.update({axis: names[key] for axis, key in zip(law.kept, keys, strict=True)})
+
+    def called(axes: Sequence[int]) -> tuple[str, ...]:
+        return tuple(named[axis] for axis in axes)
+
+    return saved.Distribution(
+        columns=tuple(_column(task, axis, name) for axis, name in named.items()),
+        factors=tuple(
+            saved.Factor(column=named[table.column], given=called(table.axes[:-1]), probabilities=table.least)
+            for table in task.chances
+            if table.column is not None
+        ),
+        conditions=tuple(
+            saved.Table(columns=called(table.axes), values=table.least, up_to=_upper(table.least, table.most))
+            for table in task.chances
+            if table.column is None
+        ),
+        indicators=tuple(
+            saved.Table(columns=called(table.axes), values=table.low, up_to=_upper(table.low, table.high))
+            for table in task.clauses
+        ),
+        constant=task.constant,
+        normal=_normals(law, named),
+        notes=task.notes,
+    )
 
 
-_WORDS = ("spec", "spec_sha256", "model", "property", "sentence", "formula", "demand", "metric")
-_PERHAPS = ("title", "model_path", "model_sha256")
+def _column(task: Task, axis: int, name: str) -> saved.Column:
+    adds = task.readings.get(axis)
+    return saved.Column(
+        name=name,
+        cells=task.sizes[axis],
+        key=task.keys.get(axis),
+        adds=None if adds is None else tuple(map(_added, adds)),
+    )
 
 
-def _asked(node: Node | None, threshold: Threshold | None) -> Asked | None:
-    if node is None:
+def _added(states: tuple[State, ...]) -> Fraction | tuple[saved.Part, ...]:
+    """A number where all of the cell adds it."""
+    match states:
+        case (State(low=Fraction() as low, high=high, least=1, most=1),) if low == high:
+            return low
+    return tuple(saved.Part(low=one.low, high=one.high, least=one.least, most=one.most) for one in states)
+
+
+def _upper(least: tuple[Fraction, ...], most: tuple[Fraction, ...]) -> tuple[Fraction, ...] | None:
+    return None if least == most else most
+
+
+def _normals(law: Law, named: Mapping[int, str]) -> saved.Normals | None:
+    remainder = law.task.remainder
+    if remainder is None:
         return None
-    found = node.fields((*_WORDS, "clauses", "required"), _PERHAPS)
-    assert {*_WORDS, *_PERHAPS, "clauses", "required", "threshold"} == {field.name for field in fields(Asked)}
-    words: dict[str, Any] = {name: found[name].text() for name in _WORDS}
-    words |= {name: found[name].text() if name in found else None for name in _PERHAPS}
-    return Asked(
-        **words,
-        clauses=found["clauses"].texts(),
-        required=found["required"].flag(),
-        threshold=threshold,
+    if not isinstance(remainder, NormalSum):
+        raise TypeError("only sums of normal columns have a place in the file")
+    return saved.Normals(
+        columns=law.summed,
+        given=tuple(named[axis] for axis in remainder.axes),
+        distributions=tuple(
+            saved.Normal(cells=cells, mean=mean, variance=variance)
+            for cells, (mean, variance) in remainder.moments.items()
+        ),
     )

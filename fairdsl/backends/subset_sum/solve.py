@@ -10,7 +10,7 @@ from fairdsl.backends.contract import Observer
 from fairdsl.backends.encoding import Solving
 from fairdsl.backends.solved import AnsweredDemand, Asked, AskedData, Solved
 from fairdsl.backends.subset_sum.instance import Instance, answered
-from fairdsl.backends.subset_sum.instance_file import read_instance
+from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Refused, Unknown, Value
 
