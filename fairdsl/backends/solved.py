@@ -234,6 +234,8 @@ class Solved(Document):
     found: Status | Bounds | Refined | AnsweredDemand
     #: The file with the answer; None where none was written.
     answer: Path | None = None
+    #: The digest of the solver file, where nothing else says which file is answered.
+    sha256: str | None = None
 
     @property
     def ended(self) -> Ended:

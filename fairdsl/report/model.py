@@ -298,14 +298,16 @@ class SpecFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """Where the answers of a report come from: files that somebody else may have written."""
+    """Where the answers of a report come from, or its demands: files that somebody else may have written."""
 
-    #: The folder.
+    #: The folder, or the file that states the demand.
     folder: str
     #: Whether the spec was named; otherwise the folder says which one it is about.
     spec_named: bool
     #: The properties that its files are about, where they are not all of the spec's.
     properties: tuple[str, ...] = ()
+    #: Whether this run computed the answers, and only the demand and all names are the file's claim.
+    computed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,7 +335,7 @@ class Report(Document):
     diagnostics: tuple[Diagnostic, ...] = ()
     #: Who ended the run before it was done: demands that were open then are unknown.
     ended: Stopped | None = None
-    #: Where answers come from that were not found by this run; None of a run that found them.
+    #: Where answers or demands come from that this run took from files; None of a run that took none.
     recovered: Recovered | None = None
 
     def __post_init__(self) -> None:

@@ -109,7 +109,10 @@ def _recovered(report: Report, style: Style) -> Iterator[str]:
         return
     if not found.spec_named:
         spec = f"spec {report.spec.path}, sha256 {report.spec.sha256}"
-        yield style.paint(style.shown(f"answers in {found.folder}, which says that it is about the {spec}"), Paint.BOLD)
+        what = f"computed from {found.folder}" if found.computed else f"answers in {found.folder}"
+        yield style.paint(style.shown(f"{what}, which claims to be about the {spec}"), Paint.BOLD)
+        if found.computed:
+            yield "the spec, the model, the data and all names below are what the file says"
     if found.properties:
         alone = ", ".join(found.properties)
         yield style.paint(

@@ -14,7 +14,7 @@ from fairdsl.backends.formats import FORMATS, format_of
 from fairdsl.backends.solved import AnsweredDemand, Ended, Solved
 from fairdsl.clock import NEVER, phase
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.report.model import ExitCode, Report
+from fairdsl.report.model import ExitCode, Recovered, Report
 from fairdsl.solver_files.manifest import files_named
 from fairdsl.solver_files.report import report_of
 
@@ -28,7 +28,12 @@ class SolvedFile(Solved):
     @property
     def report(self) -> Report | None:
         """The report that `check` would give on the file's demand; None of a file that is a part of a demand."""
-        return report_of([self.found]) if isinstance(self.found, AnsweredDemand) else None
+        if not isinstance(self.found, AnsweredDemand):
+            return None
+        report = report_of([self.found])
+        if report.spec.sha256 is None:  # written by hand, and its own spec
+            return report
+        return replace(report, recovered=Recovered(folder=str(self.file), spec_named=False, computed=True))
 
     @property
     def exit_code(self) -> ExitCode:

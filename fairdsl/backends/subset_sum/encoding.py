@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
-from fairdsl.backends.solved import Asked, Solved
+from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance
 from fairdsl.backends.subset_sum.offer import offer
 from fairdsl.backends.subset_sum.solve import solve_instance
+from fairdsl.codec import MisfitError
 from fairdsl.ir.problem import Problem
-from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
+from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value, Verdict
 
 __all__ = ["SubsetSumInstance"]
 
@@ -26,7 +29,10 @@ class SubsetSumInstance(Encoding):
     name = "subset-sum"
     options = frozenset({"memory", "output"})
     meaning: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"solved by": "fairdsl solve FILE, which prints the value's report"}
+        {
+            "value": "what `fairdsl solve FILE --json` prints is the metric, with the rates that it is made of",
+            "unknown": "a file without an answer leaves the metric unknown",
+        }
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -54,16 +60,44 @@ class SubsetSumInstance(Encoding):
         return solve_instance(path, self.name, how, observer)
 
     def evidence(self, problem: Problem) -> Evidence:
-        """What a verdict rests on where nothing was solved."""
-        return Evidence(backend=self.name, method="no instance was solved")
+        """What a verdict from answers rests on."""
+        return Evidence(backend=self.name, method="an answer in a file")
 
     def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
-        """Reports, never words."""
-        return Answer(status="malformed", detail=_SOLVE)
+        """What ``fairdsl solve --json`` printed: a number between two, with all that it was computed from."""
+        try:
+            found = Solved.from_json(output).found
+        except MisfitError as misfit:
+            return Answer(status="malformed", detail=f"it is not what `fairdsl solve --json` prints: {misfit}")
+        match found:
+            case AnsweredDemand(verdict=Value() as value):
+                return Answer(status="value", values={_SOLVED: output}, bounds=(value.low, value.high))
+            case AnsweredDemand(verdict=Unknown() as unknown):
+                return Answer(status="unknown", values={_SOLVED: output}, detail=unknown.detail)
+            case AnsweredDemand(verdict=Refused()):
+                return Answer(status="refused", values={_SOLVED: output})
+        return Answer(status="malformed", detail="it is an answer to a file of another format")
 
     def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
-        """``fairdsl solve`` reports on an instance by itself, so there is nothing to recover."""
-        return Unknown(reason=Reason.INCOMPLETE, detail=_SOLVE, evidence=self.evidence(problem))
+        """The verdict of the answer, if that is about this very file."""
+        evidence = self.evidence(problem)
+        ((name, content),) = lowered.files.items()
+        if name not in answers:
+            return Unknown(reason=Reason.INCOMPLETE, detail="there is no answer", evidence=evidence)
+        answer = answers[name]
+        if _SOLVED not in answer.values:
+            return Unknown(reason=Reason.MALFORMED, detail=answer.detail, evidence=evidence)
+        solved = Solved.from_json(answer.values[_SOLVED])
+        assert isinstance(solved.found, AnsweredDemand), "others have no text"
+        if solved.sha256 != sha256(content).hexdigest():
+            return Unknown(reason=Reason.MALFORMED, detail="the answer is to another file", evidence=evidence)
+        match solved.found.verdict:
+            case (Value() | Unknown()) as verdict:
+                return replace(verdict, evidence=replace(evidence, notes=verdict.evidence.notes))
+            case Refused() as refused:
+                return refused
+        return Unknown(reason=Reason.MALFORMED, detail="the answer is about pairs", evidence=evidence)
 
 
-_SOLVE = "`fairdsl solve FILE` reports on an instance"
+#: Under which name an answer keeps its text.
+_SOLVED = "solved"

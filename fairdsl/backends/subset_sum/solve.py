@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from fairdsl.backends.contract import Observer
@@ -12,6 +13,7 @@ from fairdsl.backends.solved import AnsweredDemand, Asked, AskedData, Solved
 from fairdsl.backends.subset_sum.instance import Instance, answered
 from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.ir.question import Quantity
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Refused, Unknown, Value
 
 __all__ = ["solve_instance"]
@@ -23,7 +25,7 @@ _SOLVER = "the engine of weighted subset sums"
 
 def solve_instance(path: Path, form: str, how: Solving, observer: Observer) -> Solved:
     """Answer an instance; DiagnosticError for a file that is not one. An instance written by hand is its own spec."""
-    instance = read_instance(path)
+    instance, digest = read_instance(path), sha256(content_of(path)).hexdigest()
     began = time.monotonic()
     verdict = _under(answered(instance, how.budget, observer), instance)
     seconds = time.monotonic() - began
@@ -35,7 +37,7 @@ def solve_instance(path: Path, form: str, how: Solving, observer: Observer) -> S
         seconds=seconds,
         data=None if sample is None else AskedData(name=population.name, path=sample.path, sha256=sample.sha256),
     )
-    return Solved(format=form, file=path, solver=_SOLVER, seconds=seconds, found=found)
+    return Solved(format=form, file=path, solver=_SOLVER, seconds=seconds, found=found, sha256=digest)
 
 
 def _under(verdict: Value | Refused | Unknown, instance: Instance) -> Value | Refused | Unknown:
