@@ -6,7 +6,6 @@ else in it, as JSON with sorted keys: a manifest that was cut off or changed is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

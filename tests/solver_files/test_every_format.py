@@ -113,8 +113,18 @@ def agreed(form: str, seed: int, folder: Path) -> set[Judgement]:
     path, out = drawn(seed, folder), folder / "out"
     assert fairdsl.compile(path, to=form, directory=out).questions
     reports = solved(out)
-    found = demands(reports or [fairdsl.recover(out)])
     known = demands([fairdsl.check(path)])
+    found = demands([fairdsl.recover(out)])
+    if reports:
+        held_against(form, demands(reports), known)
+    return held_against(form, found, known)
+
+
+Demands = dict[tuple[str, str], DemandReport]
+
+
+def held_against(form: str, found: Demands, known: Demands) -> set[Judgement]:
+    """What the answered demands came to, which is what `check` says."""
     answered = {key: demand for key, demand in found.items() if demand.judgement is not Judgement.REFUSED}
     assert answered
     for key, demand in answered.items():
