@@ -75,5 +75,6 @@ def test_an_instance_that_the_spec_does_not_come_to_is_refused(folder: Path) -> 
 
 def test_what_solve_takes_from_a_file_it_calls_a_claim(folder: Path) -> None:
     report = fairdsl.solve(folder / "four_fifths.json").report
-    assert report is not None and report.recovered is not None
+    assert report is not None
+    assert report.recovered is not None
     assert (report.recovered.computed, report.recovered.spec_named) == (True, False)
