@@ -14,6 +14,7 @@ from fairdsl.backends.smt.vnnlib import printed
 from fairdsl.backends.smt.vnnlib.read import read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
 from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
+from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.codec.document import plain
 from fairdsl.comparing.read import read_report
@@ -183,6 +184,7 @@ def vnnlib_answer(content: bytes, folder: Path) -> None:
 
 def instance(content: bytes, folder: Path) -> None:
     _said_of(read_instance, _written(content, folder, "a.json"))
+    SubsetSumInstance().answer(content.decode("utf-8", "replace"), {})
 
 
 def job(content: bytes, folder: Path) -> None:

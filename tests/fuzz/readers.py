@@ -84,7 +84,7 @@ READERS: tuple[Reader, ...] = (
         name="subset-sum",
         begins=documents.instances,
         read=calls.instance,
-        modules=("backends/subset_sum/instance_read",),
+        modules=("backends/subset_sum/instance_read", "backends/subset_sum/encoding"),
     ),
     Reader(name="job", begins=documents.jobs, read=calls.job, modules=("backends/intervals/container",)),
     Reader(name="result", begins=documents.results, read=calls.result, modules=("backends/intervals/result",)),
