@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 
 import click
@@ -31,6 +32,8 @@ COMMANDS = (
     "compare",
     "capabilities",
 )
+#: New objects after which Python looks for circles among them.
+_OBJECTS = 100_000
 #: Longer descriptions are cut in the list of commands.
 _LINE = 90
 
@@ -107,6 +110,8 @@ def cli(ctx: click.Context, root: str | None, largest_file: int | None, defuse_f
 
 def main() -> None:
     """The entry point of the command ``fairdsl``."""
+    # Imports and specs make many objects and hardly a circle: looking for circles took a sixth of a short command.
+    gc.set_threshold(_OBJECTS)
     with command_began(process_began()), listening():
         prepare()
         prepare_memory()

@@ -29,7 +29,7 @@ from fairdsl.ir.expr import TRUE, Compare, Linear, Member, Predicate, Relation, 
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
-from fairdsl.plan.opaque import refusal_of_opaque
+from fairdsl.plan.gate import without_layers
 from fairdsl.verdict import Among, Shares, Within
 
 __all__ = ["Stand", "representatives"]
@@ -147,7 +147,7 @@ def _by_leaves(problem: Problem, pair: Pair, sides: Sequence[Predicate]) -> Shar
     backend = LeafBoxes()
     question = replace(pair, target=conjoin(pair.target, *sides))
     boxed = replace(problem, question=question, quantity=Quantity.FAIR_SHARE, population=None)
-    if refusal_of_opaque(backend.name, problem.model) is not None or not isinstance(backend.offer(boxed), Offer):
+    if without_layers(problem.model) is not None or not isinstance(backend.offer(boxed), Offer):
         return None
     answer = backend.answer(boxed, Facts(), Budget.of(_SECONDS, seed=0), Silent())
     return answer if isinstance(answer, Shares) and answer.reason is None else None

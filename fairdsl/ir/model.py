@@ -28,7 +28,7 @@ from fairdsl.ir.ensemble import Ensemble, Inputs, attributes_of, listed_of
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import Form, IndicatorInput, Input
-from fairdsl.ir.opaque import BlackBox, KernelMachine, Opaque
+from fairdsl.ir.opaque import Access, BlackBox, KernelMachine, Opaque
 from fairdsl.ir.reading import Reading
 from fairdsl.source import Span
 
@@ -260,6 +260,11 @@ class Model:
     def score_count(self) -> int:
         """How many scores the model computes."""
         return self.opaque.scores if isinstance(self.opaque, BlackBox) else self.layers[-1].width
+
+    @property
+    def access(self) -> Access:
+        """What can be had of the model."""
+        return Access.LAYERS if self.opaque is None else self.opaque.access
 
     @property
     def rational(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, IntEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,18 @@ if TYPE_CHECKING:
     from fairdsl.ir.exact_array import ExactArray
     from fairdsl.ir.model import Layer
 
-__all__ = ["Answers", "BlackBox", "Kernel", "KernelMachine", "Opaque"]
+__all__ = ["Access", "Answers", "BlackBox", "Kernel", "KernelMachine", "Opaque"]
+
+
+class Access(IntEnum):
+    """What can be had of a model, each including the ones before."""
+
+    #: Answers about the individuals that it is asked about; nobody knows that it will always answer alike.
+    ANSWERS = 0
+    #: Decisions and scores that are the model's own, whenever it is asked.
+    EVALUATION = 1
+    #: What it computes, layer by layer.
+    LAYERS = 2
 
 
 class Kernel(Enum):
@@ -48,6 +59,11 @@ class KernelMachine:
     vectors: ExactArray
     coefficients: ExactArray
     offsets: ExactArray
+
+    @property
+    def access(self) -> Access:
+        """It is evaluated; its values are no layers."""
+        return Access.EVALUATION
 
     @cached_property
     def largest_whole(self) -> int:
@@ -82,6 +98,11 @@ class BlackBox:
     domain: Domain
     call: Callable[[NDArray[np.float64]], Answers] | None = None
     unread: str | None = None
+
+    @property
+    def access(self) -> Access:
+        """A file answers alike whenever it is run; a function may not."""
+        return Access.EVALUATION if self.call is None else Access.ANSWERS
 
 
 Opaque = KernelMachine | BlackBox

@@ -8,8 +8,8 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import errors
+from fairdsl.plan.gate import without_layers
 from fairdsl.plan.negotiate import plan_of
-from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.verdict import Refused
 
 __all__ = ["expressible"]
@@ -20,7 +20,7 @@ def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
     plan = plan_of(item)
     if isinstance(plan, Refused) and (item.refusal is not None or item.demand.beyond):
         return plan.diagnostics[0]
-    offer = refusal_of_opaque(encoding.name, item.problem.model) or encoding.offer(item.problem)
+    offer = without_layers(item.problem.model) or encoding.offer(item.problem)
     if isinstance(offer, Refusal):
         return errors.format_refuses(encoding.name, offer.why, item.demand.span)
     return item.problem

@@ -8,7 +8,7 @@ say anything the demand is refused, with the reason of the backend that comes ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
@@ -19,8 +19,8 @@ from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.plan import errors
-from fairdsl.plan.opaque import refusal_of_opaque
-from fairdsl.plan.registry import PARTITIONING, procedures
+from fairdsl.plan.gate import turned_away
+from fairdsl.plan.registry import BACKENDS, PARTITIONING, Registered
 from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
@@ -119,7 +119,7 @@ def _refusal_of_clauses(demand: Demand) -> Refused | None:
     if clause[0].isdigit():  # the number of `with confidence 95%` or of `within 1%`
         clause = f"{'with confidence' if demand.required else 'within'} {clause}"
     why = f"no backend treats `{clause}` here, and an answer without it would be one to another question"
-    reasons = [(procedure.name, f"it does not treat `{clause}`") for procedure in procedures()]
+    reasons = [(name, f"it does not treat `{clause}`") for name in BACKENDS]
     instead = f"leave out `{clause}`"
     if clause.startswith("under "):
         instead += ", or name a distribution `empirical from` a table: shares of its rows are counted"
@@ -128,13 +128,14 @@ def _refusal_of_clauses(demand: Demand) -> Refused | None:
 
 def negotiate(problem: Problem, *, backend: str | None = None, because: str | None = None) -> Plan | Refused:
     """The plan, or the refusal with each backend's reason; ``backend`` forces one, ``because`` says why."""
-    offers = {procedure.name: (procedure, _offer(procedure, problem)) for procedure in procedures()}
-    passed_over = [(name, offer.reason) for name, (_, offer) in offers.items() if isinstance(offer, Refusal)]
-    stages = [Stage(procedure, offer) for procedure, offer in offers.values() if isinstance(offer, Offer)]
+    offers = {name: _offer(name, registered, problem) for name, registered in BACKENDS.items()}
+    refusals = {name: offer for name, offer in offers.items() if isinstance(offer, Refusal)}
+    passed_over = [(name, refusal.reason) for name, refusal in refusals.items()]
+    stages = [offer for offer in offers.values() if isinstance(offer, Stage)]
     if backend is not None:
         forced = tuple(stage for stage in stages if stage.procedure.name == backend)
         if not forced:
-            _none_late([offers[backend]], problem)
+            _none_late({backend: refusals[backend]}, problem)
             why = dict(passed_over)[backend]
             return Refused(diagnostics=(errors.backend_refuses(backend, why, problem.span),))
         silent = [
@@ -146,8 +147,7 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
         return Plan(forced, (*passed_over, *silent), others)
     deciding = [stage for stage in stages if stage.offer.decides]
     if not deciding:
-        _none_late(offers.values(), problem)
-        refusals = {name: offer for name, (_, offer) in offers.items() if isinstance(offer, Refusal)}
+        _none_late(refusals, problem)
         nearest = _nearest(refusals, problem)
         if stages:  # a violation is one, and the rest stays unknown
             return Plan(tuple(stages), tuple(passed_over), unproved=nearest)
@@ -167,23 +167,24 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
     return Plan((*quick, best), tuple(passed_over), others)
 
 
-def _offer(procedure: Procedure, problem: Problem) -> Offer | Refusal:
+def _offer(name: str, registered: Registered, problem: Problem) -> Stage | Refusal:
     """What the backend says; one that needs long to find out does not keep the others from answering."""
-    refusal = refusal_of_opaque(procedure.name, problem.model)
+    refusal = turned_away(registered, problem)
     if refusal is not None:
         return refusal
     offer: Offer | Refusal = _LATE
-    with doing(f"`{procedure.name}` looked at `{problem.name}`"):
+    procedure = registered.procedure()
+    with doing(f"`{name}` looked at `{problem.name}`"):
         by = Deadline.within(deadline_in_force().remaining / _OFFER_PART)
         with until(by, grace=GRACE / _OFFER_PART):
             offer = procedure.offer(problem)
         look()
-    return offer
+    return Stage(procedure, offer) if isinstance(offer, Offer) else offer
 
 
-def _none_late(offers: Iterable[tuple[Procedure, Offer | Refusal]], problem: Problem) -> None:
+def _none_late(refusals: Mapping[str, Refusal], problem: Problem) -> None:
     """Where nobody else decides, whoever did not find out in time might: so nothing is known, and nothing refused."""
-    late = next((procedure.name for procedure, offer in offers if offer is _LATE), None)
+    late = next((name for name, refusal in refusals.items() if refusal is _LATE), None)
     if late is not None:
         with doing(f"`{late}` looked at `{problem.name}`"):
             raise OutOfTimeError

@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from inspect import getmembers, isclass
 from types import MappingProxyType
-from typing import cast
+from typing import NamedTuple, cast
 
 from fairdsl.backends.contract import Procedure
+from fairdsl.ir.opaque import Access
 from fairdsl.options import Section
 
-__all__ = ["BACKENDS", "PARTITIONING", "engine_of", "procedures", "sections"]
+__all__ = ["BACKENDS", "PARTITIONING", "About", "Registered", "engine_of", "procedures", "sections"]
 
-#: Name -> module and class of each procedure, exact ones first. Modules are imported when asked for.
-BACKENDS: dict[str, tuple[str, str]] = {
-    "search": ("fairdsl.backends.search", "Search"),
-    "enumerate": ("fairdsl.backends.enumerate", "Enumerate"),
-    "leaf_boxes": ("fairdsl.backends.leaf_boxes", "LeafBoxes"),
-    "smt": ("fairdsl.backends.smt", "Smt"),
-    "intervals": ("fairdsl.backends.intervals", "Intervals"),
-    "rows": ("fairdsl.backends.rows", "OverRows"),
-    "sampling": ("fairdsl.backends.sampling", "Sampling"),
-    "subset_sum": ("fairdsl.backends.subset_sum.procedure", "SubsetSum"),
-    "rates": ("fairdsl.backends.rates", "Rates"),
-    "ssat": ("fairdsl.backends.ssat.procedure", "Ssat"),
-    "masses": ("fairdsl.backends.masses.procedure", "Masses"),
+
+class About(Enum):
+    """What a backend answers at all."""
+
+    PAIRS = "questions about pairs of individuals"
+    GROUPS = "metrics of groups"
+    ROWS = "what the rows of a table say"
+
+
+class Registered(NamedTuple):
+    """A backend: its module, which is imported when it may answer, its class, what that answers, of which models."""
+
+    module: str
+    made_by: str
+    about: About = About.PAIRS
+    needs: Access = Access.LAYERS
+
+    def procedure(self) -> Procedure:
+        """One of it."""
+        return cast(Procedure, getattr(import_module(self.module), self.made_by)())
+
+
+#: By name, exact ones first.
+BACKENDS: dict[str, Registered] = {
+    "search": Registered("fairdsl.backends.search", "Search", needs=Access.ANSWERS),
+    "enumerate": Registered("fairdsl.backends.enumerate", "Enumerate", needs=Access.EVALUATION),
+    "leaf_boxes": Registered("fairdsl.backends.leaf_boxes", "LeafBoxes"),
+    "smt": Registered("fairdsl.backends.smt", "Smt"),
+    "intervals": Registered("fairdsl.backends.intervals", "Intervals"),
+    "rows": Registered("fairdsl.backends.rows", "OverRows", About.ROWS, Access.ANSWERS),
+    "sampling": Registered("fairdsl.backends.sampling", "Sampling", needs=Access.ANSWERS),
+    "subset_sum": Registered("fairdsl.backends.subset_sum.procedure", "SubsetSum", About.GROUPS),
+    "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS),
+    "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
+    "masses": Registered("fairdsl.backends.masses.procedure", "Masses", About.GROUPS),
 }
 
 #: The backend that answers a question partition by partition.
@@ -36,7 +60,7 @@ PARTITIONING = "smt"
 
 def procedures() -> tuple[Procedure, ...]:
     """All procedures in registry order."""
-    return tuple(cast(Procedure, getattr(import_module(module), name)()) for module, name in BACKENDS.values())
+    return tuple(registered.procedure() for registered in BACKENDS.values())
 
 
 @cache

@@ -144,7 +144,7 @@ def test_settings_of_the_command_line() -> None:
 def test_every_section_is_found_by_its_name_and_belongs_to_a_backend() -> None:
     assert {"smt": SmtOptions, "partition": Partition, "ssat": SsatOptions}.items() <= sections().items()
     assert all(engine_of(section) in BACKENDS for section in sections().values())
-    for name, (module, _) in BACKENDS.items():
+    for name, (module, *_) in BACKENDS.items():
         assert module.startswith(f"fairdsl.backends.{name}"), "options are looked for in the folder of this name"
 
 

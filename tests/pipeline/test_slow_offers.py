@@ -13,8 +13,10 @@ import pytest
 from fairdsl.backends.contract import Offer, Refusal
 from fairdsl.clock import Deadline, look, until
 from fairdsl.elaborate import elaborate
+from fairdsl.ir.opaque import Access
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import Plan, negotiate
+from fairdsl.plan.registry import About
 from fairdsl.semantics import front_end
 
 HIRING = Path(__file__).parents[2] / "examples" / "hiring" / "hiring.fair"
@@ -23,6 +25,15 @@ HIRING = Path(__file__).parents[2] / "examples" / "hiring" / "hiring.fair"
 class Backend:
     def __init__(self, name: str, offer: Callable[[Problem], Offer | Refusal]) -> None:
         self.name, self.offer = name, offer
+
+
+class Line(Backend):
+    """A line of the registry with such a backend."""
+
+    about, needs = About.PAIRS, Access.ANSWERS
+
+    def procedure(self) -> Backend:
+        return self
 
 
 def looking(_: Problem) -> Offer:
@@ -47,8 +58,8 @@ def problem() -> Problem:
 
 
 def registry(monkeypatch: pytest.MonkeyPatch, **offers: Callable[[Problem], Any]) -> None:
-    module = import_module("fairdsl.plan.negotiate")
-    monkeypatch.setattr(module, "procedures", lambda: tuple(Backend(name, offer) for name, offer in offers.items()))
+    lines = {name: Line(name, offer) for name, offer in offers.items()}
+    monkeypatch.setattr(import_module("fairdsl.plan.negotiate"), "BACKENDS", lines)
 
 
 @pytest.mark.parametrize("slow", [looking, asleep])

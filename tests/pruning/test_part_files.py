@@ -69,7 +69,7 @@ def able() -> Smt:
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Solvers decide no partition of a model, so that pruning has its turn."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(registry.BACKENDS, "smt", (__name__, "stubborn"))
+    monkeypatch.setitem(registry.BACKENDS, "smt", registry.Registered(__name__, "stubborn"))
 
 
 def spec(weight: float = 0.4, middle: str = "Relu", model: str | None = None) -> Path:
@@ -164,7 +164,7 @@ def test_earlier_networks_are_replaced_by_a_run_that_goes_on_and_by_no_other() -
 def test_networks_of_partitions_that_were_decided_since_stay_and_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     path = spec()
     asked(path, ledger="verdicts.jsonl")
-    monkeypatch.setitem(registry.BACKENDS, "smt", (__name__, "able"))
+    monkeypatch.setitem(registry.BACKENDS, "smt", registry.Registered(__name__, "able"))
     demand = asked(path, ledger="verdicts.jsonl", resume=True).properties[0].demands[0]
     assert demand.judgement.value == "holds"
     assert demand.coverage is not None

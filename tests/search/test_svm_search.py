@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.backends.enumerate import Enumerate
-from fairdsl.backends.formats import FORMATS
 from fairdsl.backends.search import Search
 from fairdsl.backends.search.deployed import DeployedFile
 from fairdsl.backends.search.evaluators import evaluator_of
@@ -25,8 +24,8 @@ from fairdsl.ir.question import Quantity
 from fairdsl.models import load_model
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.plan.gate import without_layers
 from fairdsl.plan.negotiate import Plan, negotiate
-from fairdsl.plan.opaque import refusal_of_opaque
 from fairdsl.verdict import Refused
 from tests.agreement.engines import ask, disagreement
 from tests.builders import BOOLEAN, domain, integer, problem
@@ -150,10 +149,9 @@ def test_other_backends_refuse_with_the_kernel(tmp_path: Path) -> None:
     assert [stage.procedure.name for stage in plan.stages] == ["search", "enumerate"]
     refused = dict(plan.passed_over)
     assert {name for name, reason in refused.items() if reason.startswith(why)} >= {"smt", "intervals", "masses"}
-    for name in FORMATS:
-        refusal = refusal_of_opaque(name, machine_problem(tmp_path).model)
-        assert refusal is not None
-        assert refusal.why == why
+    refusal = without_layers(machine_problem(tmp_path).model)
+    assert refusal is not None
+    assert refusal.why == why
     forced = negotiate(machine_problem(tmp_path), backend="smt")
     assert isinstance(forced, Refused)
 

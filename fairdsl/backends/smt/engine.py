@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +29,8 @@ _MEMORY = 4 << 30
 
 def solver_name() -> str:
     """The solver and its version, for the evidence."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
     try:
         return f"z3 {version('z3-solver')}"
     except PackageNotFoundError:
