@@ -34,6 +34,8 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 class Printer(ABC):
     """One format on standard output."""
 
+    #: The help of its flag; None of the format that there is without one.
+    words: ClassVar[str | None] = None
     #: Whether something is printed before a command is done; else it is one document at the end.
     as_it_comes: ClassVar[bool] = False
 
@@ -69,22 +71,28 @@ class _Text(Printer):
 class _Json(Printer):
     """One JSON document, whole."""
 
+    words = "Write one JSON object to standard output."
+
     def show(self, document: _D, as_text: Callable[[_D], None]) -> None:
         write_whole(document.to_json())
 
 
-#: Every format by its name; the option of a format has the same name.
+#: Every format by its name, which is that of its flag.
 PRINTERS: dict[str, Printer] = {"text": _Text(), "json": _Json()}
 
 
-def _chosen(_: click.Context, __: click.Parameter, as_json: bool) -> Printer:
-    return PRINTERS["json" if as_json else "text"]
+def _chosen(_: click.Context, __: click.Parameter, name: str | None) -> Printer:
+    return PRINTERS[name or "text"]
 
 
 def printer_option(command: _Command) -> _Command:
-    """``--json``; the format goes by the name ``printer``."""
-    words = "Write one JSON object to standard output."
-    return click.option("--json", "printer", is_flag=True, callback=_chosen, help=words)(command)
+    """A flag a format, such as ``--json``; the format that is chosen goes by the name ``printer``."""
+    for name, printer in PRINTERS.items():
+        if printer.words is not None:
+            command = click.option(
+                f"--{name}", "printer", flag_value=name, default=None, callback=_chosen, help=printer.words
+            )(command)
+    return command
 
 
 def print_findings(findings: Sequence[Diagnostic], *, more: bool = True) -> None:

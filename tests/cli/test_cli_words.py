@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.cli.app import cli
+from fairdsl.cli.printing import PRINTERS
 from fairdsl.diagnostics import CODES, Diagnostic
 from fairdsl.ir.binding import Binding, BoundBy, BoundInput, BoundOutcome
 from fairdsl.report.explained import (
@@ -244,6 +246,19 @@ def test_capabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     written = json.loads(run("capabilities", "--json").stdout)
     assert written["backends"][0]["quantities"] == ["holds", "fair_share"]
+
+
+def test_every_format_but_text_has_a_flag() -> None:
+    flags = {f"--{name}" for name, printer in PRINTERS.items() if printer.words is not None}
+    assert {name for name in PRINTERS if f"--{name}" not in flags} == {"text"}
+    context = click.Context(cli)
+    taken = {}
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        taken[name] = {flag for one in command.params if one.name == "printer" for flag in one.opts}
+    assert taken["check"] == flags
+    assert all(found in (flags, set()) for found in taken.values()), taken
 
 
 def test_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
