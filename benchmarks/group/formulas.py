@@ -9,10 +9,9 @@ from fractions import Fraction
 from math import prod
 from pathlib import Path
 
-from fairdsl.backends.masses.procedure import Masses
+from fairdsl.backends.rates import Rates
 from fairdsl.backends.ssat import Ssat
 from fairdsl.backends.ssat.engine import Engine
-from fairdsl.backends.subset_sum import SubsetSum
 from fairdsl.ir.problem import Problem
 from group.measure import CLOSE, least
 from group.policies import Timed, listed, timed, tree
@@ -118,17 +117,16 @@ def of_people(case: TreeCase) -> OfPeople:
 
 @dataclass(frozen=True, kw_only=True)
 class Grown:
-    """One drawn policy by every way: satisfiability group by group and by the extremes, masses, subset sums."""
+    """One drawn policy by states, and through SDIMACS files: group by group and by the extremes."""
 
     name: str
+    states: Timed
     enumerated: Timed
     learned: Timed
-    masses: Timed
-    sums: Timed
 
     @property
     def ways(self) -> tuple[Timed, ...]:
-        return self.enumerated, self.learned, self.masses, self.sums
+        return self.states, self.enumerated, self.learned
 
     @property
     def passed(self) -> bool:
@@ -152,8 +150,7 @@ def grown(name: str, problem: Problem, patience: float) -> Grown:
     """Each way gets ``patience`` seconds."""
     return Grown(
         name=name,
-        enumerated=timed(Ssat(), problem, patience, "enumerate"),
-        learned=timed(Ssat(), problem, patience, "learn"),
-        masses=timed(Masses(), problem, patience),
-        sums=timed(SubsetSum(), problem, patience),
+        states=timed(Rates, problem, patience),
+        enumerated=timed(Ssat, problem, patience, "enumerate"),
+        learned=timed(Ssat, problem, patience, "learn"),
     )

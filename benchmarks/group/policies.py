@@ -8,7 +8,7 @@ different attributes. Half of the leaves, and of the rules, accept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,7 +24,7 @@ from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
-from fairdsl.verdict import Value
+from fairdsl.verdict import Value, Verdict
 from group.measure import least
 from group.sums import FALSE_AND_TRUE
 
@@ -48,15 +48,17 @@ class Timed:
     why: str = ""
 
 
-def timed(procedure: Procedure, problem: Problem, patience: float, groups: str | None = None) -> Timed:
-    """The metric by a procedure that gets ``patience`` seconds, from the closed problem on."""
-    offer = procedure.offer(problem)
-    if isinstance(offer, Refusal):
+def timed(backend: Callable[[], Procedure], problem: Problem, patience: float, groups: str | None = None) -> Timed:
+    """The metric by a backend that gets ``patience`` seconds, from the closed problem on, with its offer."""
+
+    def answered() -> Verdict | Refusal:
+        procedure, budget = backend(), Budget.of(patience, SsatOptions(groups=groups))
+        offer = procedure.offer(problem)
+        return offer if isinstance(offer, Refusal) else procedure.answer(problem, Facts(), budget, Silent())
+
+    found, seconds = least(answered, 3)
+    if isinstance(found, Refusal):
         return Timed(value=None, seconds=None, why="refused")
-    found, seconds = least(
-        lambda: procedure.answer(problem, Facts(), Budget.of(patience, SsatOptions(groups=groups)), Silent()),
-        3,
-    )
     if isinstance(found, Value) and found.low == found.high:
         return Timed(value=found.low, seconds=seconds)
     return Timed(value=None, seconds=None, why=f"none in {patience:g}")

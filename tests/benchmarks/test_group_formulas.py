@@ -190,8 +190,8 @@ def test_drawn_policies_are_answered_with_the_enumerated_value(
     row = group.formulas.grown("small", problem, 20.0)
     assert row.passed
     assert row.enumerated.value == row.learned.value == impact(problem)
-    assert not replace(row, masses=replace(row.masses, value=F(1, 7))).passed
-    assert replace(row, masses=replace(row.masses, value=None, seconds=None)).passed
+    assert not replace(row, states=replace(row.states, value=F(1, 7))).passed
+    assert replace(row, states=replace(row.states, value=None, seconds=None)).passed
 
 
 def test_sizes_grow(group: Any) -> None:

@@ -74,8 +74,7 @@ def answer(folder: Path, pattern: str | None = None) -> None:
         (folder / f"{name}.out").write_text(text, encoding="utf-8")
 
 
-@pytest.mark.parametrize("groups", ["enumerate", "learn"])
-@pytest.mark.parametrize("options", [[], ["--json"]])
+@pytest.mark.parametrize(("groups", "options"), [("enumerate", []), ("learn", []), ("learn", ["--json"])])
 def test_what_solve_prints_becomes_what_check_says(
     folder: Path, said: Said, tmp_path: Path, groups: str, options: list[str]
 ) -> None:
@@ -98,9 +97,13 @@ def test_demands_of_one_property_share_their_files(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["  > Satisfying probability: {:e}\n", "# satisfying probability = {:.7g}\n", "{:.7f}\n"]
+    ("groups", "pattern"),
+    [
+        ("enumerate", "  > Satisfying probability: {:e}\n"),
+        ("learn", "# satisfying probability = {:.7g}\n"),
+        ("enumerate", "{:.7f}\n"),
+    ],
 )
-@pytest.mark.parametrize("groups", ["enumerate", "learn"])
 def test_seven_digits_become_intervals_that_contain_the_truth(
     folder: Path, said: Said, tmp_path: Path, groups: str, pattern: str
 ) -> None:
