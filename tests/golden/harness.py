@@ -35,6 +35,8 @@ _ALWAYS = (
     r'(?<="fairdsl": ")[^"]+',
     r"(?<=z3 )\d+(?:\.\d+)+",
 )
+#: A paragraph that has the number of individuals drawn in its first line.
+_FLOWING = re.compile(r"^ +rests on +\* individuals drawn.*(?:\n {17,}\S.*)*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,10 @@ class Case:
         )
 
     def steady(self, text: str) -> str:
-        """The text without what differs between runs."""
+        """The text without what differs between runs, and without line breaks that depend on how long that is."""
         for pattern in (*_ALWAYS, *self.ignore):
             text = re.sub(pattern, "*", text)
-        return text
+        return _FLOWING.sub(lambda paragraph: re.sub(r"\n +", " ", paragraph[0]), text)
 
 
 @dataclass(frozen=True)

@@ -205,8 +205,8 @@ def main() -> None:
     MODELS["E0514-cannot-run"].ir_version = 999  # newer than any runtime
     for folder, made in MODELS.items():
         (ERRORS / folder / "approve.onnx").write_bytes(made.SerializeToString(deterministic=True))
-    for name, sex in (("waves", 2.0), ("blind", 0.0)):
-        place = ERRORS.parent / "check" / "black-box" / f"{name}.onnx"
+    for case, name, sex in (("", "waves", 2.0), ("", "blind", 0.0), ("-unknown", "blind", 0.0)):
+        place = ERRORS.parent / "check" / f"black-box{case}" / f"{name}.onnx"
         place.write_bytes(waves(sex).SerializeToString(deterministic=True))
     (ERRORS / "E0502-not-onnx" / "approve.onnx").write_bytes(b"PK\x03\x04 a zip archive, as torch.save writes\n")
     (ERRORS / "E0513-unknown-format" / "approve.pkl").write_bytes(b"never opened\n")
