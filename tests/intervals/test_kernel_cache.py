@@ -22,6 +22,8 @@ sys.path.insert(0, sys.argv[1])
 from one import double
 print(double(2.0), compiled._FOLDER, sum(double.stats.cache_hits.values()))
 """
+#: Says that it is there, and waits for a word.
+WAITING = "print('ready', flush=True)\ninput()\n"
 
 
 @pytest.fixture
@@ -105,6 +107,27 @@ def test_machine_code_is_kept_and_torn_files_are_compiled_again(base: Path, tmp_
         assert run(tmp_path)[2] == "1"
     base.chmod(0o777)
     assert run(tmp_path) == ["4.0", "None", "0"]
+
+
+def test_two_cold_runs_at_once(base: Path, tmp_path: Path) -> None:
+    """Both compile or wait for the other, both have the kernel, and what they leave is whole."""
+    text = "from fairdsl.backends.intervals.kernels.compiled import exact\n\n\n"
+    (tmp_path / "one.py").write_text(text + "@exact\ndef double(x):\n    return 2 * x\n")
+    folder = cache.cache_folder()
+    first, _, rest = KERNEL.partition("from one")
+    line = [sys.executable, "-c", f"{first}{WAITING}from one{rest}", str(tmp_path)]
+    runs = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for each in runs:
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    for each in runs:  # nothing is there yet, and both begin
+        assert each.stdin is not None
+        each.stdin.write("go\n")
+        each.stdin.flush()
+    said = [each.communicate(timeout=120)[0].split() for each in runs]
+    assert [each.returncode for each in runs] == [0, 0]
+    assert [words[:2] for words in said] == [["4.0", str(folder)]] * 2
+    assert run(tmp_path) == ["4.0", str(folder), "1"]
 
 
 class Heard(Silent, Announcing):

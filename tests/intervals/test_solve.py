@@ -245,7 +245,7 @@ def test_a_run_that_is_killed_loses_nothing_certified(
 
 
 def wait_for_more(result: Path, nodes: int) -> int:
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         if result.exists() and (found := read_result(result).nodes) > nodes:
             return found

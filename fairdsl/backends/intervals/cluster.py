@@ -7,10 +7,12 @@ cluster, or the client, hands the same input to another. The task travels once a
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -76,11 +78,37 @@ def _connected(address: str) -> Client:
         reason = "Dask is not installed here: `pip install 'fairdsl[cluster]'`"
         raise DiagnosticError(errors.no_cluster(address, reason)) from None
     try:
+        _knock(address)
         client = Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         reason = "nobody answers there" if isinstance(error, OSError | TimeoutError) else "it is no address"
         raise DiagnosticError(errors.no_cluster(address, reason)) from error
     return client
+
+
+def _knock(address: str) -> None:
+    """ValueError for what is no address, OSError where nobody answers.
+
+    A client would wait for ever for the first word of whoever listens there and says none, and one that was never
+    connected writes of its own mistakes to the error stream.
+    """
+    from distributed.comm import connect, parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+    from distributed.security import Security
+
+    scheme, place = parse_address(address)
+    get_backend(scheme)
+    if scheme not in ("tcp", "tls"):
+        return
+    parse_host_port(place)
+
+    async def first_words() -> None:
+        options = Security().get_connection_args("client")
+        comm = await asyncio.wait_for(connect(address, timeout=_PATIENCE, **options), _PATIENCE)
+        comm.abort()
+
+    with ThreadPoolExecutor(1) as thread:  # the caller's may have a loop that runs
+        thread.submit(lambda: asyncio.run(first_words())).result()
 
 
 class Cluster:
@@ -172,7 +200,11 @@ def _refine(
         if not share_out(refinement, count, clock.listen, left):
             return
         left = None if nodes is None else max(0, nodes - (refinement.nodes - first)) // count
-        run = _Run(refinement, cluster, count, memory, left)
+        try:
+            with cluster.reached():
+                run = _Run(refinement, cluster, count, memory, left)
+        except OSError:
+            return
         run.until(clock)
         if nodes is not None or run.lost or not run.evaluated:
             return
@@ -187,11 +219,12 @@ class _Run:
         self._memory = memory
         self._nodes = nodes
         self.lost = False
+        content = pickle.dumps((type(refinement), refinement.task), protocol=5)
+        # Submitted and not scattered: what was submitted is made again when the workers that had it are gone. And
+        # submitted first: what was forked and never joined would be lost.
+        self._task = self._submit(unpacked, content)
         self._parts = [_Part(state) for state in refinement.fork(count)]
         self._before = refinement.nodes
-        content = pickle.dumps((type(refinement), refinement.task), protocol=5)
-        # Submitted and not scattered: what was submitted is made again when the workers that had it are gone.
-        self._task = self._submit(unpacked, content)
 
     @property
     def evaluated(self) -> int:
