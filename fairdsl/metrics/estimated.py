@@ -70,8 +70,7 @@ class _About:
         found = []
         for cohort in cohorts:
             fixed = {column: self._cell(column, value) for column, value in cohort.group}
-            # Hits and misses of each group.
-            bound = self.tables.bound(fixed, miss=self.miss, events=2 * len(cohorts), read=read)
+            bound = self.tables.bound(fixed, miss=self.miss, events=self._events(cohorts), read=read)
             found.append(None if bound is None else _rate(cohort, bound, _ONE))
         return found
 
@@ -79,8 +78,7 @@ class _About:
         """As many columns of a cohort as are closed are fixed; the others are a condition."""
         fixed = [self._closed(dict(cohort.group + cohort.stratum + cohort.label)) for cohort in cohorts]
         joined = all(self.tables.joined(columns) for columns in {tuple(each) for each in fixed})
-        # Hits and misses of each cohort, and the same under the law without influence.
-        events = 2 * len(cohorts) * (2 if self.question.influence else 1)
+        events = self._events(cohorts)
         found: list[Bounds | None] = []
         for cohort, cells in zip(cohorts, fixed, strict=True):
             share = share_of(self.tables, cells)
@@ -93,6 +91,10 @@ class _About:
                 bound = self.tables.bound(cells, miss=self.miss, events=events)
             found.append(None if bound is None else _rate(cohort, bound, share))
         return found
+
+    def _events(self, cohorts: Sequence[Cohort]) -> int:
+        """Hits and misses of each cohort, and the same under the law without influence."""
+        return 2 * len(cohorts) * (2 if self.question.influence else 1)
 
     def _closed(self, values: dict[int, Fraction]) -> dict[int, int]:
         """The cells of the largest part of the columns that have no parents but each other."""

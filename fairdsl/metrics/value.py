@@ -8,6 +8,7 @@ is judged holds under the law and, with that probability, of the population that
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -67,11 +68,12 @@ def _value_of(
     refusal = refusal_of(reading, population)
     if refusal is not None:
         return Refused(diagnostics=(refusal,))
-    number, sampled = reading.number, reading.sampled
-    if question.influence:
-        number, sampled = _influence(reading, without, population)
     names = Names(population)
-    whole, parts = _part(Named(), number, sampled), () if question.influence else _parts(reading, names)
+    if question.influence:
+        number, sampled, parts = _influence(reading, without, population, names)
+    else:
+        number, sampled, parts = reading.number, reading.sampled, _parts(reading, names)
+    whole = _part(Named(), number, sampled)
     defined = whole.defined and all(part.defined for part in parts)
     if not defined and (reason is None or number.defined is Defined.NO):
         reason = Reason.UNDEFINED
@@ -129,6 +131,8 @@ def decided(
     numbers = [(rate.low, rate.high) for rate in value.rates]
     if not question.metric.is_span:  # there the value is the span of all rates, which is no error
         numbers.append((value.low, value.high))
+    elif question.influence:
+        numbers += [(part.low, part.high) for part in value.parts]
     return value.defined and all(high - low <= precise for low, high in numbers)
 
 
@@ -158,17 +162,41 @@ def _by_keys(question: GroupMetric, population: Population) -> GroupMetric:
     return replace(question, privileged=tuple(value if key is None else key for key, value in keys))
 
 
-def _influence(reading: Reading, without: Joint | None, population: Population) -> tuple[Range, Range | None]:
-    """Q under the law less Q without, and with sampling error; the same groups are left out of both."""
+def _influence(
+    reading: Reading, without: Joint | None, population: Population, names: Names
+) -> tuple[Range, Range | None, tuple[Part, ...]]:
+    """Q under the law less Q without, and with sampling error; the same groups are left out of both.
+
+    Of the rates of all groups it is that of each group, from the least to the greatest.
+    """
     if without is None:
         raise ValueError("influence is a difference, and the joint without it is missing")
     question = reading.question
     listed = {(cohort.group, cohort.stratum, cohort.case) for cohort in reading.excluded}
     other = read(replace(question, excluding=None), without, population, beside=listed)
+    if question.metric.is_span:
+        parts = tuple(
+            _part(at, _less(one, rest), None if wide is None or less is None else _less(wide, less))
+            for (at, one, wide), (_, rest, less) in zip(_each(reading, names), _each(other, names), strict=True)
+        )
+        return _span(parts), _sampled_span(parts), parts
     sampled = None
     if reading.sampled is not None and other.sampled is not None:
         sampled = _less(reading.sampled, other.sampled)
-    return _less(reading.number, other.number), sampled
+    return _less(reading.number, other.number), sampled, ()
+
+
+def _span(parts: Sequence[Part]) -> Range:
+    defined = Defined.YES if parts and all(part.defined for part in parts) else Defined.PERHAPS
+    low, high = (pick(ends) for pick, ends in ((min, [p.low for p in parts]), (max, [p.high for p in parts])))
+    return Range(low=low, high=high, defined=defined)
+
+
+def _sampled_span(parts: Sequence[Part]) -> Range | None:
+    found = [part.sampling for part in parts if part.sampling is not None]
+    if len(found) < len(parts):
+        return None
+    return Range(low=min(low for low, _ in found), high=max(high for _, high in found))
 
 
 def _less(whole: Range, rest: Range) -> Range:
@@ -191,17 +219,21 @@ def _part(at: Named, number: Range, sampled: Range | None) -> Part:
 def _parts(reading: Reading, names: Names) -> tuple[Part, ...]:
     """The numbers that each have to meet a threshold: the rates of all groups, or a metric for each value given."""
     if reading.question.metric.is_span:
-        return tuple(
-            _part(
-                names(cohort.group + cohort.stratum),
-                Range(low=cohort.rate.low, high=cohort.rate.high, defined=cohort.defined),
-                None if reading.wide is None else Range(low=reading.wide[n].low, high=reading.wide[n].high),
-            )
-            for n, cohort in enumerate(reading.kept)
-        )
+        return tuple(_part(*found) for found in _each(reading, names))
     if not reading.question.given_each:
         return ()
     return tuple(_part(names(stratum.at), stratum.number, stratum.sampled) for stratum in reading.compared)
+
+
+def _each(reading: Reading, names: Names) -> Iterator[tuple[Named, Range, Range | None]]:
+    """The rate of every group, and with sampling error."""
+    for place, cohort in enumerate(reading.kept):
+        wide = None if reading.wide is None else reading.wide[place]
+        yield (
+            names(cohort.group + cohort.stratum),
+            Range(low=cohort.rate.low, high=cohort.rate.high, defined=cohort.defined),
+            None if wide is None else Range(low=wide.low, high=wide.high),
+        )
 
 
 def _decision(favourable: bool | None) -> dict[str, str]:

@@ -127,10 +127,11 @@ def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:
     if groups.sampling is not None and groups.confidence is not None:
         level = shown(groups.confidence, percent=True)
         yield "sampling", f"{number(Interval(*groups.sampling), percent)} in the population, with {level} confidence"
-    parts = groups.beside
+    parts, own = groups.beside, {rate.group | rate.given for rate in groups.rates}
+    heading = "each" if any(part.at in own for part in parts) else "given"
     for count, part in enumerate(parts[:_LISTED]):
         value = number(Interval(part.low, part.high), percent) if part.defined else "no number"
-        yield "" if count else "given", f"{group_words(part.at)}: {value}"
+        yield "" if count else heading, f"{group_words(part.at)}: {value}"
     if len(parts) > _LISTED:
         yield "", f"and {len(parts) - _LISTED:,} more in the JSON report"
 

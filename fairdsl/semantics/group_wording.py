@@ -106,7 +106,12 @@ class GroupWords:
         lines: list[str] = []
         if question.influence:
             names = in_words(question.influence, self.columns)
-            lines += [f"Q - Q'{bound}", f"Q  = {value}", f"Q' = Q with {names} uniform and independent of all else"]
+            each = " for each g" if question.metric.is_span else ""
+            lines += [
+                f"Q - Q'{bound}{each}",
+                f"Q  = {value}",
+                f"Q' = Q with {names} uniform and independent of all else",
+            ]
         elif question.metric.is_span:
             lines.append(f"p(g){bound} for each g")
         else:

@@ -34,14 +34,11 @@ def check_influence(
     influence: tree.Influence, metric: Metric, across: Sequence[int], domain: Domain, reporter: Reporter
 ) -> tuple[tuple[int, ...], ...]:
     """The columns of each set; what is wrong with them, or with the influence on such a metric, is reported."""
-    if not metric.compares:
-        why = "an influence is a difference of two numbers"
-        reporter.report(errors.clause_out_of_place("influence", influence.span, why, f"measure `{metric.name}` alone"))
-        return ()
-    if metric.rate.along_paths:
-        why = "allowed paths already say which part of an influence counts"
-        help_text = "write `influence of ... on statistical_parity`, or measure the gap alone"
-        reporter.report(errors.clause_out_of_place("influence", influence.span, why, help_text))
+    if metric.names_groups:
+        why = "an influence is a difference of two numbers, and the answer is a group"
+        reporter.report(
+            errors.clause_out_of_place("influence", influence.span, why, "write `influence of ... on acceptance_rate`")
+        )
         return ()
     return tuple(_columns(subset, across, domain, reporter) for subset in influence.subsets)
 

@@ -299,9 +299,9 @@ class Value(_NoTruthValue):
 
     @property
     def beside(self) -> tuple[Part, ...]:
-        """The parts that are no group's rate: the numbers for the values of ``given``."""
-        own = {rate.group | rate.given for rate in self.rates}
-        return tuple(part for part in self.parts if part.at not in own)
+        """The parts, unless they are the groups' rates: the numbers for the values of ``given``, or influences."""
+        own = {rate.group | rate.given: (rate.low, rate.high) for rate in self.rates}
+        return () if all(own.get(part.at) == (part.low, part.high) for part in self.parts) else self.parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

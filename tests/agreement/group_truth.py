@@ -95,7 +95,11 @@ def truth(problem: Problem) -> Truth:
         return Truth(None, kept)
     try:
         number = _number(problem, people, kept)
-        if question.influence:
+        if question.influence and naive_of(question).every:
+            now, rest = (_rates(problem, some) for some in (people, everybody(problem, drawn=question.influence)))
+            each = [now[at] - rest[at] for at in kept]  # type: ignore[operator]
+            number = min(each), max(each)
+        elif question.influence:
             other = _number(problem, everybody(problem, drawn=question.influence), kept)
             number = (number[0] - other[1], number[1] - other[0])
     except (ZeroDivisionError, NoComparisonError):

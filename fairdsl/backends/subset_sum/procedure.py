@@ -92,7 +92,8 @@ def _along_paths(
     values: list[Value] = []
     for baseline in baselines:
         set_ = with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)
-        found = asked.value([allowing_for_unknown(set_)])
+        subjects = [set_, without_influence(set_, question.influence)] if question.influence else [set_]
+        found = asked.value([allowing_for_unknown(each) for each in subjects])
         if not isinstance(found, Value):
             return found
         values.append(found)

@@ -1,0 +1,115 @@
+"""The influence of columns on the acceptance rate of each group: FVGM's influence function, by its definition."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import fairdsl
+from fairdsl.verdict import Judgement, Value
+
+F = Fraction
+EDU = {0: F(3, 10), 1: F(6, 10)}
+INCOME = {(0, 0): F(2, 10), (1, 0): F(7, 10), (0, 1): F(4, 10), (1, 1): F(9, 10)}
+SPEC = """
+domain Person {
+  sex    : category { female, male }
+  edu    : boolean
+  income : integer 0 .. 1
+}
+protected sex
+graph causes {
+  sex -> edu -> income -> grant_it
+  edu -> grant_it
+  sex -> income
+}
+model grant_it : Person -> { reject, grant }
+  score = (edu = yes) + 2 * income
+  grant when score > 1.5
+  favourable grant
+distribution people over Person
+  sex    : table { female : 0.5, male : 0.5 }
+  edu    : bernoulli(30%) given sex = female
+  edu    : bernoulli(60%) given sex = male
+  income : table { 0 : 0.8, 1 : 0.2 } given edu = no and sex = female
+  income : table { 0 : 0.3, 1 : 0.7 } given edu = yes and sex = female
+  income : table { 0 : 0.6, 1 : 0.4 } given edu = no and sex = male
+  income : table { 0 : 0.1, 1 : 0.9 } given edu = yes and sex = male
+distribution cohort over Person
+  empirical from "people.csv"
+property owed {
+  across   sex
+  under    people
+  require  influence of income on acceptance_rate >= -10%
+  measure  influence of (edu, income) on acceptance_rate
+}
+property along_paths {
+  across   sex
+  under    people
+  allow    sex -> edu -> grant_it
+  allow    sex -> edu -> income -> grant_it
+  baseline sex = male
+  measure  path_specific_gap, influence of income, edu on path_specific_gap
+}
+property rows_owed {
+  across   sex
+  under    cohort
+  measure  influence of income on acceptance_rate
+}
+"""
+ROWS = ["female,true,0", "female,true,1", "female,false,0", "male,true,1", "male,false,1"]
+
+
+def rate(sex: int, drawn: tuple[str, ...] = (), *, edu_of: int | None = None) -> Fraction:
+    """Pr[granted | sex], where the model reads uniform values of what is ``drawn``, and edu is as of another sex."""
+    found = F(0)
+    for edu, income, one, other in product((0, 1), repeat=4):
+        chance, wage = EDU[sex if edu_of is None else edu_of], INCOME[edu, sex]
+        law = (chance if edu else 1 - chance) * (wage if income else 1 - wage) / 4
+        read = one if "edu" in drawn else edu, other if "income" in drawn else income
+        found += law * (read[0] + 2 * read[1] > F(3, 2))
+    return found
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> fairdsl.Report:
+    monkeypatch.chdir(tmp_path)
+    Path("spec.fair").write_text(SPEC, encoding="utf-8")
+    Path("people.csv").write_text("\n".join(["sex,edu,income", *ROWS]) + "\n", encoding="utf-8")
+    return fairdsl.check("spec.fair")
+
+
+def test_it_is_the_rate_less_the_rate_without(report: fairdsl.Report) -> None:
+    owed, both = report.properties[0].demands
+    for demand, drawn in ((owed, ("income",)), (both, ("edu", "income"))):
+        groups = demand.groups
+        assert groups is not None
+        expected = [rate(sex) - rate(sex, drawn) for sex in (0, 1)]
+        assert [(part.low, part.high) for part in groups.parts] == [(each, each) for each in expected]
+        assert (groups.low, groups.high) == (min(expected), max(expected))
+    # One group that owes too much is enough to break the demand.
+    assert rate(0) - rate(0, ("income",)) < F(-10, 100) < rate(1) - rate(1, ("income",))
+    assert owed.judgement is Judgement.VIOLATED
+
+
+def test_along_paths_both_laws_set_the_group_and_read_the_baseline(report: fairdsl.Report) -> None:
+    """The allowed edge of sex is that to edu, which reads men; income reads each sex."""
+
+    def gap(drawn: tuple[str, ...] = ()) -> Fraction:
+        return abs(rate(0, drawn, edu_of=1) - rate(1, drawn, edu_of=1))
+
+    expected = [gap(), gap() - gap(("income",)), gap() - gap(("edu",))]
+    found = [demand.verdict for demand in report.properties[1].demands]
+    ends = [(value.low, value.high) for value in found if isinstance(value, Value)]
+    assert ends == [(each, each) for each in expected]
+    assert expected[1] == gap() > 0 > expected[2] - gap()
+
+
+def test_over_rows_each_row_counts_with_all_values(report: fairdsl.Report) -> None:
+    groups = report.properties[2].demands[0].groups
+    assert groups is not None
+    # Of the women one of three is granted, and half of each with a drawn income; both men, and half of them.
+    assert [(part.low, part.high) for part in groups.parts] == [(F(-1, 6), F(-1, 6)), (F(1, 2), F(1, 2))]
