@@ -113,3 +113,19 @@ def test_over_rows_each_row_counts_with_all_values(report: fairdsl.Report) -> No
     assert groups is not None
     # Of the women one of three is granted, and half of each with a drawn income; both men, and half of them.
     assert [(part.low, part.high) for part in groups.parts] == [(F(-1, 6), F(-1, 6)), (F(1, 2), F(1, 2))]
+
+
+def test_files_have_both_laws(report: fairdsl.Report) -> None:
+    """Solved by themselves, the files of subset sums come to what `check` says."""
+    fairdsl.compile("spec.fair", to="subset-sum", directory="out", properties=["owed", "along_paths"])
+    asked = [demand for property_ in report.properties[:2] for demand in property_.demands]
+    names = ("owed", "owed-2", "along_paths", "along_paths-2", "along_paths-3")
+    for name, demand in zip(names, asked, strict=True):
+        verdict = fairdsl.solve(f"out/{name}.json").found.verdict
+        assert isinstance(verdict, Value)
+        assert isinstance(demand.verdict, Value)
+        assert (verdict.low, verdict.high, verdict.parts) == (
+            demand.verdict.low,
+            demand.verdict.high,
+            demand.verdict.parts,
+        )

@@ -228,7 +228,8 @@ def test_an_influence_is_one_question_a_set(tmp_path: Path) -> None:
   require influence of age on acceptance_rate >= -5%
 """
     demands = found(clauses, tmp_path).demands
-    assert [demand.question.influence for demand in demands] == [(AGE,), (GRADE, DEPARTMENT), (CITIZEN,), (RACE,), (AGE,)]
+    columns = [(AGE,), (GRADE, DEPARTMENT), (CITIZEN,), (RACE,), (AGE,)]
+    assert [demand.question.influence for demand in demands] == columns
     metrics = ["disparate_impact"] * 2 + ["statistical_parity"] * 2 + ["acceptance_rate"]
     assert [demand.question.metric.name for demand in demands] == metrics
     assert [demand.text for demand in demands] == [

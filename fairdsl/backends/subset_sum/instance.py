@@ -18,7 +18,7 @@ from fairdsl.backends.subset_sum.lowering import task_of
 from fairdsl.backends.subset_sum.refinement import Refinement, upward
 from fairdsl.backends.subset_sum.remainder import NormalSum
 from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.subject import Event, Subject, subject_of, with_baseline, without_influence
+from fairdsl.backends.subset_sum.subject import Event, Subject, subject_of, with_baseline, with_influence
 from fairdsl.backends.subset_sum.task import Task
 from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown
 from fairdsl.backends.subset_sum.window import OutOfTimeError, TooLargeError
@@ -106,8 +106,8 @@ def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
     own = subject_of(problem)
     if question.metric.rate.along_paths and isinstance(question.baseline, tuple):
         set_ = with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)
-        return [allowing_for_unknown(set_)]
-    return [own, without_influence(own, question.influence)] if question.influence else [own]
+        return [allowing_for_unknown(each) for each in with_influence(set_, question.influence)]
+    return with_influence(own, question.influence)
 
 
 def _law(subject: Subject) -> Law | Refusal:

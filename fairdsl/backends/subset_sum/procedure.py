@@ -12,7 +12,7 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.subset_sum.offer import offer
 from fairdsl.backends.subset_sum.refinement import Refinement
 from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.subject import Subject, subject_of, with_baseline, without_influence
+from fairdsl.backends.subset_sum.subject import Subject, subject_of, with_baseline, with_influence
 from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown, with_unknown
 from fairdsl.backends.subset_sum.window import OutOfTimeError
 from fairdsl.ir.domain import show_number
@@ -66,8 +66,8 @@ def _from_law(
     own = subject_of(problem)
     if question.metric.rate.along_paths:
         return _along_paths(problem, question, own, budget, observer)
-    subjects = [own, without_influence(own, question.influence)] if question.influence else [own]
-    return _Asked(problem, question, population, budget, observer).value(subjects)
+    asked = _Asked(problem, question, population, budget, observer)
+    return asked.value(with_influence(own, question.influence))
 
 
 def _along_paths(
@@ -92,8 +92,8 @@ def _along_paths(
     values: list[Value] = []
     for baseline in baselines:
         set_ = with_baseline(own, dict(zip(question.across, baseline, strict=True)), question.allowed)
-        subjects = [set_, without_influence(set_, question.influence)] if question.influence else [set_]
-        found = asked.value([allowing_for_unknown(each) for each in subjects])
+        laws = with_influence(set_, question.influence)
+        found = asked.value([allowing_for_unknown(each) for each in laws])
         if not isinstance(found, Value):
             return found
         values.append(found)

@@ -11,7 +11,7 @@ Three questions ask about another law than the population's own, and each is a c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -26,7 +26,7 @@ from fairdsl.metrics.joint import columns_of
 from fairdsl.metrics.subject import uniform_on
 from fairdsl.numerics.cells import place_of
 
-__all__ = ["Event", "Subject", "subject_of", "with_baseline", "without_influence"]
+__all__ = ["Event", "Subject", "subject_of", "with_baseline", "with_influence", "without_influence"]
 
 _ONE = Fraction(1)
 
@@ -94,6 +94,11 @@ def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
         cells, row = uniform_on(attribute)
         subject = _with_copy(subject, column, cells, row)
     return subject
+
+
+def with_influence(subject: Subject, columns: Sequence[int]) -> list[Subject]:
+    """The subject and, of an influence, the same without: the number is that of the first less that of the second."""
+    return [subject, without_influence(subject, columns)] if columns else [subject]
 
 
 def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row) -> Subject:
