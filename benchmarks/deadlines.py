@@ -3,10 +3,11 @@
     python benchmarks/deadlines.py SPEC... [--networks FOLDER] [--timeout 5] [--commands check search ...] [--csv FILE]
 
 SPEC is a `.fair` file or a folder of them, at any depth, or a solver file, which is solved. Each command runs as a
-program of its own on each spec, start and imports included. With ``--networks`` the base questions of ``specs/fairify``
-are asked of each network in the folder, too. Kernels must have been compiled before (run any `check` of a share once).
-On a machine that others use the wall clock says little, so a command is late where its wall time and its CPU time are
-both above ``--most`` seconds. Ends with 1 if a command was late, or ended with a bug of ours.
+program of its own on each spec, start and imports included; ``repair`` where rows and estimators lie beside the spec.
+With ``--networks`` the base questions of ``specs/fairify`` are asked of each network in the folder, too. Kernels must
+have been compiled before (run any `check` of a share once). On a machine that others use the wall clock says little, so
+a command is late where its wall time and its CPU time are both above ``--most`` seconds. Ends with 1 if a command was
+late, or ended with a bug of ours.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from pathlib import Path
 #: Files that `compile` writes, by format, and whether `solve` reads them.
 SOLVED = {"smtlib": "*.smt2", "interval-job": "*.json", "subset-sum": "*.json", "sdimacs": "*.sdimacs"}
 FORMATS = ("smtlib", "interval-job", "subset-sum", "sdimacs", "mcc", "dimacs", "vnnlib")
-COMMANDS = ("check", "smt", "partition", "adaptive", "search", "explain", "lint", "compare", "prune")
+COMMANDS = ("check", "smt", "partition", "adaptive", "search", "explain", "lint", "fmt", "compare", "prune", "repair")
 COMMANDS += ("compile", "solve", "recover")
+#: Beside a spec that can be repaired: rows to train on by its name, and a module with a function `tree`.
+ESTIMATORS = "estimators.py"
 #: Seconds after which a command is killed: how late it would have ended does not matter any more.
 PATIENCE = 60.0
 
@@ -133,6 +136,12 @@ def commands_of(case: Case, timeout: float, wanted: Sequence[str]) -> Iterator[R
             yield run(case.name, "compare", ["compare", str(report), str(report)])
         if "prune" in wanted:
             yield run(case.name, "prune", ["prune", *spec, "-o", f"{folder}/pruned.onnx", *limit])
+        if "fmt" in wanted:
+            yield run(case.name, "fmt", ["fmt", "--check", str(case.spec)])
+        rows, estimators = case.spec.with_suffix(".csv"), case.spec.with_name(ESTIMATORS)
+        if "repair" in wanted and rows.exists() and estimators.exists():
+            trained = ["--train", str(rows), "--estimator", f"{estimators}:tree", "-o", f"{folder}/repaired"]
+            yield run(case.name, "repair", ["repair", *spec, *trained, *limit])
         for form in FORMATS if "compile" in wanted else ():
             place = Path(folder) / form
             yield run(case.name, f"compile {form}", ["compile", *spec, "--to", form, "-o", str(place), *limit])

@@ -26,10 +26,9 @@ _NOT_IMPROVED = 3
 
 @click.command(
     "repair",
-    epilog="The written model is another one, and `fairdsl check` says whether it is fair. Exit codes: 0 a better "
-    "model is written; 3 none is better by the rule, and the one trained on the rows alone is written; 2 errors in the "
-    "spec, the table, the estimator or the command line; 130 interrupted, 143 terminated, and the best one "
-    "until then is written.",
+    epilog="`fairdsl check` says whether the written model is fair. Exit codes: 0 a better model is written; 3 none is "
+    "better, and the one trained on the rows alone is written; 2 mistakes; 130 interrupted, 143 terminated, and the "
+    "best one until then is written.",
 )
 @spec_argument
 @click.option(
@@ -37,13 +36,13 @@ _NOT_IMPROVED = 3
     required=True,
     type=click.Path(dir_okay=False),
     metavar="FILE.csv",
-    help="The rows to train on, with the spec's columns and its label.",
+    help="The rows to train on, with the spec's columns and label.",
 )
 @click.option(
     "--estimator",
     required=True,
     metavar="MODULE:FUNCTION",
-    help="A function that returns a new estimator with `fit` and `predict`; the module may be a file `PATH.py`.",
+    help="A function that makes an estimator; or PATH.py:FUNCTION.",
 )
 @click.option(
     "-o",
@@ -58,11 +57,7 @@ _NOT_IMPROVED = 3
 @printer_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:
-    """Train a model of SPEC again until it discriminates less.
-
-    Rows are added about whom it discriminates, it is trained again, and a model replaces another only if it is
-    shown to discriminate less and is accurate enough. The code of the estimator is run.
-    """
+    """Train a model of SPEC again until it discriminates less; the estimator's code is run."""
     # Signals end the work inside, so that whatever it leaves is written.
     with unbroken():
         with printer.failing(ctx), watching() as observer:

@@ -108,7 +108,7 @@ class Repair(Section):
     )
     within: Fraction = option(
         Fraction(1, 1000),
-        "How close an estimate of the rate has to come, where it is not exact.",
+        "How close an estimate of the rate has to come.",
         Share(above=True, below=True, most=Fraction(1, 2)),
         flag="--within",
     )
@@ -120,7 +120,7 @@ class Repair(Section):
     )
     add: Fraction = option(
         Fraction(1, 10),
-        "How many rows a recipe that searches adds in the first round, of those that are trained on.",
+        "How many rows the first round adds, of those trained on.",
         Share(above=True),
         flag="--add",
     )

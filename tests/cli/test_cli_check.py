@@ -197,8 +197,9 @@ def test_no_progress_bar_where_nobody_watches(monkeypatch: pytest.MonkeyPatch, s
     assert result.stderr == ""
 
 
-def test_the_everyday_help_fits_one_screen() -> None:
-    shown = CliRunner().invoke(cli, ["check", "--help"], terminal_width=100).stdout
+@pytest.mark.parametrize("command", ["check", "repair"])
+def test_the_everyday_help_fits_one_screen(command: str) -> None:
+    shown = CliRunner().invoke(cli, [command, "--help"], terminal_width=100).stdout
     assert len(shown.splitlines()) <= 24
     assert max(map(len, shown.splitlines())) <= 100
 
