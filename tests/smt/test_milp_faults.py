@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.smt.cases import cases
+from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.milp import branch, highs, sides
 from fairdsl.backends.smt.milp.branch import Search
 from fairdsl.backends.smt.milp.certify import certified
@@ -21,16 +22,17 @@ from fairdsl.backends.smt.milp.place import Enclosures, places
 from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.milp.sides import left_by_sides
 from fairdsl.backends.smt.region import whole_region
-from fairdsl.backends.smt.settle import Bounder
+from fairdsl.backends.smt.settle import Bounded, Bounder, CaseBounds
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.sieves.sampling import Sampler
 from fairdsl.backends.smt.solvers.chain import Limits, Status, decide
-from fairdsl.clock import NEVER, Deadline
+from fairdsl.clock import NEVER, Deadline, OutOfTimeError
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.numerics.bounds import float_layers
+from fairdsl.verdict import Reason
 from tests.builders import BOOLEAN, domain, integer, layer, linear, model, problem, real
 from tests.drawing import examples
 from tests.oracle import truth
@@ -209,6 +211,22 @@ def test_a_question_without_time_is_unknown(monkeypatch: pytest.MonkeyPatch) -> 
     found = decide(wide(), Limits(seconds=0.0, seed=0, programs_only=True))
     assert found.status in (Status.UNKNOWN, Status.VIOLATED)
     assert not rounds
+
+
+def test_cases_for_which_there_is_no_time_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What bounds settled until then is kept, and nothing is taken for settled that was not bounded."""
+    asked = wide()
+    every = [entry for batch in CaseBounds(asked, cases(asked)).batches() for entry in batch]
+    settled = {case.number for case, bounded in every[:1] if bounded.settled}
+
+    def first(bounds: CaseBounds) -> Iterator[list[tuple[Case, Bounded]]]:
+        yield every[:1]
+        raise OutOfTimeError
+
+    monkeypatch.setattr(CaseBounds, "batches", first)
+    found = decide(asked, Limits(seconds=60.0, seed=0, programs_only=True))
+    assert (found.status, found.reason) == (Status.UNKNOWN, Reason.INCOMPLETE)
+    assert set(found.left) == {case.number for case, _ in every} - settled
 
 
 def test_sampling_ends_with_its_time() -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +26,7 @@ from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.settle import Bounded, CaseBounds
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, until
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import float_layers
@@ -83,6 +82,10 @@ class Chained:
     trusted: bool = False
 
 
+#: Of a question whose cases could not even be bounded.
+_TOO_MANY = "the time was up before every case was bounded"
+
+
 def preload() -> None:
     """Import what deciding will need, so that it counts in no question's time."""
     import highspy
@@ -99,7 +102,11 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     every = cases(problem)
     enclosures = _enclosures(problem)
     asked = _left_by_sides(problem, every, enclosures, deadline)
-    open_cases = _left_by_bounds(problem, asked)
+    open_cases, unbounded = _left_by_bounds(problem, asked, deadline)
+    if unbounded:
+        left = (*(case.number for case, _ in open_cases), *(case.number for case in unbounded))
+        reason = Reason.INCOMPLETE if limits.programs_only else Reason.TIMEOUT
+        return Chained(status=Status.UNKNOWN, by="bounds", reason=reason, detail=_TOO_MANY, left=left)
     if not open_cases:
         return Chained(status=Status.HOLDS, by="bounds" if len(asked) == len(every) else "milp")
     undecided: int | None = None
@@ -120,10 +127,16 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     return replace(found, undecided=undecided, trusted=programmed.trusted)
 
 
-def _left_by_bounds(problem: Problem, asked: Sequence[Case]) -> list[tuple[Case, Bounded]]:
-    """Those of the cases that bounds leave open, the easiest first."""
-    found = chain.from_iterable(CaseBounds(problem, asked).batches())
-    return sorted((entry for entry in found if not entry[1].settled), key=lambda entry: entry[1].undecided)
+def _left_by_bounds(
+    problem: Problem, asked: Sequence[Case], deadline: Deadline
+) -> tuple[list[tuple[Case, Bounded]], Sequence[Case]]:
+    """Those of the cases that bounds leave open, the easiest first, and those for which there was no time."""
+    found: list[tuple[Case, Bounded]] = []
+    with until(deadline):
+        for batch in CaseBounds(problem, asked).batches():
+            found.extend(batch)
+    left = [entry for entry in found if not entry[1].settled]
+    return sorted(left, key=lambda entry: entry[1].undecided), asked[len(found) :]
 
 
 def _enclosures(problem: Problem) -> Enclosures:
