@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from random import Random
 
 import pytest
 
+from fairdsl.backends.smt.partition.lines import verdict_line
 from fairdsl.backends.smt.solvers.chain import Chained, Status
+from fairdsl.codec import MisfitError, plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Holds, Reason, Unknown, Violated
 from tests.builders import category, domain, integer, problem, score
+from tests.codec.values import damaged
 from tests.smt.partition_tools import asked
 from tests.solvers import InProcess
 
@@ -129,3 +133,30 @@ def test_a_holding_run_says_so(tmp_path) -> None:
     assert isinstance(ran(path, FAIR), Holds)
     volumes = [Fraction(json.loads(line)["volume"]) for line in path.read_text().splitlines()[1:]]
     assert sum(volumes) == 1
+
+
+LINE = {"partition": "3", "box": {"x": [0, 9], "y": {"values": [1, "1/2"]}}, "volume": "1/3", "units": 4}
+LINE |= {"undecided_units": 1, "seconds": 0.5}
+PAIR = {"a": {"x": 1, "colour": "c4"}, "b": {"x": "1/2", "colour": "c7"}}
+NETWORK = {"file": "p.onnx", "sha256": "0", "removed_units": {"layer 1": [0, 2]}}
+LINES = (
+    LINE | {"verdict": "holds", "by": "z3"},
+    LINE | {"verdict": "violated", "by": "sampling", "witness": PAIR, "pruned_network": NETWORK},
+    LINE | {"verdict": "unknown", "by": "z3", "reason": "timeout", "detail": "", "disagreement": PAIR},
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_damaged_lines_end_in_a_place(line):
+    assert plain(verdict_line(line)) == line
+    refused, read, random = 0, 0, Random(3)
+    for _ in range(100):
+        try:
+            again = verdict_line(damaged(line, random))
+        except MisfitError as misfit:
+            refused += bool(misfit.place.steps) or "fit together" in misfit.what
+        else:
+            assert verdict_line(plain(again)) == again
+            read += 1
+    assert refused + read == 100
+    assert refused > 40

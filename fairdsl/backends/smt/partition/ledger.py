@@ -24,10 +24,11 @@ from typing import Any
 
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
-from fairdsl.backends.smt.partition.lines import check_line, place_of, said_place
-from fairdsl.backends.smt.partition.record import Record, record_line
+from fairdsl.backends.smt.partition.lines import PairLine, place_of, record_line, said_place, verdict_line
+from fairdsl.backends.smt.partition.record import Record
 from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
+from fairdsl.codec import MisfitError
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
@@ -154,9 +155,9 @@ class Ledger:
             return None
         with opened(self.path) as file:
             file.seek(start)
-            line = read_json(file.readline())
-        a, b = (_point(self.domain, line["witness"][one]) for one in ("a", "b"))
-        return Broken(a, b, Earlier(line["by"], line["units"], line["undecided_units"]))
+            line = verdict_line(read_json(file.readline()))
+        assert line.witness is not None, "it was read before"
+        return Broken(*_points(self.domain, line.witness), Earlier(line.by, line.units, line.undecided_units))
 
     def split(self, key: str, attribute: int) -> None:
         """Note that a partition was halved on an attribute."""
@@ -191,7 +192,8 @@ class Ledger:
                     try:
                         self._take(line, whole)
                     except (KeyError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-                        why = f": {error}" if type(error) in (ValueError, TypeError) else ""
+                        said = type(error) in (ValueError, TypeError, MisfitError)
+                        why = f": {error}" if said else ""
                         reason = f"line {number} is not a verdict that a run writes{why}"
                         raise DiagnosticError(errors.unfitting(str(path), reason)) from None
                 whole += len(text)
@@ -214,16 +216,16 @@ class Ledger:
                 raise ValueError("what is compared is never cut")
             self.splits[key] = attribute
             return
-        status, witness = check_line(line), line.get("witness")
-        if witness is not None:
-            for one in ("a", "b"):
-                _point(self.domain, witness[one])
-        match status:
+        found = verdict_line(line)
+        for pair in (found.witness, found.disagreement):
+            if pair is not None:
+                _points(self.domain, pair)
+        match found.verdict:
             case Status.HOLDS:
-                self.held[key] = Earlier(intern(line["by"]), line["units"], line["undecided_units"], said_place(line))
-            case Status.VIOLATED if witness is not None:
+                self.held[key] = Earlier(intern(found.by), found.units, found.undecided_units, said_place(line))
+            case Status.VIOLATED:
                 self._violated[key] = start
-            case _:
+            case Status.UNKNOWN:
                 pass  # asked again
 
 
@@ -273,6 +275,10 @@ def _difference(found: object, header: Mapping[str, Any]) -> str:
     if found.get("question") != header["question"]:
         return "it is about another domain, question or decision rule"
     return "its first line has more in it than this version writes"
+
+
+def _points(domain: Domain, pair: PairLine) -> tuple[Point, Point]:
+    return _point(domain, pair.a), _point(domain, pair.b)
 
 
 def _point(domain: Domain, values: Mapping[str, Any]) -> Point:

@@ -1,4 +1,4 @@
-"""What a line of a ledger may say: a verdict that no run writes was written by somebody else.
+"""The lines of a ledger, and what they may say: a verdict that no run writes was written by somebody else.
 
 A ledger is believed no more than it must be, and only what a run can have found there at all.
 """
@@ -7,52 +7,133 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
+from math import inf
 from typing import Any
 
-from fairdsl.backends.smt.partition.record import box_words
+from fairdsl.backends.smt.partition.record import Record, box_words, point_words
 from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
+from fairdsl.codec import from_plain, plain
 from fairdsl.ir.domain import Domain
-from fairdsl.verdict import Reason
+from fairdsl.pruning.parts import PartFile
+from fairdsl.pruning.profile import Units
+from fairdsl.verdict import Reason, Witness
 
-__all__ = ["check_line", "place_of", "said_place"]
+__all__ = ["PairLine", "VerdictLine", "place_of", "record_line", "said_place", "verdict_line"]
 
 #: What decides: bounds prove, sampling finds pairs, solvers do both.
 _DECIDES = {
     Status.HOLDS: frozenset({"bounds", "bounds of pairs", "milp", "trusted milp", "z3"}),
     Status.VIOLATED: frozenset({"sampling", "milp", "z3", "pruned network"}),
 }
-#: The keys that a line always has, and those that it has with some verdicts.
-_ALWAYS = frozenset({"partition", "box", "volume", "verdict", "by", "units", "undecided_units", "seconds"})
+#: What a line says beside what all of them do, by its verdict.
 _WITH = {
     Status.HOLDS: frozenset[str](),
     Status.VIOLATED: frozenset({"witness", "pruned_network"}),
     Status.UNKNOWN: frozenset({"disagreement", "reason", "detail", "holds_without_units", "pruned_network"}),
 }
+#: First and last value of a run of numbers, all values of numbers with gaps; the names of categories.
+_Values = tuple[int | str | None, ...] | Mapping[str, tuple[int | str, ...]]
+#: Units by layer; layers are counted from 1, as in what people read, units from 0.
+_ByLayer = Mapping[str, tuple[int, ...]]
 
 
-def check_line(line: Mapping[str, Any]) -> Status:
-    """The verdict of a line; ValueError, KeyError or TypeError for one that no run writes."""
-    status = Status(line["verdict"])
-    by, units, undecided = line["by"], line["units"], line["undecided_units"]
-    keys = set(line)
-    if not keys >= _ALWAYS or not keys <= _ALWAYS | _WITH[status]:
-        raise ValueError(f"its keys are not those of a line that says `{status.value}`")
-    if status in _DECIDES and by not in _DECIDES[status]:
-        raise ValueError(f"nothing is found to be `{status.value}` by `{by}`")
-    if status is Status.VIOLATED and not isinstance(line["witness"], dict):
-        raise TypeError("a violation has its pair")
-    if status is Status.UNKNOWN:
-        Reason(line["reason"])
-    if not isinstance(by, str) or not all(type(count) is int for count in (units, undecided)):
-        raise TypeError("a verdict says what decided it, and counts units")
-    if not 0 <= undecided <= units:
-        raise ValueError("more units are undecided than there are")
-    if not 0 <= float(line["seconds"]) < float("inf"):
-        raise ValueError("it took no time that there is")
-    return status
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairLine:
+    """Both individuals exactly: numbers as in the domain, categories by name."""
+
+    a: Mapping[str, int | str]
+    b: Mapping[str, int | str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkLine:
+    """The pruned network that was asked about."""
+
+    file: str
+    sha256: str
+    removed_units: _ByLayer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictLine:
+    """A partition's verdict. ValueError for one that no run finds."""
+
+    partition: str
+    box: Mapping[str, _Values]
+    volume: str
+    verdict: Status
+    by: str
+    units: int
+    undecided_units: int
+    seconds: float
+    witness: PairLine | None = None
+    disagreement: PairLine | None = None
+    reason: Reason | None = None
+    detail: str | None = None
+    holds_without_units: _ByLayer | None = None
+    pruned_network: NetworkLine | None = None
+
+    def __post_init__(self) -> None:
+        status = self.verdict
+        foreign = {name for allowed in _WITH.values() for name in allowed} - _WITH[status]
+        if any(getattr(self, name) is not None for name in foreign):
+            raise ValueError(f"its keys are not those of a line that says `{status.value}`")
+        if status in _DECIDES and self.by not in _DECIDES[status]:
+            raise ValueError(f"nothing is found to be `{status.value}` by `{self.by}`")
+        if status is Status.VIOLATED and self.witness is None:
+            raise ValueError("a violation has its pair")
+        if status is Status.UNKNOWN and self.reason is None:
+            raise ValueError("what is unknown has a reason")
+        if not 0 <= self.undecided_units <= self.units:
+            raise ValueError("more units are undecided than there are")
+        if not 0 <= self.seconds < inf:
+            raise ValueError("it took no time that there is")
+
+
+def verdict_line(line: object) -> VerdictLine:
+    """What a line says of a partition; MisfitError for one that no run writes."""
+    return from_plain(VerdictLine, line)
+
+
+def record_line(record: Record, domain: Domain, cut: tuple[int, ...]) -> Mapping[str, Any]:
+    """The record as a JSON object, in the spec's words; only attributes that are cut are listed."""
+    network = record.network
+    line = VerdictLine(
+        partition=record.key,
+        box=box_words(record.box, domain, cut),
+        volume=str(record.volume),
+        verdict=record.status,
+        by=record.by,
+        units=record.units,
+        undecided_units=record.undecided,
+        seconds=round(record.seconds, 6),
+        witness=_pair(record.witness, domain),
+        disagreement=_pair(record.gap, domain),
+        reason=record.reason,
+        detail=None if record.reason is None else record.detail,
+        holds_without_units=None if record.pruned is None else _by_layer(record.pruned),
+        pruned_network=None if network is None else _network(network),
+    )
+    written: Mapping[str, Any] = plain(line)
+    return written
+
+
+def _pair(witness: Witness | None, domain: Domain) -> PairLine | None:
+    if witness is None:
+        return None
+    return PairLine(a=point_words(witness.a.point, domain), b=point_words(witness.b.point, domain))
+
+
+def _network(file: PartFile) -> NetworkLine:
+    return NetworkLine(file=file.path, sha256=file.sha256, removed_units=_by_layer(file.units))
+
+
+def _by_layer(units: Units) -> dict[str, tuple[int, ...]]:
+    return {f"layer {layer + 1}": tuple(positions) for layer, positions in units.items()}
 
 
 def place_of(box: Box, volume: Fraction, domain: Domain, cut: tuple[int, ...]) -> str:
