@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairdsl.report.findings import Findings
     from fairdsl.report.listener import Listener
     from fairdsl.report.model import Report
+    from fairdsl.semantics import CheckedSpec
 
 __all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans"]
 
@@ -128,17 +129,55 @@ def _findings(
     with phase("reading the spec", deadline):
         checked, warnings = front_end(path)
     if not files:
-        return warnings
+        return (*warnings, *_refused(checked))
     with phase("reading models and data", deadline):
         from fairdsl.elaborate import elaborate, hold_models, load_models
+        from fairdsl.plan import plan_of
+        from fairdsl.verdict import Refused
 
         # All models are opened here, also those that only metrics of groups, or no property, speak of.
         loaded, about_models = load_models(checked, models, callables=callables)
         elaboration = elaborate(checked, models, callables=callables, opened=loaded)
         others = Reporter()
         hold_models(checked, {name: loaded[name] for name in loaded.keys() - elaboration.models.keys()}, others)
-        refusals = (item.refusal for item in elaboration.demands if item.refusal is not None)
+        plans = [plan_of(item) for item in elaboration.demands]
+        refusals = (finding for plan in plans if isinstance(plan, Refused) for finding in plan.diagnostics)
         return (*warnings, *about_models, *elaboration.warnings, *others, *refusals)
+
+
+def _refused(checked: CheckedSpec) -> tuple[Diagnostic, ...]:
+    """What `check` would refuse, as far as that is seen without opening a file.
+
+    That are clauses that no backend treats, and what is asked of the scores and probabilities of models in the spec.
+    """
+    from dataclasses import replace
+
+    from fairdsl.ir.declaration import CallableSource, FileSource
+    from fairdsl.ir.question import Pair, SameDecision
+
+    found: list[Diagnostic] = []
+    demands = [(each, demand) for each in checked.properties for demand in each.demands]
+    if any(demand.beyond for _, demand in demands):
+        from fairdsl.plan.negotiate import refusal_of_clauses
+
+        refused = (refusal_of_clauses(demand) for _, demand in demands)
+        found += [finding for one in refused if one is not None for finding in one.diagnostics]
+    scored = tuple(
+        dict.fromkeys(
+            each
+            for each, demand in demands
+            if not isinstance(checked.models[each.model].declaration.source, FileSource | CallableSource)
+            and isinstance(demand.question, Pair)
+            and (demand.question.sure or not isinstance(demand.question.demand, SameDecision))
+            and not demand.under
+        )
+    )
+    if scored:
+        from fairdsl.elaborate import elaborate
+
+        items = elaborate(replace(checked, properties=scored), {}, hold=False).demands
+        found += [item.refusal for item in items if item.refusal is not None]
+    return tuple(found)
 
 
 def agreement(

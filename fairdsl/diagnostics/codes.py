@@ -228,6 +228,7 @@ _SMELLS: dict[str, str] = {
     "W0813": "another binding that agrees better with recorded decisions",
     "W0814": "a feature in the place of another one, by the file's own names",
     "W0815": "options of a backend that is not asked",
+    "W0816": "a property that reads as something else than it is",
 }
 
 #: Every code and its general meaning, in the order of the phases.

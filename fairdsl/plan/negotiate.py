@@ -25,7 +25,7 @@ from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
-__all__ = ["Plan", "Stage", "Unproved", "in_turn", "negotiate", "plan_of"]
+__all__ = ["Plan", "Stage", "Unproved", "in_turn", "negotiate", "plan_of", "refusal_of_clauses"]
 
 #: An offer may take one part in so many of the time that is left.
 _OFFER_PART = 4
@@ -72,7 +72,7 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
     """Who answers a demand, or why nobody does; by partitions, one backend answers yes-or-no questions."""
     if item.refusal is not None:
         return Refused(diagnostics=(item.refusal,))
-    refused = _refusal_of_clauses(item.demand)
+    refused = refusal_of_clauses(item.demand)
     if refused is not None:
         return refused
     first = Structure()
@@ -111,7 +111,7 @@ def in_turn(planned: Sequence[tuple[Elaborated, Plan | Refused]]) -> list[tuple[
     return sorted(planned, key=lambda each: -1 if isinstance(each[1], Refused) else each[1].cost)
 
 
-def _refusal_of_clauses(demand: Demand) -> Refused | None:
+def refusal_of_clauses(demand: Demand) -> Refused | None:
     """Demands with clauses that no backend of today treats, whatever the model."""
     if not demand.beyond:
         return None

@@ -19,6 +19,7 @@ from fairdsl.semantics.checked import (
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.domains import check_domain, check_label
 from fairdsl.semantics.load import LoadedSpec
+from fairdsl.semantics.misread import attributes_not_asked_alone
 from fairdsl.semantics.models import check_model
 from fairdsl.semantics.paths import Edges
 from fairdsl.semantics.populations import DistributionScope, check_distribution, check_graph
@@ -221,6 +222,7 @@ class _SpecChecker:
             result = check_property(item, scope, self.reporter)
             if result is not None:
                 checked.append(result)
+        self.reporter.extend(attributes_not_asked_alone(checked))
         return tuple(checked)
 
 

@@ -12,6 +12,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
 from fairdsl.semantics.group_wording import GroupWords
 from fairdsl.semantics.groups import GroupBuilder
+from fairdsl.semantics.misread import misread
 from fairdsl.semantics.pairs import PairBuilder
 from fairdsl.semantics.populations import domain_with_label
 from fairdsl.semantics.thresholds import check_share
@@ -76,16 +77,22 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         demands = builder.demands()
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
+    for finding in misread(node, demands, model.domain):
+        reporter.report(finding)
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
     words = _words(lead, model, scope)
+    stated = tuple(demand.text for demand in demands if demand.precision is not None or demand.certain is not None)
+    under = first(node, tree.UnderClause)
+    if compare is not None and under is not None and lead.under is None:
+        stated = (f"under {under.distribution.text}", *stated)
     return CheckedProperty(
         name=node.name.text,
         title=node.sentence.value if node.sentence else None,
         model=name,
         domain=model.domain,
         demands=demands,
-        clauses=words.clauses,
+        clauses=(*words.clauses, *stated),
         sentence=words.sentence,
         formula=words.formula,
         span=node.name.span,

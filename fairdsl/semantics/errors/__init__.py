@@ -33,7 +33,14 @@ from fairdsl.semantics.errors.questions import (
     setting_out_of_place,
 )
 from fairdsl.semantics.errors.rules import never_decides, otherwise_missing, rules_beside, rules_out_of_order
-from fairdsl.semantics.errors.smells import codes_left_out, never_used, read_twice, relaxes_nothing, says_nothing
+from fairdsl.semantics.errors.smells import (
+    codes_left_out,
+    never_used,
+    read_twice,
+    reads_otherwise,
+    relaxes_nothing,
+    says_nothing,
+)
 from fairdsl.semantics.errors.types import (
     category_clash,
     not_a_law,
@@ -73,6 +80,7 @@ __all__ = [
     "otherwise_missing",
     "path_ends_wrong",
     "read_twice",
+    "reads_otherwise",
     "recanting_witness",
     "relaxed_label",
     "relaxed_wrongly",

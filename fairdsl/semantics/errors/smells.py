@@ -48,6 +48,11 @@ def relaxes_nothing(attribute: str, span: Span, detail: str) -> Diagnostic:
     )
 
 
+def reads_otherwise(title: str, span: Span, detail: str, why: str, instead: str) -> Diagnostic:
+    """Something that is well formed, and that most readers would take for something else."""
+    return Diagnostic(code="W0816", title=title, primary=Label(span, detail), why=why, help=instead)
+
+
 def read_twice(feature: str, span: Span, first: Span) -> Diagnostic:
     """The same numbers fill two places of what the model reads."""
     return Diagnostic(

@@ -1,0 +1,192 @@
+"""Properties that are well formed and read as something else than they are: W0816, one function a way of misreading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import prod
+
+from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.domain import Attribute, Boolean, Domain
+from fairdsl.ir.expr import Relation
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import registered
+from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import CheckedProperty, Demand
+from fairdsl.semantics.walk import walk
+from fairdsl.source import Span
+from fairdsl.syntax import tree
+
+__all__ = ["attributes_not_asked_alone", "misread"]
+
+_UPPER, _LOWER = (Relation.LE, Relation.LT), (Relation.GE, Relation.GT)
+#: A required ratio below it, and a gap above it, were most likely meant on another scale.
+_LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
+
+
+def misread(node: tree.Property, demands: Sequence[Demand], domain: Domain) -> Iterator[Diagnostic]:
+    """What is to be pointed out in one property."""
+    for demand in demands:
+        yield from _threshold(demand, demands)
+        if isinstance(demand.question, GroupMetric):
+            yield from _pooled(node, demand, demand.question, domain)
+    for clause in node.clauses:
+        match clause:
+            case tree.GivenClause(condition=tree.Reference(name=name, owner=None)):
+                yield from _each_of_two(name, domain)
+            case tree.TargetClause(condition=condition):
+                yield from _mixed(condition, domain)
+            case tree.RequireClause(demand=tree.Comparison() as comparison):
+                yield from _percent_of_a_score(comparison, demands)
+
+
+def attributes_not_asked_alone(properties: Sequence[CheckedProperty]) -> Iterator[Diagnostic]:
+    """Properties whose pairs differ in all of several attributes, while no property asks about each by itself."""
+    pairs = [(each, demand.question) for each in properties for demand in each.demands]
+    alone = {
+        (each.model, index)
+        for each, pair in pairs
+        if isinstance(pair, Pair) and (pair.mode is Differ.ANY or len(pair.differ) == 1)
+        for index in pair.differ
+    }
+    for each in properties:
+        pair = each.demands[0].question
+        if not isinstance(pair, Pair) or pair.mode is Differ.ANY or len(pair.differ) == 1:
+            continue
+        left = [f"`{each.domain.attributes[index].name}`" for index in pair.differ if (each.model, index) not in alone]
+        if left:
+            yield errors.reads_otherwise(
+                "only pairs that differ in all of these attributes at once are compared",
+                each.span,
+                "two people who differ in one of them alone are not compared",
+                f"no property asks whether {' or '.join(left)} alone decides",
+                "write `differ in any ...`, or a property for each attribute",
+            )
+
+
+def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic]:
+    """A bound on the wrong side or scale, and one bound only of what may be negative."""
+    limit = demand.threshold
+    about = registered(demand.metric, privileged=_signed(demand))
+    influence = isinstance(demand.question, GroupMetric) and bool(demand.question.influence)
+    if limit is None or about is None or about.ideal is None or influence:
+        return
+    name = metric_words(demand.metric)
+    upper = limit.relation in _UPPER
+    if isinstance(about, Metric) and about.signed and about.ideal == 0:
+        others = [other.threshold for other in demands if other.metric == demand.metric and other.threshold]
+        if limit.relation in (*_UPPER, *_LOWER) and not any((other.relation in _UPPER) != upper for other in others):
+            negative = "negative" if upper else "positive"
+            yield errors.reads_otherwise(
+                f"{name} is bounded on one side only",
+                demand.span,
+                f"met by any {negative} difference",
+                "it is a signed difference: against one of the two groups it may be as large as it likes",
+                f"add the other bound, `require {demand.metric} {'>= -' if upper else '<= '}"
+                f"{limit.text.lstrip('-')}`, or require the gap of all groups, as `statistical_parity` is one",
+            )
+        return
+    if limit.relation in (_UPPER if about.ideal == 1 else _LOWER):
+        yield errors.reads_otherwise(
+            f"{name} is best at {about.ideal}, and this bounds it from {'above' if upper else 'below'}",
+            demand.span,
+            "requires that groups or individuals are treated differently",
+            "the more alike everybody is treated, the less it is met",
+            f"write `{demand.metric} {limit.relation.mirrored.value} {limit.text}`",
+        )
+    elif isinstance(about, Metric) and about.ideal == 1 and 0 < limit.limit < _LEAST_RATIO:
+        yield from _scale(name, demand, limit.text, "four fifths are `80%` or `0.8`")
+    elif isinstance(about, Metric) and about.ideal == 0 and limit.limit > _LARGEST_GAP:
+        yield from _scale(name, demand, limit.text, "five points are `5%` or `0.05`")
+
+
+def _scale(name: str, demand: Demand, text: str, example: str) -> Iterator[Diagnostic]:
+    yield errors.reads_otherwise(
+        f"`{text}` is hardly a bound of {name}",
+        demand.span,
+        "met by nearly every model",
+        "numbers are taken as they are written: 1 is the same as 100%",
+        f"check the scale: {example}",
+    )
+
+
+def _signed(demand: Demand) -> bool:
+    return isinstance(demand.question, GroupMetric) and demand.question.privileged is not None
+
+
+def _pooled(node: tree.Property, demand: Demand, question: GroupMetric, domain: Domain) -> Iterator[Diagnostic]:
+    """More than one group is compared with the privileged one, all of them together."""
+    if question.privileged is None or question.influence:
+        return
+    sizes = [_cells(domain.attributes[index]) for index in question.across]
+    clause = next(clause for clause in node.clauses if isinstance(clause, tree.PrivilegedClause))
+    if None in sizes or prod(size or 1 for size in sizes) > 2:
+        group = " ".join(clause.group.span.text.split())
+        yield errors.reads_otherwise(
+            f"everybody but {group} is one group here",
+            demand.span,
+            f"{metric_words(demand.metric)} of all others together",
+            "groups that are treated well make up for those that are not",
+            "leave out `privileged` to compare each group, or write a property for each pair of groups",
+        )
+
+
+def _cells(attribute: Attribute) -> int | None:
+    """How many groups an attribute makes; None where that is not known here."""
+    if attribute.bins:
+        return len(attribute.bins) + 1
+    return None if attribute.values is None else len(attribute.values)
+
+
+def _each_of_two(name: tree.Name, domain: Domain) -> Iterator[Diagnostic]:
+    """``given citizen``: the metric for citizens and for the others, not for citizens."""
+    found = next((each for each in domain.attributes if each.name == name.text), None)
+    if found is not None and isinstance(found.type, Boolean):
+        yield errors.reads_otherwise(
+            f"`given {name.text}` is about both values of `{name.text}`",
+            name.span,
+            "each value by itself, and the worst decides",
+            f"it reads as a condition, which is `given {name.text} = yes`",
+            f"write `given {name.text} = yes` for the condition; with `= no` in a second property both are asked",
+        )
+
+
+def _mixed(condition: tree.Expression, domain: Domain) -> Iterator[Diagnostic]:
+    """``x <= b.x``: the name without an owner is read for both, so ``b.x <= b.x`` is asked as well."""
+    names = {attribute.name for attribute in domain.attributes}
+    for node in walk(condition):
+        if not isinstance(node, tree.Comparison):
+            continue
+        found = [each for each in walk(node) if isinstance(each, tree.Reference) and each.name.text in names]
+        owned = [each for each in found if each.owner is not None and each.owner.text != domain.name]
+        bare = [each for each in found if each.owner is None]
+        if owned and bare:
+            name = bare[0].name.text
+            yield errors.reads_otherwise(
+                f"`{name}` without an owner is that of both individuals",
+                node.span,
+                "asked twice, once of each of the two",
+                "one of the two comparisons is of an individual with itself",
+                f"say whose it is: `a.{name}` or `b.{name}`",
+            )
+
+
+def _percent_of_a_score(node: tree.Comparison, demands: Sequence[Demand]) -> Iterator[Diagnostic]:
+    """A gap of scores in percent: a score has no scale."""
+    number = next((side for side in (node.left, node.right) if isinstance(side, tree.Number)), None)
+    if number is None or not number.percent:
+        return
+    if any(demand.quantity is Quantity.HOLDS and _is_gap(demand, node.span) for demand in demands):
+        yield errors.reads_otherwise(
+            f"`{number.text}` of a score is {float(number.value):g}",
+            number.span,
+            "percent of what is not said",
+            "a score has no scale of its own, so this is neither a tenth of it nor ten points of probability",
+            f"write `{float(number.value):g}` if that is meant",
+        )
+
+
+def _is_gap(demand: Demand, span: Span) -> bool:
+    question = demand.question
+    return isinstance(question, Pair) and isinstance(question.demand, ScoreGap) and demand.span == span
