@@ -74,9 +74,11 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
         return
     name = metric_words(demand.metric)
     upper = limit.relation in _UPPER
+    others = [other.threshold.relation for other in demands if other.metric == demand.metric and other.threshold]
+    if any((other in _UPPER) != upper for other in others):
+        return  # between two bounds
     if isinstance(about, Metric) and about.signed and about.ideal == 0:
-        others = [other.threshold for other in demands if other.metric == demand.metric and other.threshold]
-        if limit.relation in (*_UPPER, *_LOWER) and not any((other.relation in _UPPER) != upper for other in others):
+        if limit.relation in (*_UPPER, *_LOWER):
             negative = "negative" if upper else "positive"
             yield errors.reads_otherwise(
                 f"{name} is bounded on one side only",
@@ -160,8 +162,8 @@ def _mixed(condition: tree.Expression, domain: Domain) -> Iterator[Diagnostic]:
             continue
         found = [each for each in walk(node) if isinstance(each, tree.Reference) and each.name.text in names]
         owned = [each for each in found if each.owner is not None and each.owner.text != domain.name]
-        bare = [each for each in found if each.owner is None]
-        if owned and bare:
+        bare = [each for each in found if each.owner is None and each.name.text in {one.name.text for one in owned}]
+        if bare:
             name = bare[0].name.text
             yield errors.reads_otherwise(
                 f"`{name}` without an owner is that of both individuals",

@@ -1,0 +1,67 @@
+"""Honest specs that meant something else than they read: shares of those in question, and properties about nobody."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import fairdsl
+from fairdsl.verdict import Judgement, Shares, Vacuous
+
+SCORED = """
+domain D { sex : category { f, m } x : integer 0 .. 9 y : integer 0 .. 9 }
+protected sex
+model m : D -> { no, yes } score = x + 3 * (sex = m) - 8  yes when score > 0
+"""
+ONE_SIDED = "target a.sex = f and a.x >= 8"
+COUPLES = """
+domain D { sex : category { f, m } relationship : category { husband, wife%s } income : integer 0 .. 9
+  where relationship != husband or sex = m
+  where relationship != wife or sex = f }
+protected sex
+model m : D -> { no, yes } yes when sex = m and income > 5 or relationship = husband or (sex = f and income > 5)
+property p { compare a, b : D differ in sex require same decision require fair_share >= 95%% }
+"""
+
+
+def checked(folder: Path, text: str, backend: str | None = None) -> fairdsl.Report:
+    (folder / "spec.fair").write_text(text, encoding="utf-8")
+    return fairdsl.check(folder / "spec.fair", backend=backend)
+
+
+def test_units_without_a_pair_are_not_counted_as_fair(tmp_path: Path) -> None:
+    """Of the women with x of 8 and more half are decided otherwise than men; 80 % of all units have none of them."""
+    for target in (ONE_SIDED, "target x >= 8"):
+        text = f"{SCORED}property p {{ compare a, b : D differ in sex {target} measure discrimination_rate }}"
+        (demand,) = checked(tmp_path, text).properties[0].demands
+        assert isinstance(demand.verdict, Shares)
+        assert (demand.verdict.falsified, demand.verdict.total) == (Fraction(1, 2), 20)
+
+
+def test_rows_that_are_not_in_question_are_not_counted(tmp_path: Path) -> None:
+    rows = [("f", 8), ("f", 9), ("f", 3), ("m", 8), ("m", 2), ("f", 9)]
+    listing = "".join(f"{sex},{x},0\n" for sex, x in rows)
+    (tmp_path / "rows.csv").write_text(f"sex,x,y\n{listing}", encoding="utf-8")
+    text = (
+        f'{SCORED}distribution rows over D empirical from "rows.csv"\n'
+        f"property p {{ compare a, b : D differ in sex under rows {ONE_SIDED} measure fair_share }}"
+    )
+    (demand,) = checked(tmp_path, text).properties[0].demands
+    assert isinstance(demand.verdict, Shares)
+    assert (demand.verdict.certified, demand.verdict.total) == (Fraction(2, 3), 3)
+    assert "3 of 6 rows" in (demand.method or "")
+
+
+def test_a_property_about_nobody_is_vacuous(tmp_path: Path) -> None:
+    report = checked(tmp_path, COUPLES % "")
+    assert {type(demand.verdict) for demand in report.properties[0].demands} == {Vacuous}
+    assert report.properties[0].judgement is Judgement.VACUOUS
+    assert report.exit_code.value == 3
+
+
+def test_what_is_vacuous_stands_beside_the_share(tmp_path: Path) -> None:
+    report = checked(tmp_path, COUPLES % ", single")
+    share = report.properties[0].shares
+    assert share is not None
+    assert (share.certified, share.total, share.vacuous) == (1, 10, Fraction(2, 3))
+    assert report.exit_code.value == 0
