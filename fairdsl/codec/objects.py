@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass
 from difflib import get_close_matches
 from fractions import Fraction
+from functools import cached_property
 from keyword import iskeyword
 from typing import Any
 
@@ -32,7 +33,7 @@ def tag_of(kind: type) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", kind.__name__).lower()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Member:
     """A field. ``towards`` is how an exact number is rounded for its key; ``KEY_exact`` has it where that rounds."""
 
@@ -42,18 +43,18 @@ class Member:
     #: Whether the keys of its value stand among those of the object itself.
     inline: bool = False
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The key: the field's name; ``if_`` is the field of the key ``if``, which Python takes for itself."""
         bare = self.field.name.removesuffix("_")
         return bare if iskeyword(bare) else self.field.name
 
-    @property
+    @cached_property
     def exactly(self) -> str:
         """The key of the very number."""
         return f"{self.name}_exact"
 
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         """Every key that the field may have."""
         if self.inline:
@@ -61,7 +62,7 @@ class Member:
             return self.form.keys
         return (self.name,) if self.towards is None else (self.name, self.exactly)
 
-    @property
+    @cached_property
     def required(self) -> bool:
         """Whether it has to be there."""
         return self.field.default is MISSING and self.field.default_factory is MISSING
@@ -180,8 +181,10 @@ class ObjectForm(Form):
         return f"did you mean `{near[0]}`?" if near else f"there are {listed}{more}" if listed else "there is none"
 
     def _is_there(self, member: Member, plain: Mapping[str, Any], place: Place) -> bool:
+        if member.name in plain and not member.inline:
+            return True
         if any(key in plain for key in member.keys):
-            if member.name not in plain and not member.inline:
+            if not member.inline:
                 raise place.at(member.name).misfit("is missing")
             return True
         if member.required and not member.inline:

@@ -35,6 +35,8 @@ _WITH = {
     Status.VIOLATED: frozenset({"witness", "pruned_network"}),
     Status.UNKNOWN: frozenset({"disagreement", "reason", "detail", "holds_without_units", "pruned_network"}),
 }
+#: What only others say.
+_WITHOUT = {status: frozenset().union(*_WITH.values()) - said for status, said in _WITH.items()}
 #: First and last value of a run of numbers, all values of numbers with gaps; the names of categories.
 _Values = tuple[int | str | None, ...] | Mapping[str, tuple[int | str, ...]]
 #: Units by layer; layers are counted from 1, as in what people read, units from 0.
@@ -79,8 +81,7 @@ class VerdictLine:
 
     def __post_init__(self) -> None:
         status = self.verdict
-        foreign = {name for allowed in _WITH.values() for name in allowed} - _WITH[status]
-        if any(getattr(self, name) is not None for name in foreign):
+        if any(getattr(self, name) is not None for name in _WITHOUT[status]):
             raise ValueError(f"its keys are not those of a line that says `{status.value}`")
         if status in _DECIDES and self.by not in _DECIDES[status]:
             raise ValueError(f"nothing is found to be `{status.value}` by `{self.by}`")
