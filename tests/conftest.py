@@ -49,7 +49,6 @@ _WITHOUT_KERNELS = {
     "diagnostics",
     "elaborate",
     "fuzz",
-    "masses",
     "metrics",
     "models",
     "numerics",

@@ -51,7 +51,6 @@ BACKENDS: dict[str, Registered] = {
     "subset_sum": Registered("fairdsl.backends.subset_sum.procedure", "SubsetSum", About.GROUPS),
     "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS),
     "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
-    "masses": Registered("fairdsl.backends.masses.procedure", "Masses", About.GROUPS),
 }
 
 #: The backend that answers a question partition by partition.

@@ -11,8 +11,8 @@ from hypothesis import Phase, given, settings
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Procedure, Refusal
 from fairdsl.backends.formats import FORMATS
-from fairdsl.backends.masses import Masses
-from fairdsl.backends.masses.points import Individuals
+from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.smt import Smt, solve
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.registry import BACKENDS, procedures
@@ -25,7 +25,7 @@ from tests.drawing import examples
 from tests.solvers import InProcess
 
 
-class Bounding(Masses):
+class Bounding(Rates):
     """Decides few individuals one by one, so that small problems are bounded and split as large ones are."""
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
@@ -38,7 +38,7 @@ class Bounding(Masses):
 #: Engines that start processes keep them here between problems, or start none; small problems are large to others.
 INSTEAD: dict[str, Callable[[], Procedure]] = {
     "smt": lambda: Smt(lambda jobs: KEPT, InProcess),
-    "masses": Bounding,
+    "rates": Bounding,
 }
 
 

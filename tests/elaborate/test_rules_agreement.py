@@ -9,10 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Offer
-from fairdsl.backends.masses.offer import offer as masses_offer
-from fairdsl.backends.masses.refine import Refinement
+from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.cover import Cover
 from fairdsl.backends.subset_sum.offer import offer as sums_offer
-from fairdsl.clock import NEVER
 from fairdsl.ir.domain import Domain, Point
 from fairdsl.ir.expr import TRUE, And
 from fairdsl.ir.feature import IndicatorInput
@@ -25,8 +24,8 @@ from fairdsl.numerics.exact import decision
 from fairdsl.numerics.leaves import Leaves
 from tests import oracle
 from tests.drawing import examples
-from tests.masses.laws import random_laws
-from tests.masses.test_small_populations import enumerated
+from tests.rates.laws import random_laws
+from tests.rates.test_covers import enumerated
 from tests.rule_strategies import decided, listed, model_of, rule_lists, rule_models
 from tests.strategies import domains
 from tests.subset_sum.laws import asked, encloses, joint_of
@@ -77,11 +76,11 @@ def group_problems(draw: st.DrawFn) -> Problem:
 @RELAXED
 @given(group_problems())
 def test_rates_of_groups_are_exact(problem: Problem) -> None:
-    assert isinstance(masses_offer(problem), Offer)
+    assert isinstance(Rates().offer(problem), Offer)
     part, total = enumerated(problem)
-    found = Refinement(subject_of(problem))
+    found = Cover(subject_of(problem))
     while not found.finished:
-        found.improve(NEVER)
+        found.improve()
     joint = found.joint()
     assert {key: (bounds.low, bounds.high) for key, bounds in joint.favourable.items()} == {
         key: (truth, truth) for key, truth in part.items()

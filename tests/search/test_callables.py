@@ -138,7 +138,7 @@ def test_nothing_is_proved_of_a_function(tmp_path: Path, oldest: int) -> None:
 
 def test_plans_and_refusals_give_the_reason(tmp_path: Path) -> None:
     path = spec(tmp_path, "callable", "yes when score > 0.4", SAME)
-    for backend in ("enumerate", "smt", "intervals", "masses"):
+    for backend in ("enumerate", "smt", "intervals", "rates"):
         demand = verdict(fairdsl.check(path, callables={"approve": wave}, backend=backend))
         assert (demand.judgement, demand.refusals[0].code) == (Judgement.REFUSED, "E0602")
         assert "Python function" in str(demand.refusals[0])

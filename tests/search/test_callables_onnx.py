@@ -140,7 +140,7 @@ def test_too_many_to_go_through(tmp_path: Path) -> None:
     assert reasons.count("the model is a black box, of which nothing is known but its answers") == 7
 
 
-@pytest.mark.parametrize("backend", ["smt", "intervals", "leaf_boxes", "subset_sum", "ssat", "masses"])
+@pytest.mark.parametrize("backend", ["smt", "intervals", "leaf_boxes", "subset_sum", "ssat", "rates"])
 def test_who_reads_layers_refuses(tmp_path: Path, backend: str) -> None:
     saved(tmp_path)
     path = spec(tmp_path, 'black_box "model.onnx"', SCORE, SAME)

@@ -22,7 +22,7 @@ from fairdsl.ir.population import Network
 from fairdsl.metrics.subject import Subject, subject_of
 from tests import builders
 from tests.drawing import examples
-from tests.masses.laws import masses, random_laws
+from tests.rates.laws import masses, random_laws
 from tests.ssat.brute import value
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points
 

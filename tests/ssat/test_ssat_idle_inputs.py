@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Procedure, Refusal, Silent
-from fairdsl.backends.masses.procedure import Masses
+from fairdsl.backends.rates import Rates
 from fairdsl.backends.ssat import Ssat
 from fairdsl.ir.domain import Attribute, Real
 from fairdsl.ir.expr import Not
@@ -43,7 +43,7 @@ def problem(model: Model) -> Problem:
     return asked(network((*booleans("A"), real), factors, [points((0, 1)), halves]), model, 0)
 
 
-@pytest.mark.parametrize("procedure", [Ssat(), Masses()])
+@pytest.mark.parametrize("procedure", [Ssat(), Rates()])
 def test_they_do_not_stand_in_the_way(procedure: Procedure) -> None:
     found = problem(tree(0))
     assert isinstance(procedure.offer(found), Offer)

@@ -1,4 +1,4 @@
-"""Random small models and laws: satisfiability, enumeration of individuals, and masses say the same, exactly."""
+"""Random small models and laws: satisfiability and enumeration of individuals say the same, exactly."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from fairdsl.metrics.subject import Subject, subject_of, without_influence
 from fairdsl.metrics.value import value_of
 from fairdsl.verdict import Evidence, Refused, Value
 from tests.drawing import examples
-from tests.masses.laws import random_laws
-from tests.masses.test_small_populations import enumerated
+from tests.rates.laws import random_laws
+from tests.rates.test_covers import enumerated
 from tests.strategies import models, predicates
 from tests.subset_sum.laws import asked, linear
 from tests.tree_strategies import tree_models, tree_ways

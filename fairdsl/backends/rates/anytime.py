@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Facts, Observer
+from fairdsl.backends.groups import subjects_of
 from fairdsl.backends.rates.cover import Cover
 from fairdsl.clock import Deadline, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
-from fairdsl.metrics.subject import Subject
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Value
@@ -30,7 +30,6 @@ _BETWEEN = 8.0
 
 def refined(
     problem: Problem,
-    subjects: Sequence[Subject],
     facts: Facts,
     budget: Budget,
     observer: Observer,
@@ -38,13 +37,13 @@ def refined(
 ) -> Value | Refused:
     """The metric, exactly or as an interval that decides the threshold; wider when the budget ends first.
 
-    ``counting`` is another way to it, which ends at the clock.
+    ``counting`` is another way to it, for a part of the time; None from it: there is no such way.
     """
     question, population = problem.question, problem.population
     assert isinstance(question, GroupMetric), "checked by the offer"
     assert population is not None, "checked by the offer"
     counts = rows_counted(question, population, problem.model)
-    covers = [Cover(subject) for subject in subjects]
+    covers = [Cover(subject) for subject in subjects_of(problem)]
     told = counted_at = time.monotonic()
     pause = 0.0
     while True:
@@ -92,7 +91,9 @@ def _reason(covers: Sequence[Cover], budget: Budget) -> Reason | None:
 
 
 def _evidence(covers: Sequence[Cover]) -> Evidence:
-    return Evidence(backend="rates", method=f"masses of {sum(cover.boxes for cover in covers):,} boxes")
+    people = sum(cover.individuals for cover in covers)
+    alone = f", and of {people:,} combinations of values one by one" if people else ""
+    return Evidence(backend="rates", method=f"masses of {sum(cover.boxes for cover in covers):,} boxes{alone}")
 
 
 def _so_far(value: Value | Refused, covers: Sequence[Cover]) -> str:

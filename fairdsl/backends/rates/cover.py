@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import product
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,10 @@ from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
 from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look, halved
 from fairdsl.backends.rates.distribution import distribution_of
 from fairdsl.backends.rates.frontier import Frontier, Open
-from fairdsl.backends.rates.tree_bounds import TreeBounds
+from fairdsl.backends.rates.points import Individuals
+from fairdsl.backends.rates.program import LargeError
+from fairdsl.backends.rates.tree_bounds import TreeBounds, adds_trees
+from fairdsl.backends.rates.unit_bounds import UnitBounds
 from fairdsl.backends.rates.weighing import Weigher, denominator_of
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.metrics.joint import Bounds, Joint, key_of
@@ -41,11 +43,6 @@ _BATCH, _ROOM = 1024, 1 << 26
 _KEPT = 1 << 15
 #: Shares of masses are lowered by it, which covers the rounding of the product.
 _LESS = 1.0 - 2.0**-40
-
-
-class _Bounding(Protocol):
-    def look(self, start: IntArray, stop: IntArray) -> Look:
-        """What is to be said of boxes."""
 
 
 @dataclass(slots=True)
@@ -70,7 +67,8 @@ class _Judged:
     def shares(self) -> tuple[FloatArray, ...]:
         """Which part of the mass certainly is favourable, is not, meets the condition, and does not; [boxes] each."""
         yes, no = self.yes.astype(np.float64), self.no.astype(np.float64)
-        return self.look.least * yes, np.maximum(no, 1.0 - self.look.most), yes, no
+        less = np.where(self.look.most > 0, np.minimum(1.0 - self.look.most, _LESS), 1.0)
+        return self.look.least * yes, np.maximum(no, less), yes, no
 
 
 class Cover:
@@ -80,30 +78,36 @@ class Cover:
         self._subject = subject
         self.axes = axes_of(subject)
         self._truths = Truths(self.axes)
-        self._bounds: _Bounding = TreeBounds(subject, self._truths)
+        self._distribution = distribution_of(subject.network, self.axes)
+        self._bounds = self._bounding()
+        #: Of trees a box has all keys; with hidden units it has one, given which more columns are independent.
+        self._together = isinstance(self._bounds, TreeBounds)
+        self._points = Individuals(subject.model, subject.condition, self.axes, len(subject.network.columns))
         condition = subject.condition
         self._asks, self._crossing = _parts_of(condition), np.array(sorted(crossing(condition)), dtype=np.int64)
         self._cuts = Cuts(self._asks, self._truths)
         self._columns = np.array(sorted(self.axes), dtype=np.int64)
-        self._distribution = distribution_of(subject.network, self.axes)
-        denominator = denominator_of(self._distribution, self.axes)
-        self._exact = Weigher(self._distribution, self.axes, subject.keys, Arithmetic.exact(denominator))
-        start, stop = self._whole()
+        start, stop = self._roots()
+        exact = Arithmetic.exact(denominator_of(self._distribution, self.axes))
+        self._exact = self._weigher_in(exact)
         self._total = self._exact.masses(start, stop)
         self._weigher = self._weighing()
-        self._weights = np.array([float(Fraction(denominator, mass or 1)) for mass in self._total[0].tolist()])
+        chances = (each.low for each in exact.bounds(self._total, self._total))
+        self._weights = np.array([float(1 / chance) if chance else 0.0 for chance in chances]).reshape(
+            self._total.shape
+        )
         kind, width, columns = self._weigher.arithmetic.kind.value, self._weigher.width, start.shape[1]
-        self._sums: Masses = np.zeros((4, 1, width), dtype=kind)
+        self._sums: Masses = np.zeros((4, *self._total.shape), dtype=kind)
         self._best: Masses = self._sums
         #: The masses of boxes that stay open.
-        self._stuck: Masses = np.zeros((1, width), dtype=kind)
+        self._stuck: Masses = np.zeros(self._total.shape, dtype=kind)
         self._kept: list[_Judged] | None = [] if self._weigher is not self._exact else None
-        self._count = self.boxes = 0
+        self._count = self.boxes = self.individuals = 0
         whole, real = np.zeros(0, dtype=np.int64), np.zeros(0)
         ends = np.zeros((0, columns), dtype=np.int64)
         empty = Open(ends, ends.copy(), whole, np.zeros((0, width), dtype=kind), real, real, whole, whole, real)
         self._frontier = Frontier(empty)
-        self._place(start, stop, np.zeros(1, dtype=np.int64))
+        self._place(start, stop, np.arange(len(start)))
 
     @property
     def finished(self) -> bool:
@@ -117,7 +121,7 @@ class Cover:
 
     def improve(self) -> None:
         """Cut the boxes of which most is open."""
-        taken = self._frontier.take(_BATCH)
+        taken = self._frontier.take(_BATCH if self._together else _BATCH // 8)
         rows = np.arange(len(taken))
         starts, stops = taken.start.copy(), taken.stop.copy()
         stops[rows, taken.column] = taken.at
@@ -141,7 +145,10 @@ class Cover:
         self._best = np.maximum(self._best, sums)
         arithmetic = self._weigher.arithmetic
         counted = replace(arithmetic, roundings=arithmetic.roundings + len(open_))
-        return self._joint(self._best, self._sums + rest, counted)
+        most = self._sums + rest
+        if arithmetic.kind is not Kind.FLOAT:  # of boxes that stay open something may be counted already
+            most = np.minimum(most, self._total)
+        return self._joint(self._best, most, counted)
 
     def _joint(self, sums: Masses, most: Masses, arithmetic: Arithmetic) -> Joint:
         """Of the four sums, what they are at least, and at most."""
@@ -157,19 +164,38 @@ class Cover:
             total[name] = mass if certain else _between(whole, mass.high - none.low)
         return Joint(favourable=favourable, total=total)
 
-    def _whole(self) -> tuple[IntArray, IntArray]:
-        """The box of everybody."""
-        start = np.zeros((1, len(self._subject.network.columns)), dtype=np.int64)
+    def _bounding(self) -> TreeBounds | UnitBounds:
+        if adds_trees(self._subject):
+            try:
+                return TreeBounds(self._subject, self._truths)
+            except LargeError:  # then lines in float64 bound the sums
+                pass
+        return UnitBounds(self._subject, self._truths, self._distribution)
+
+    def _roots(self) -> tuple[IntArray, IntArray]:
+        """The box of everybody; or one for each cell of the keys, in order."""
+        network, keys = self._subject.network, self._subject.keys
+        start = np.zeros((1, len(network.columns)), dtype=np.int64)
         stop = start + 1
         for column, axis in self.axes.items():
             stop[0, column] = len(axis.atoms)
+        if self._together:
+            return start, stop
+        ranges = [[self.axes[key].range_of(cell) for cell in range(len(network.cells[key]))] for key in keys]
+        chosen = np.array(list(product(*ranges)), dtype=np.int64)
+        start, stop = np.repeat(start, len(chosen), axis=0), np.repeat(stop, len(chosen), axis=0)
+        start[:, list(keys)], stop[:, list(keys)] = chosen[:, :, 0], chosen[:, :, 1]
         return start, stop
+
+    def _weigher_in(self, arithmetic: Arithmetic) -> Weigher:
+        keys = self._subject.keys if self._together else ()
+        return Weigher(self._distribution, self.axes, keys, arithmetic)
 
     def _weighing(self) -> Weigher:
         """In float64 where whole numbers are large, if nothing underflows."""
         if self._exact.arithmetic.kind is Kind.WHOLE:
             return self._exact
-        found = Weigher(self._distribution, self.axes, self._subject.keys, Arithmetic(Kind.FLOAT, 1))
+        found = self._weigher_in(Arithmetic(Kind.FLOAT, 1))
         return found if found.arithmetic.safe else self._exact
 
     def _place(self, start: IntArray, stop: IntArray, root: IntArray) -> None:
@@ -187,11 +213,17 @@ class Cover:
         rows = np.flatnonzero(open_)
         column, at = self._cut(judged, rows)
         stuck = column == NOWHERE
-        self._settle(judged, rows[stuck])
-        np.add.at(self._stuck, root[rows[stuck]], mass[rows[stuck]])
-        rows, column, at = rows[~stuck], column[~stuck], at[~stuck]
+        listed = [
+            (stuck[place] or not self._together) and self._points.few(start[row], stop[row])
+            for place, row in enumerate(rows.tolist())
+        ]
+        few = np.array(listed, dtype=np.bool_)
+        for row in rows[few].tolist():
+            self._list(start[row], stop[row], int(root[row]))
+        self._leave(judged.at(rows[stuck & ~few]))
+        rows, column, at = rows[~stuck & ~few], column[~stuck & ~few], at[~stuck & ~few]
         least, less, _, _ = (share[rows] for share in judged.shares)
-        weight = self._probabilities(mass[rows]) @ self._weights
+        weight = (self._probabilities(mass[rows]) * self._weights[root[rows]]).sum(axis=1)
         self._frontier.add(
             Open(
                 start[rows],
@@ -205,6 +237,27 @@ class Cover:
                 weight * np.maximum(1.0 - least - less, 1e-9),
             )
         )
+
+    def _list(self, start: IntArray, stop: IntArray, root: int) -> None:
+        """Count a box atom by atom, deciding its individuals."""
+        found = self._points.decided(start, stop)
+        mass = self._weigher.masses(found.start, found.stop)
+        certain, impossible = found.certain, found.impossible
+        nowhere = np.full(len(mass), NOWHERE)
+        about = Look(
+            certain, impossible, nowhere, nowhere, certain.astype(np.float64), (~impossible).astype(np.float64)
+        )
+        roots = np.full(len(mass), root)
+        judged = _Judged(found.start, found.stop, roots, mass, found.yes, found.no, about)
+        self.individuals += len(mass)
+        open_ = ~found.no & ~(found.yes & (certain | impossible))
+        self._settle(judged, ~open_)
+        self._leave(judged.at(open_))
+
+    def _leave(self, judged: _Judged) -> None:
+        """Count what is certain of boxes that nobody can cut, and keep the rest of them as open."""
+        self._settle(judged, np.arange(len(judged.mass)))
+        np.add.at(self._stuck, judged.root, judged.mass)
 
     def _probabilities(self, mass: Masses) -> FloatArray:
         """About what masses are, as parts of 1."""

@@ -9,6 +9,7 @@ from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer,
 from fairdsl.backends.groups import refusal_of, subjects_of
 from fairdsl.backends.rates.anytime import refined
 from fairdsl.backends.rates.arithmetic import Kind
+from fairdsl.backends.rates.boxed import refusal_of_boxes
 from fairdsl.backends.rates.columns import OpenError
 from fairdsl.backends.rates.distribution import TangledError
 from fairdsl.backends.rates.engine import FIRST, LAST, Prepared, TooManyError, Ways
@@ -21,17 +22,17 @@ from fairdsl.metrics.value import decided, value_of
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = ["Rates"]
+__all__ = ["Rates", "has_states"]
 
 
 class Rates:
-    """Answers metrics of groups of trees, forests, votes, rules and lists, exactly, under a distribution of columns."""
+    """Answers metrics of groups under a distribution of columns: by states, or by boxes that narrow."""
 
     name = "rates"
     about = Capability(
         questions=("metrics of groups: across, under, given, label, excluding, privileged, influence",),
         quantities=("every metric of groups but path_specific_gap",),
-        models=("trees, forests and votes of a countable number of states", "rules and lists", "sums of these"),
+        models=("trees, forests and votes", "rules and lists", "sums of these", "networks of linear pieces"),
     )
 
     def __init__(self) -> None:
@@ -44,57 +45,62 @@ class Rates:
         return self._known[1]
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """Refuses what has too many states; they are counted, and kept for the answer."""
+        """States are counted, and kept for the answer; where there are none, or too many, boxes narrow."""
         refusal = refusal_of(problem, _of_model)
         if refusal is not None:
             return refusal
-        try:
-            ways = self._ways(problem)
-            counted = [each.within(FIRST) for each in ways]
-        except OpenError as error:
-            return Refusal(why=str(error), span=error.attribute.span)
-        except TangledError as error:
-            return Refusal(why=str(error))
-        except LargeError:
-            span = problem.model.span
-            return Refusal(why="the scores are whole numbers of more than 60 bits at any scale", span=span)
-        except TooManyError as error:
-            # Nobody else is better at one large list; of other models without states there may be bounds elsewhere.
-            fits = 2 if all(each.single for each in ways) else 1 if all(map(adds_trees, subjects_of(problem))) else 0
-            method = "masses of boxes, which narrow" if fits == 1 else "masses of states, if they can be counted"
-            return Offer(method=f"{method}: {error}", decides=True, fits=fits)
+        fits, why = 1, "the model has hidden units"
+        if has_states(problem.model):
+            try:
+                return self._offered(problem)
+            except OpenError as error:
+                fits, why = 0, str(error)
+            except TangledError as error:
+                return Refusal(why=str(error))
+            except LargeError:
+                fits, why = 0, "the scores are whole numbers of more than 60 bits at any scale"
+            except TooManyError as error:
+                # Nobody else is better at one large list.
+                single = all(each.single for each in self._ways(problem))
+                fits, why = 2 if single else int(all(map(adds_trees, subjects_of(problem)))), str(error)
+                if refusal_of_boxes(problem) is not None:
+                    return Offer(method=f"masses of states, if they can be counted: {why}", decides=True, fits=fits)
+        refusal = refusal_of_boxes(problem)
+        return refusal or Offer(method=f"masses of boxes, which narrow: {why}", decides=True, fits=fits)
+
+    def _offered(self, problem: Problem) -> Offer:
+        ways = self._ways(problem)
+        counted = [each.within(FIRST) for each in ways]
         fits = 2 if any(each.diagrams for each in ways) else 1
         return Offer(method=f"masses of {_in_words(counted)}", decides=True, fits=fits, cost=Cost.COUNT)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
-        """The metric, exactly, or with the error of float64 sums."""
+        """The metric: exactly, with the error of float64 sums, or as an interval that the budget leaves wider."""
         question, population = problem.question, problem.population
         if not isinstance(question, GroupMetric) or population is None:
             raise ValueError("rates were asked for of a question that is refused")
-        subjects = subjects_of(problem)
-        if not all(adds_trees(subject) for subject in subjects):
-            return self._counted(problem, LAST, observer)
         found = self._counted(problem, FIRST, observer)
-        if not isinstance(found, Unknown):
+        if found is None and refusal_of_boxes(problem) is not None:
+            found = self._counted(problem, LAST, observer)
+            if found is None:
+                evidence = Evidence(backend=self.name, method="masses of states")
+                return Unknown(reason=Reason.MEMORY_OUT, detail="the model has too many states", evidence=evidence)
+        if found is not None:
             return found
+        return refined(problem, facts, budget, observer, lambda: self._counted(problem, LAST, observer))
 
-        def counting() -> Value | Refused | None:
-            counted = self._counted(problem, LAST, observer)
-            return None if isinstance(counted, Unknown) else counted
-
-        return refined(problem, subjects, facts, budget, observer, counting)
-
-    def _counted(self, problem: Problem, limit: float, observer: Observer) -> Value | Refused | Unknown:
-        """The metric where so much work counts the states."""
+    def _counted(self, problem: Problem, limit: float, observer: Observer) -> Value | Refused | None:
+        """The metric where so much work counts the states, and boxes would not know it better."""
         question, population = problem.question, problem.population
         assert isinstance(question, GroupMetric), "checked by the caller"
         assert population is not None, "checked by the caller"
+        if not has_states(problem.model):
+            return None
         observer.progress("rates", None, "counting states")
         try:
             counted = [each.within(limit) for each in self._ways(problem)]
-        except TooManyError as error:
-            evidence = Evidence(backend=self.name, method="masses of states")
-            return Unknown(reason=Reason.MEMORY_OUT, detail=str(error), evidence=evidence)
+        except (OpenError, LargeError, TooManyError):
+            return None
         observer.progress("rates", None, _in_words(counted))
         counts = rows_counted(question, population, problem.model)
         joints, kinds = zip(*(each.joint() for each in counted), strict=True)
@@ -108,14 +114,17 @@ class Rates:
 
 
 def _of_model(model: Model) -> str | None:
-    """Why a model has no states; None where it has."""
+    """Why a model is not treated; None where it is."""
     if not model.rational:
-        return "the model has sigmoid or tanh units, whose sums are not added up exactly"
-    if len(model.layers) != 1 or not bool(model.layers[0].linear.all()):
-        return "the model has hidden units: it treats sums of trees, rules and columns"
+        return "the model has sigmoid or tanh units, which are not linear pieces"
     if isinstance(model.rule, ByHighest) and any(model.rule.slack):
         return "the scores are off by some slack"
     return None
+
+
+def has_states(model: Model) -> bool:
+    """Whether it is a sum of trees, rules and columns."""
+    return len(model.layers) == 1 and bool(model.layers[0].linear.all())
 
 
 def _in_words(counted: Sequence[Prepared]) -> str:

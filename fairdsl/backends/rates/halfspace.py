@@ -22,8 +22,8 @@ from math import ceil, inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.bounding import Bounded
-from fairdsl.backends.masses.law import Chances
+from fairdsl.backends.rates.bounding import Bounded
+from fairdsl.backends.rates.independent import Chances
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.numerics.axes import mentioned
@@ -133,7 +133,7 @@ class HalfSpace:
             steps = np.ceil(values / step + 1e-6).astype(np.int64)
             masses = np.bincount(steps, weights=law)
             grid = np.convolve(grid, masses)
-            rounds += 2 * (len(values) + len(masses) + 4)
+            rounds += 2 * (len(values) + len(masses) + len(chances) + 8)
         first = max(0, ceil(needed / step * (1 - 1e-12) - 1e-6))
         share = float(grid[first:].sum()) if first < len(grid) else 0.0
         rounds += len(grid)

@@ -3,8 +3,8 @@
 A unit whose pre-activation z lies in [l, u], l < 0 < u, is relaxed with a gap of -l u / (u - l); the gap is charged
 to the inputs in proportion to the size of all paths of weights to the unit, times the width of the input, and
 weighted with the size of all paths from the unit to the scores. What is left, the inputs' own spread in the lines,
-counts in full where no half-space takes care of it. Boxes in which the condition is open are cut along the columns of
-its open parts first. These are preferences, and nothing rests on them.
+counts in full where no half-space takes care of it. These
+are preferences, and nothing rests on them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.bounding import Bounded
-from fairdsl.ir.expr import And, Predicate
+from fairdsl.backends.rates.bounding import Bounded
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import Model
 from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.bounds import float_layers
-from fairdsl.numerics.truth import Truths
 
 __all__ = ["Splitter"]
 
@@ -34,11 +32,8 @@ _LINEAR = 0.3
 class Splitter:
     """Chooses a column for every box."""
 
-    def __init__(self, model: Model, condition: Predicate, truths: Truths, columns: int) -> None:
-        self._truths = truths
-        self._parts = condition.parts if isinstance(condition, And) else (condition,)
+    def __init__(self, model: Model, columns: int) -> None:
         self._of_inputs = _shares(model.inputs, columns)
-        self._of_parts = np.array([_mentions(part, columns) for part in self._parts]).reshape(-1, columns)
         layers = float_layers(model)
         sizes = [np.abs(layer.weight) for layer in layers]
         self._slopes = [layer.slope for layer in layers[:-1]]
@@ -64,8 +59,6 @@ class Splitter:
             scores = (spread @ self._of_inputs) * linear + self._relaxed(bounded, wide) @ self._of_inputs
             scores = np.nan_to_num(scores)
             scores /= np.maximum(scores.max(axis=1, keepdims=True), 1e-300)
-        for part, (true, false) in zip(self._of_parts, self._truths.of(self._parts, start, stop), strict=True):
-            scores += (true & false)[:, None] * part
         lengths = stop - start
         # Where nothing speaks for a column, the longest.
         scores += 1e-6 * lengths / np.maximum(lengths.max(axis=1, keepdims=True), 1)
@@ -93,9 +86,3 @@ def _shares(inputs: Sequence[Input], columns: int) -> FloatArray:
         for column in names:
             shares[place, column] = 1.0 / len(names)
     return shares
-
-
-def _mentions(predicate: Predicate, columns: int) -> FloatArray:
-    row = np.zeros(columns)
-    row[list(mentioned(predicate))] = 1.0
-    return row

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
-from fairdsl.backends.masses import Masses
-from fairdsl.backends.masses.refine import Refinement
-from fairdsl.clock import NEVER
+from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.cover import Cover
 from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
@@ -33,7 +32,7 @@ A = Attribute(name="A", type=Boolean())
 
 
 def answered(problem: Problem, seconds: float = 20.0) -> Value:
-    found = Masses().answer(problem, Facts(), Budget.of(seconds), Silent())
+    found = Rates().answer(problem, Facts(), Budget.of(seconds), Silent())
     assert isinstance(found, Value), found
     return found
 
@@ -49,9 +48,9 @@ def with_range(kind: Integer | Real, cell: Cell) -> Network:
 
 
 def rates(problem: Problem) -> dict[Fraction, tuple[Fraction, Fraction]]:
-    found = Refinement(subject_of(problem))
+    found = Cover(subject_of(problem))
     while not found.finished:
-        found.improve(NEVER)
+        found.improve()
     joint = found.joint()
     return {
         key[0]: (bounds.low / joint.total[key].high, bounds.high / joint.total[key].low)
@@ -114,7 +113,7 @@ def test_values_that_are_no_floats_are_decided_exactly() -> None:
 def test_offers_and_refusals() -> None:
     law = network(booleans("A", "X"), [factor(0, bernoulli(0.5)), factor(1, bernoulli(0.5))])
     plain = asked(law, relu(2, [1, 1], out=[1]), 0)
-    assert isinstance(Masses().offer(plain), Offer)
+    assert isinstance(Rates().offer(plain), Offer)
     normal = with_range(Real(low=None, high=None), Cell(low=None, high=None, inside=Inside.UNKNOWN))
     factors = (normal.factors[0], factor(1, {(): Normal(mean=F(0), sd=F(1))}))
     refused = {
@@ -124,12 +123,12 @@ def test_offers_and_refusals() -> None:
         "no favourable": replace(plain, model=replace(plain.model, favourable=None)),
     }
     for why, problem in refused.items():
-        found = Masses().offer(problem)
+        found = Rates().offer(problem)
         assert isinstance(found, Refusal), why
         assert why in found.why
     # A normal column that nobody looks at is no reason.
     unread = replace(relu(1, [1], out=[1]), inputs=(AttributeInput(0),))
-    assert isinstance(Masses().offer(asked(replace(normal, factors=factors), unread, 0)), Offer)
+    assert isinstance(Rates().offer(asked(replace(normal, factors=factors), unread, 0)), Offer)
 
 
 def test_no_time_is_said() -> None:
@@ -137,7 +136,7 @@ def test_no_time_is_said() -> None:
     law = with_range(Integer(low=0, high=9999), cell)
     found = answered(asked(law, relu(2, [-4000, 1], out=[1], threshold=2500), 0), seconds=0.0)
     assert found.reason is Reason.TIMEOUT
-    assert (found.low, found.high) == (0, 1)
+    assert found.low < F(2, 5) < found.high
 
 
 @pytest.mark.parametrize("dependent", [False, True])

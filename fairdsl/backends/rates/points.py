@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from itertools import accumulate
 from math import prod
@@ -16,7 +15,6 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.masses.law import KeyLaw
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import Model
 from fairdsl.numerics.axes import Axis
@@ -24,44 +22,31 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED, decision
 from fairdsl.numerics.predicates import mask
 
-__all__ = ["NOTHING", "Given", "Individuals", "Parts"]
+__all__ = ["Decided", "Individuals"]
 
 BoolArray = NDArray[np.bool_]
-Ranges = Mapping[int, tuple[int, int]]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Bounds of Pr[favourable, given, box] and of Pr[given, box], in units of the law's denominator."""
+class Decided:
+    """The atoms of a box, all combinations of them, with what their individuals get."""
 
-    favourable_low: int
-    favourable_high: int
-    total_low: int
-    total_high: int
-
-    @property
-    def open(self) -> int:
-        """What is not known."""
-        return self.favourable_high - self.favourable_low + self.total_high - self.total_low
-
-
-#: Of a box in which nobody is asked about.
-NOTHING = Parts(0, 0, 0, 0)
-
-
-class Given(Enum):
-    """Whether the condition holds in a box: for nobody, everybody, or not known."""
-
-    NO = "no"
-    YES = "yes"
-    OPEN = "open"
+    #: Ranges of the single atoms, [combinations, columns].
+    start: IntArray
+    stop: IntArray
+    #: Whether everybody meets the condition, whether nobody does; and the same of the event, of those who do.
+    yes: BoolArray
+    no: BoolArray
+    certain: BoolArray
+    impossible: BoolArray
 
 
 class Individuals:
     """Decides all individuals of small boxes."""
 
     #: Individuals at most, and where values are no floats.
-    _MOST, _MOST_EXACT = 4096, 64
+    _MOST, _MOST_EXACT = 1024, 64
 
     def __init__(self, model: Model, condition: Predicate, axes: Mapping[int, Axis], width: int) -> None:
         self._model, self._condition, self._axes, self._width = model, condition, axes, width
@@ -77,36 +62,43 @@ class Individuals:
             for column, axis in axes.items()
         }
 
-    def few(self, ranges: Ranges) -> bool:
+    def few(self, start: IntArray, stop: IntArray) -> bool:
         """Whether the individuals of a box are listed, and are few."""
         count, most = 1, self._MOST
         for column in self._columns:
-            start, stop = ranges[column]
+            first, last = start[column], stop[column]
             listed, unlisted, inexact = self._before[column]
-            count *= listed[stop] - listed[start]
-            if inexact[stop] > inexact[start]:
+            count *= listed[last] - listed[first]
+            if inexact[last] > inexact[first]:
                 most = self._MOST_EXACT
-            if count > most or unlisted[stop] > unlisted[start]:
+            if count > most or unlisted[last] > unlisted[first]:
                 return False
         return True
 
-    def count(self, ranges: Ranges) -> int:
-        """How many individuals a box of listed atoms has."""
-        spans = ((self._before[column][0], *ranges[column]) for column in self._columns)
-        return prod(listed[stop] - listed[start] for listed, start, stop in spans)
-
-    def parts(self, ranges: Ranges, law: KeyLaw) -> Parts:
-        """The masses of a box, with nothing open but what an atom's inside or a threshold leaves open."""
-        atoms = [self._axes[column].atoms[slice(*ranges[column])] for column in self._columns]
+    def decided(self, start: IntArray, stop: IntArray) -> Decided:
+        """A box atom by atom, with nothing open but what an atom's inside or a threshold leaves open."""
+        atoms = [self._axes[column].atoms[start[column] : stop[column]] for column in self._columns]
         values = [[value for atom in each for value in atom.values or ()] for each in atoms]
         starts = [np.cumsum([0, *(len(atom.values or ()) for atom in each)])[:-1] for each in atoms]
         shape = tuple(len(each) for each in values)
         given, sure, maybe = (array.reshape(shape) for array in self._judged(values))
-        together = np.logical_and, np.logical_or
-        tables = [_reduced(table, starts, by) for table in (given,) for by in together]
-        low, high = _reduced(given & sure, starts, np.logical_and), _reduced(given & maybe, starts, np.logical_or)
-        found = [law.summed(table, self._columns, ranges) for table in (low, high, *tables)]
-        return Parts(*found)
+
+        def by_atom(table: BoolArray, by: np.ufunc) -> BoolArray:
+            return _reduced(table, starts, by).reshape(-1)
+
+        places = np.indices([len(each) for each in atoms]).reshape(len(atoms), -1).T
+        first = np.repeat(start[None], len(places), axis=0)
+        first[:, self._columns] += places
+        last = np.repeat(stop[None], len(places), axis=0)
+        last[:, self._columns] = first[:, self._columns] + 1
+        return Decided(
+            first,
+            last,
+            yes=by_atom(given, np.logical_and),
+            no=~by_atom(given, np.logical_or),
+            certain=by_atom(given & sure, np.logical_and),
+            impossible=~by_atom(given & maybe, np.logical_or),
+        )
 
     def _judged(self, values: Sequence[Sequence[Fraction]]) -> tuple[BoolArray, BoolArray, BoolArray]:
         """Of all combinations: whether they are admitted, surely favourable, perhaps favourable."""
