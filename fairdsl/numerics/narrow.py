@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import filterfalse
 from math import ceil, floor, prod
 
 from fairdsl.ir.domain import Domain
@@ -138,14 +139,24 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
         return narrowed
     others = list(sets)
     # Conjuncts that do not mention an attribute say nothing about its values.
-    about = And(tuple(part for part in conjuncts(predicate) if any(v.attribute == index for v in variables(part))))
+    about = [part for part in conjuncts(predicate) if any(v.attribute == index for v in variables(part))]
+    # What an inequality leaves possible has no gaps, so of a thousand of them only the ends are tried.
+    ends, others_about = And(tuple(filter(_without_gaps, about))), And(tuple(filterfalse(_without_gaps, about)))
 
-    def possible_at(value: int | Fraction) -> bool:
+    def possible_at(value: int | Fraction, part: Predicate) -> bool:
         others[index] = Finite((value,))
-        return possible(about, others)
+        return possible(part, others)
 
-    kept = tuple(value for value in narrowed.values if possible_at(value))
+    values = narrowed.values
+    first = next((place for place in range(len(values)) if possible_at(values[place], ends)), len(values))
+    last = next((place for place in reversed(range(first, len(values))) if possible_at(values[place], ends)), -1)
+    kept = tuple(value for value in values[first : last + 1] if possible_at(value, others_about))
     return narrowed if len(kept) == narrowed.count else Finite(kept)
+
+
+def _without_gaps(predicate: Predicate) -> bool:
+    """Whether the values of each attribute that leave it possible lie side by side."""
+    return isinstance(predicate, Compare) and predicate.relation not in (Relation.NE, Relation.EQ)
 
 
 def _plain(value: Fraction) -> int | Fraction:
