@@ -11,7 +11,7 @@ from fairdsl.backends.search import Search
 from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Differ, Quantity, Relaxation
 from fairdsl.replay import admissible, round_point, witness
-from fairdsl.verdict import Holds, Shares, Unknown, Violated
+from fairdsl.verdict import Holds, Shares, Unknown, Vacuous, Violated
 from tests.agreement.engines import ENGINES, ask
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, member, model, point, problem, real, score
 from tests.oracle import truth
@@ -29,7 +29,7 @@ def no_violation(verdict: object) -> bool:
 
 def settled(engine: Procedure, verdict: object) -> bool:
     """No violation; an engine that asks about pairs beyond the question would not get further than to an unknown."""
-    return isinstance(verdict, Holds) if engine.name in DECIDING else no_violation(verdict)
+    return isinstance(verdict, Holds | Vacuous) if engine.name in DECIDING else no_violation(verdict)
 
 
 @engines
