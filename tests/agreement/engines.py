@@ -12,10 +12,11 @@ from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.search import Search
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.engine import Job, Workers
+from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Vacuous, Value, Verdict, Violated
+from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Vacuous, Value, Verdict, Violated, held
 from tests.oracle import Truth, true_for
 from tests.solvers import InProcess
 
@@ -50,6 +51,13 @@ def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts
     if isinstance(engine.offer(problem), Refusal):
         return None
     return engine.answer(problem, Facts() if facts is None else facts, Budget.of(seconds), Silent())
+
+
+def about_somebody(problem: Problem, verdict: Verdict) -> Verdict:
+    """A verdict as whoever takes it home gives it on: of a proof it is asked whether it is about anybody."""
+    if not isinstance(verdict, Holds):
+        return verdict
+    return held(verdict.evidence, nobody=compares_nobody(problem, Budget.of(20.0), KEPT))
 
 
 def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Refusal
-from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving, Standalone, encoding_of
+from fairdsl.backends.encoding import Answer, Believing, ByParts, Encoding, Lowered, Solving, Standalone, encoding_of
 from fairdsl.backends.solved import AnsweredDemand
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Verdict
+from tests.agreement.engines import about_somebody
 from tests.builders import ASKED
 
 
@@ -44,7 +45,8 @@ class ThroughFiles:
             if isinstance(self.encoding, Standalone):
                 (demand,) = self.encoding.results([Path(folder)], Believing(memory=budget.memory))
                 return demand.verdict
-        return self.encoding.recover(problem, lowered, answers)
+        verdict = self.encoding.recover(problem, lowered, answers)
+        return about_somebody(problem, verdict) if isinstance(self.encoding, ByParts) else verdict
 
     def _questions(self, lowered: Lowered) -> list[str]:
         """The files that are asked, not those that they refer to."""

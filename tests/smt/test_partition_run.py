@@ -15,8 +15,8 @@ from fairdsl.backends.smt.partition.grid import Grid, restricted
 from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.ir.question import Pair, Quantity, Relaxation
-from fairdsl.verdict import Ended, Holds, Reason, Unknown, Violated
-from tests.agreement.engines import disagreement
+from fairdsl.verdict import Ended, Holds, Reason, Unknown, Vacuous, Violated
+from tests.agreement.engines import about_somebody, disagreement
 from tests.builders import domain, integer, layer, linear, model, problem, score
 from tests.drawing import examples
 from tests.oracle import truth
@@ -37,7 +37,7 @@ def test_every_partition_agrees_with_brute_force(tmp_path_factory, drawn, size: 
     ledger = tmp_path_factory.mktemp("run") / "ledger.jsonl"
     verdict = asked(drawn, size=size, order=order, ledger=str(ledger))
     known = truth(drawn)
-    assert disagreement(drawn, verdict, known) is None
+    assert disagreement(drawn, about_somebody(drawn, verdict), known) is None
     grid = Grid.of(drawn, size)
     if not grid.count:
         return
@@ -59,8 +59,8 @@ def test_every_partition_agrees_with_brute_force(tmp_path_factory, drawn, size: 
 def test_adaptive_partitions_agree_with_brute_force(drawn) -> None:
     verdict = asked(drawn, size="adaptive")
     known = truth(drawn)
-    assert disagreement(drawn, verdict, known) is None
-    assert isinstance(verdict, Holds if known.holds else Violated)
+    assert disagreement(drawn, about_somebody(drawn, verdict), known) is None
+    assert isinstance(verdict, Holds | Vacuous if known.holds else Violated)
     coverage = verdict.evidence.coverage
     if coverage is not None:
         assert coverage.holds.volume + coverage.violated.volume == 1

@@ -22,7 +22,7 @@ from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
 from fairdsl.ir.model import ByHighest, ByThreshold, Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, GroupMetric, Quantity, Relaxation, ScoreGap
-from fairdsl.verdict import Fidelity, Holds, Reason, Unknown, Verdict, Violated
+from fairdsl.verdict import Fidelity, Holds, Reason, Unknown, Vacuous, Verdict, Violated
 from tests.agreement.engines import KEPT
 from tests.builders import BOOLEAN, category, domain, integer, layer, linear, model, problem, real, score
 from tests.solvers import InProcess
@@ -60,8 +60,12 @@ PEOPLE = domain(age=integer(0, 9), sex=BOOLEAN)
 TIED = problem(PEOPLE, model(layer([[1, 1], [1, 1]], [0, -1]), layer([[1, -2]], ["-1/2"], 1), attributes=2), 1)
 
 
-def test_canned_unsat_holds() -> None:
-    assert isinstance(canned(TIED, status="unsat"), Holds)
+def test_canned_unsat_holds_where_somebody_is_compared() -> None:
+    def reply(job: Job) -> Answer:
+        return Answer(status="sat" if job.key == "anybody" else "unsat")
+
+    assert isinstance(Smt(lambda jobs: Canned(reply)).answer(TIED, Facts(), Budget.of(5.0), Silent()), Holds)
+    assert isinstance(canned(TIED, status="unsat"), Vacuous)
 
 
 @pytest.mark.parametrize(
@@ -225,8 +229,8 @@ def test_symbolic_protected_values() -> None:
     assert isinstance(answer(both), Violated)
 
 
-def test_nothing_to_compare_holds() -> None:
-    assert isinstance(answer(problem(PEOPLE, score([1, 1]), 1, target=linear({1: 1}, "=", 1))), Holds)
+def test_nothing_to_compare_is_vacuous() -> None:
+    assert isinstance(answer(problem(PEOPLE, score([1, 1]), 1, target=linear({1: 1}, "=", 1))), Vacuous)
 
 
 def test_bounds_that_meet_a_tie_do_not_settle_it() -> None:

@@ -32,7 +32,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity, Relaxation
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.verdict import Holds, Unknown, Violated
-from tests.agreement.engines import disagreement
+from tests.agreement.engines import about_somebody, disagreement
 from tests.builders import ASKED, BOOLEAN, domain, integer, layer, linear, model, problem, real, score
 from tests.drawing import examples
 from tests.oracle import true_for, truth
@@ -120,7 +120,7 @@ def test_solved_and_recovered(problem: Problem) -> None:
     if isinstance(verdict, Unknown):
         assert verdict.reason.value == "replay_failed"
     else:
-        assert disagreement(problem, verdict, known) is None
+        assert disagreement(problem, about_somebody(problem, verdict), known) is None
 
 
 def individuals(problem: Problem, described: dict, pair: tuple) -> dict[str, Fraction] | None:

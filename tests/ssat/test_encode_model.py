@@ -301,7 +301,6 @@ def test_models_that_are_not_written() -> None:
     )
     assert "hidden" in (unsupported(hidden) or "")
     assert "sigmoid" in (unsupported(replace(hidden, layers=(curved, hidden.layers[1]))) or "")
-    assert "favourable" in (unsupported(replace(made, favourable=None)) or "")
     with pytest.raises(ValueError, match="hidden"):
         favourable_literal(Gates(), hidden, {})
 

@@ -81,7 +81,7 @@ def test_a_spec_is_checked_by_it(here: Path, solver: str) -> None:
     report = fairdsl.check("spec.fair", backend="ssat", options={"ssat": {"solver": f"./{program.name}"}})
     assert report.exit_code.value == 1  # 0.225, known to six digits, is above 0.2
     assert (
-        f"stochastic satisfiability, {solver}"
+        f"solved and read back: {solver}"
         in run("check", "spec.fair", "--backend", "ssat", "--json", "--set", f"ssat.solver=./{program.name}").stdout
     )
     assert (here / "seen" / "file").exists()
