@@ -38,7 +38,7 @@ __all__ = ["command"]
 @click.command(
     "check",
     cls=WithSettings,
-    epilog="Exit codes: 0 everything required holds; 1 violated; 2 mistakes, or refused; 3 unknown; "
+    epilog="Exit codes: 0 everything required holds; 1 violated; 2 mistakes, or refused; 3 unknown, or about nobody; "
     "70 a bug in fairdsl; 130 interrupted, 143 terminated (docs/runs.md).",
 )
 @spec_argument

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -54,6 +55,8 @@ def command(
     Types, ranges and groups are read off the rows, each with a comment that says how; what only you can decide is said
     there, too. Nothing is overwritten.
     """
+    if output is not None and not Path(output).absolute().parent.is_dir():
+        raise click.UsageError(f"there is no folder `{Path(output).parent}`")
     columns = [name.strip() for name in protected.split(",")] if protected else []
     with printer.failing(ctx):
         drafted = fairdsl.init(data, model=model, label=label, protected=columns, output=output, timeout=timeout)
@@ -67,6 +70,7 @@ def _print(drafted: Drafted) -> None:
         ("attributes", f"{len(drafted.attributes)}, of {drafted.rows:,} rows of `{drafted.data}`"),
         ("protected", ", ".join(drafted.protected) or "none named, and none that looks it: write `protected NAME`"),
         *(("left out", f"`{each.column}`: {each.why}") for each in drafted.left_out),
+        *([("outcome", drafted.outcome)] if drafted.outcome else []),
         *([("model", drafted.binding)] if drafted.binding else []),
         ("read it", "what may be assumed and what is required is yours to decide"),
         ("then", f"fairdsl {'check' if drafted.checks else 'lint'} {shlex.quote(drafted.path)}"),

@@ -26,7 +26,7 @@ from fairdsl.ir.exact_rows import Column, ExactRows, Scaled
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.numerics.predicates import mask
 from fairdsl.source import SourceFile
-from fairdsl.source.reading import content_of
+from fairdsl.source.reading import NamedPath, content_of
 
 __all__ = ["Table", "TableInside", "open_records", "read_inside", "read_table"]
 
@@ -143,7 +143,8 @@ def open_records(path: str) -> Cells:
         text = content.decode("utf-8-sig")
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
-        help_text = "check the path; it counts from the folder where the command runs"
+        folder = "of the file that names it" if isinstance(path, NamedPath) else "where the command runs"
+        help_text = f"check the path; it counts from the folder {folder}"
         raise DiagnosticError(errors.file_not_read(path, reason, None, help_text)) from problem
     except UnicodeDecodeError as problem:
         reason = f"byte {problem.start} is not UTF-8 text{_looks_like(content)}"

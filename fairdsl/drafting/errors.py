@@ -10,15 +10,22 @@ from fairdsl.diagnostics.suggest import nearest
 __all__ = ["no_such_column", "nothing_to_ask", "would_overwrite"]
 
 
-def no_such_column(name: str, headers: Sequence[str], why: str | None) -> Diagnostic:
-    """E0670: a column that the table has not, or that cannot be an attribute."""
+def no_such_column(name: str, headers: Sequence[str], unusable: str | None) -> Diagnostic:
+    """E0670: a column that the table has not, or one that is ``unusable`` for that reason."""
     near = nearest(name, headers)
+    there = f"the column `{name}` cannot be used", (unusable or "",), "mend the column, or name another one"
+    missing = (
+        f"the table has no column `{name}`",
+        (f"its columns are: {', '.join(headers)}",),
+        f"did you mean `{near}`?" if near else "name a column by its header",
+    )
+    title, notes, help_text = missing if unusable is None else there
     return Diagnostic(
         code="E0670",
-        title=f"the table has no column `{name}` that a spec can speak of",
-        notes=(why,) if why else (f"its columns are: {', '.join(headers)}",),
+        title=title,
+        notes=notes,
         why="who is protected and what became of people are columns of the table",
-        help=f"did you mean `{near}`?" if near else "name a column by its header, or mend the column and draft again",
+        help=help_text,
     )
 
 

@@ -35,6 +35,8 @@ __all__ = ["Bench", "Fit", "Way", "fitted", "model_text"]
 #: How a number is fed, as a text of the language, and the words for it.
 Scale = tuple[Callable[[Column], str], str]
 
+#: Warnings about a score that is read as a probability, or the reverse.
+_MISREAD = frozenset({"W0702", "W0704"})
 #: Rows on which ways are compared, from all over the table.
 _ROWS = 4_000
 #: A way by which the model agrees with the label no more often than this above the commoner one is not confirmed.
@@ -112,8 +114,9 @@ def fitted(model: str, bench: Bench) -> Fit:
         _of_fewer(bench, _SCALES[1:] if labelled else ()),
     ):
         fitting = [way for way in ways if width in (None, way.width)]
-        if not labelled and len({way.without for way in fitting}) > 1:
-            break  # which column it is that the model does not read, nothing says
+        if not labelled:  # which column the model does not read, nothing says; the label mostly stands last
+            last = [way for way in fitting if way.without == (bench.columns[-1].name,)]
+            fitting = (last if any(way.without for way in fitting) else fitting)[:1]
         for way in fitting:
             look()
             try:
@@ -125,7 +128,14 @@ def fitted(model: str, bench: Bench) -> Fit:
     if not found:
         raise first or _wrong_width(bench)
     best, *others = sorted(found, key=lambda fit: -(fit.agreement or 0.0))
-    return replace(best, why=_why(best, others, bench))
+    return replace(best, way=_written_out(best.way, bench, width), why=_why(best, others, bench))
+
+
+def _written_out(way: Way, bench: Bench, width: int | None) -> Way:
+    """The way with all that it feeds by name, where the file takes one matrix whose columns have none."""
+    if way.reads is not None or width is None:
+        return way
+    return replace(way, reads=tuple(column.name for column in bench.columns))
 
 
 def _wrong_width(bench: Bench) -> DiagnosticError:
@@ -139,10 +149,10 @@ def _wrong_width(bench: Bench) -> DiagnosticError:
 
 def _why(best: Fit, others: Sequence[Fit], bench: Bench) -> str:
     """How the inputs were found, and how sure that is."""
-    how, rows = f"inputs: {best.way.how}", len(bench.rows)
+    named = best.way.reads is None and bench.written.lower().endswith(".json")
+    how, rows = f"inputs: {'as the document names them' if named else best.way.how}", len(bench.rows)
     if best.agreement is None:
-        more = f", as {len(others)} other ways do" if others else ""
-        return f"{how}; it fits{more}: a GUESS, as no label was named to hold it against"
+        return f"{how}: a GUESS, as no label was named to hold it against"
     agrees = f"the model agrees with the label on {best.agreement:.1%} of {rows:,} rows"
     if best.agreement < bench.commoner + _CLEARLY:
         return f"{how}; {agrees}, no better than the commoner value alone ({bench.commoner:.1%}): NOT CONFIRMED"
@@ -252,20 +262,26 @@ def _scaled(column: Column, shift: float, scale: float) -> str:
 
 
 def _tried(way: Way, bench: Bench, before: Sequence[Fit]) -> Fit:
-    """The way with the first clause that decides by it: those of ``before`` come first.
+    """The way with the first clause that decides by it, if possible without a warning: those of ``before`` come first.
 
     Raises DiagnosticError with what is wrong with the first clause where none does.
     """
     first: DiagnosticError | None = None
+    doubtful: Fit | None = None
     for decides in dict.fromkeys([*(fit.decides for fit in before), *_decisions(bench.label)]):
         try:
-            outcomes = _outcomes(f"{bench.domain}\n{model_text(bench.written, way, decides)}", bench)
+            outcomes, doubt = _outcomes(f"{bench.domain}\n{model_text(bench.written, way, decides)}", bench)
         except DiagnosticError as problem:
             first = first or problem
             continue
         label = bench.label
         agreement = None if label is None else float(np.mean(outcomes == np.array(label.positive)[bench.rows]))
-        return Fit(way=way, decides=decides, agreement=agreement)
+        fit = Fit(way=way, decides=decides, agreement=agreement)
+        if not doubt:
+            return fit
+        doubtful = doubtful or fit
+    if doubtful is not None:
+        return doubtful
     assert first is not None
     raise first
 
@@ -290,14 +306,14 @@ def model_text(written: str, way: Way, decides: str) -> str:
     )
 
 
-def _outcomes(text: str, bench: Bench) -> NDArray[np.bool_]:
-    """For which of the rows the model of the spec decides `positive`."""
+def _outcomes(text: str, bench: Bench) -> tuple[NDArray[np.bool_], bool]:
+    """For which of the rows the model of the spec decides `positive`, and whether the rule reads a score as another."""
     reporter = Reporter()
     loaded = load(SourceFile(bench.path, text), reporter)
     checked = check_spec(loaded, reporter) if loaded is not None else None
     if checked is None or reporter.has_errors:
         raise DiagnosticError(*reporter)
-    models, _ = load_models(checked, {})
+    models, found = load_models(checked, {})
     rows, attributes = bench.rows.tolist(), checked.models["decide"].domain.attributes
     read = (
         read_column([column.cells[row] for row in rows], attribute).numbers
@@ -305,4 +321,4 @@ def _outcomes(text: str, bench: Bench) -> NDArray[np.bool_]:
     )
     decided = decide(models["decide"], ExactRows.of_columns(list(read), len(rows)))
     by = next(each for each in (Decider.DEPLOYED, Decider.ANSWERS, Decider.EXACT) if each in decided)
-    return np.asarray(decided[by] == 1, dtype=np.bool_)
+    return np.asarray(decided[by] == 1, dtype=np.bool_), any(each.code in _MISREAD for each in found)

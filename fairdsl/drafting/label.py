@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -48,6 +49,15 @@ _GOOD = frozenset(
 )
 
 
+#: Values that say that what the header names is so.
+_TRUE = frozenset({"1", "yes", "true", "y"})
+#: Headers of bad outcomes.
+_BAD = re.compile(
+    "default|recid|rearrest|arrest|fraud|churn|denied|denial|reject|refus|declin|drop.?out|delinquen|bankrupt|fired",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
     """A column of what became of people, and the condition on it that counts as positive."""
@@ -87,13 +97,10 @@ def label_of(column: Column) -> Label:
             positive=tuple(number >= middle for number in numbers),
             why="from the median on: write the threshold that counts",
         )
-    values = column.values
-    if column.numbers is not None:
-        values = sorted(values, key=Fraction)
-    good = next((value for value in values if value.lower() in _GOOD), values[-1])
-    said = "as the word says" if good.lower() in _GOOD else "the last of its values"
+    values = sorted(column.values, key=Fraction) if column.numbers is not None else column.values
+    good, why = _good(column.header, values)
     if isinstance(column.type, Boolean):
-        condition = column.name
+        condition = column.name if good.lower() in _TRUE else f"not {column.name}"
     elif column.numbers is not None:
         condition = f"{column.name} = {show_number(Fraction(good))}"
     else:
@@ -102,5 +109,15 @@ def label_of(column: Column) -> Label:
         column=column,
         condition=condition,
         positive=tuple(cell == good for cell in column.cells),
-        why=f"{in_comment(good)} counts as positive, {said}: write the one that does",
+        why=f"{in_comment(good)} counts as positive ({why}): write the one that does",
     )
+
+
+def _good(header: str, values: Sequence[str]) -> tuple[str, str]:
+    """The value that counts as the good outcome, and why: of few columns that is certain."""
+    named = next((value for value in values if value.lower() in _GOOD), None)
+    if _BAD.search(header) and len(values) == 2 and (named is None or named.lower() in _TRUE):
+        return next(value for value in values if value != (named or values[-1])), "the header names a bad outcome"
+    if named is not None and named.lower() not in _TRUE:
+        return named, "as the word says"
+    return named or values[-1], "a GUESS"

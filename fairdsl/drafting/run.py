@@ -61,6 +61,8 @@ class Drafted(Document):
     protected: tuple[str, ...]
     #: The columns that are none, with the reason.
     left_out: tuple[LeftOut, ...]
+    #: Which value of the label counts as positive, and why; None without a label.
+    outcome: str | None
     #: How the model reads the columns, and how sure that is; None without a model.
     binding: str | None
 
@@ -97,6 +99,7 @@ def draft_spec(
         attributes=tuple(column.name for column in parts.attributes),
         protected=tuple(column.name for column, _ in parts.protected),
         left_out=tuple(LeftOut(column=column.header, why=column.why) for column in parts.left_out),
+        outcome=None if parts.label is None else parts.label.why,
         binding=None if parts.model is None else parts.model[1].why,
     )
 

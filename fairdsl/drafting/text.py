@@ -146,13 +146,14 @@ def _properties(parts: Parts) -> Iterator[str]:
     of_any = f"any {names}" if len(protected) > 1 else names
     if parts.model is not None:
         yield _pair("same_decision", f"Nobody is decided otherwise for {names} alone", of_any, "require same decision")
-        yield _pair("share", "How many are decided alike whatever these are", of_any, "measure fair_share")
+        yield _pair("share", "How many are decided alike whatever these are", of_any, "measure fair_share within 1%")
     demands = ["require disparate_impact >= 80%", "measure statistical_parity"]
-    for column in protected[:1] if parts.model is not None else protected:
+    for column in protected:
         yield _group(f"rates_by_{column.name}", f"The four-fifths rule by {column.name}", [column], demands)
     if parts.model is not None and parts.label is not None and isinstance(parts.label.column.type, Category | Boolean):
-        title = f"Errors of both kinds by {protected[0].name}"
-        yield _group(f"errors_by_{protected[0].name}", title, protected[:1], ["measure equalized_odds"])
+        for column in protected:
+            title = f"Errors of both kinds by {column.name}"
+            yield _group(f"errors_by_{column.name}", title, [column], ["measure equalized_odds"])
     if len(protected) > 1:
         both = protected[:_AT_ONCE]
         title = f"Rates of every combination of {', '.join(column.name for column in both)}"

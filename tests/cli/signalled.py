@@ -55,6 +55,7 @@ class Ended:
     code: int
     stdout: str
     seconds: float  # since the last signal
+    stderr: str = ""
 
 
 class Running:
@@ -110,7 +111,8 @@ class Running:
                     break
         finally:
             self.close()
-        return Ended(self.process.returncode, (self._seen if output is None else output).decode(), seconds)
+        said = self._seen.decode(errors="replace")
+        return Ended(self.process.returncode, said if output is None else output.decode(), seconds, said)
 
     def close(self) -> None:
         """Kill what is left."""

@@ -55,7 +55,8 @@ def open_box(low: tuple[int, ...], high: tuple[int, ...], undecided: float, fals
 
 
 def mapped(boxes: list[OpenBox], *axes: Axis, people: Domain = PEOPLE) -> tuple[Region, ...]:
-    return violation_map(boxes, axes, people, task_of(*axes))
+    task = task_of(*axes)
+    return violation_map(boxes, axes, people, task, task.total)
 
 
 def test_a_planted_region_of_two_attributes_is_found_exactly() -> None:
@@ -141,15 +142,16 @@ def test_concentration_is_measured_against_who_can_exist() -> None:
     """Constraints leave two roots; what fills all that exists of age below 27 is spread evenly over one of them."""
     task = task_of(AGE, JOB, low=[[0, 0], [40, 1]], high=[[9, 3], [73, 3]])
     boxes = [open_box((0, 0), (9, 3), 30.0), open_box((40, 1), (73, 3), 76.5)]
-    assert violation_map(boxes, (AGE, JOB), PEOPLE, task)[0].restricted == {}
-    one_of_them = violation_map(boxes[:1], (AGE, JOB), PEOPLE, task)
+    assert violation_map(boxes, (AGE, JOB), PEOPLE, task, task.total)[0].restricted == {}
+    one_of_them = violation_map(boxes[:1], (AGE, JOB), PEOPLE, task, task.total)
     assert one_of_them[0].restricted == {"age": Interval(F(17), F(26))}
     assert float(one_of_them[0].share) == pytest.approx(40 / 142)
 
 
 def test_at_most_so_many_regions() -> None:
     boxes = [open_box((7 * k, k % 4), (7 * k, k % 4), 1.0) for k in range(10)]
-    regions = violation_map(boxes, (AGE, JOB), PEOPLE, task_of(AGE, JOB), most=3)
+    task = task_of(AGE, JOB)
+    regions = violation_map(boxes, (AGE, JOB), PEOPLE, task, task.total, most=3)
     assert len(regions) == 3
     assert all(region.undecided + region.falsified <= region.share for region in regions)
 

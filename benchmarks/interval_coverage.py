@@ -1,7 +1,7 @@
 """How often intervals for rates from rows contain the truth, and how wide they are: simulated samples.
 
-    python benchmarks/coverage.py differences        # two groups: guaranteed bounds beside approximate intervals
-    python benchmarks/coverage.py gaps               # four groups, the greatest rate less the least: beside bootstrap
+    python benchmarks/interval_coverage.py differences  # two groups: guaranteed bounds beside approximate ones
+    python benchmarks/interval_coverage.py gaps  # four groups, the greatest rate less the least: beside bootstrap
 
 Tables in Markdown, as docs/sampling.md has them. Samples come from ``--seed`` (0); ``--draws`` (400) of each line, a
 fifth of them from 3,000 rows on and of four groups; ``--rows 30 80`` of these sizes only. Ends with 1 if a guaranteed
