@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from fairdsl.backends.contract import Budget, Facts, Silent
-from fairdsl.backends.subset_sum import SubsetSum
+from fairdsl.backends.rates import Rates
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Value
 from group.recursion import GivenUpError, rate
@@ -61,7 +61,7 @@ def least(run: Callable[[], Found], times: int) -> tuple[Found, float]:
 
 def answered(problem: Problem) -> Value:
     """The engine's answer to a closed problem; raises ValueError where it has none."""
-    value = SubsetSum().answer(problem, Facts(), Budget.of(_BUDGET), Silent())
+    value = Rates().answer(problem, Facts(), Budget.of(_BUDGET), Silent())
     if not isinstance(value, Value):
         raise ValueError(f"no rates: {value}")
     return value

@@ -22,19 +22,23 @@ class Format:
     extension: str
     #: The module of its encoding, and the class in it.
     encoding: str
+    #: The backend that computes what its files ask, and answers the same questions without files.
+    backend: str
     #: The pattern of a line near the beginning of its files, by which they are known where their names do not tell.
     line: str | None = None
 
 
 #: By the name that ``--to`` takes.
 FORMATS: dict[str, Format] = {
-    "smtlib": Format("smt2", "fairdsl.backends.smt:SmtLib"),
-    "vnnlib": Format("vnnlib", "fairdsl.backends.smt:VnnLib"),
-    "interval-job": Format("job", "fairdsl.backends.intervals:IntervalJob", r'\s*"schema": "fairdsl\.interval-job/'),
-    "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance"),
-    "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs"),
-    "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", r"c t p?wmc\b"),
-    "dimacs": Format("cnf", "fairdsl.backends.ssat.files:Dimacs"),
+    "smtlib": Format("smt2", "fairdsl.backends.smt:SmtLib", "smt"),
+    "vnnlib": Format("vnnlib", "fairdsl.backends.smt:VnnLib", "smt"),
+    "interval-job": Format(
+        "job", "fairdsl.backends.intervals:IntervalJob", "intervals", r'\s*"schema": "fairdsl\.interval-job/'
+    ),
+    "subset-sum": Format("json", "fairdsl.backends.subset_sum.encoding:SubsetSumInstance", "rates"),
+    "sdimacs": Format("sdimacs", "fairdsl.backends.ssat.files:Sdimacs", "ssat"),
+    "mcc": Format("cnf", "fairdsl.backends.ssat.files:Mcc", "ssat", r"c t p?wmc\b"),
+    "dimacs": Format("cnf", "fairdsl.backends.ssat.files:Dimacs", "ssat"),
 }
 
 
@@ -54,8 +58,5 @@ def _has_line(text: str, pattern: str | None) -> bool:
 
 
 def formats_of(backend: str) -> tuple[str, ...]:
-    """The formats that a backend's package writes."""
-    package = f"fairdsl.backends.{backend}"
-    return tuple(
-        name for name, form in FORMATS.items() if re.match(rf"{re.escape(package)}[.:]", form.encoding) is not None
-    )
+    """The formats of files that a backend computes."""
+    return tuple(name for name, form in FORMATS.items() if form.backend == backend)

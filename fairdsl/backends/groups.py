@@ -14,8 +14,11 @@ from fairdsl.metrics.subject import Subject, subject_of, without_influence
 __all__ = ["question_of", "refusal_of", "subjects_of"]
 
 
-def refusal_of(problem: Problem, unsupported: Callable[[Model], str | None]) -> Refusal | None:
-    """Why a problem has no subjects to be computed; ``unsupported`` says what speaks against a model."""
+def refusal_of(problem: Problem, unsupported: Callable[[Model], str | None], *, paths: bool = False) -> Refusal | None:
+    """Why a problem has no subjects to be computed; ``unsupported`` says what speaks against a model.
+
+    ``paths``: path-specific gaps are treated as well.
+    """
     question, population, model = problem.question, problem.population, problem.model
     if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
         return Refusal(why="it answers metrics of groups", other=True)
@@ -23,7 +26,7 @@ def refusal_of(problem: Problem, unsupported: Callable[[Model], str | None]) -> 
         return Refusal(why="the question names no population", span=question.span)
     if not isinstance(population, Network):
         return Refusal(why="the population is rows of a table, which are counted", span=question.span)
-    if question.metric.rate.along_paths:
+    if question.metric.rate.along_paths and not paths:
         return Refusal(why="it does not treat paths of influence", span=question.span)
     why = "the model has no favourable outcome" if model.favourable is None else unsupported(model)
     if why is not None:

@@ -1,13 +1,19 @@
-"""What is to be computed: a model's event under a law over columns, given conditions, by key.
+"""What is to be computed: a model's event under a distribution over columns, given conditions, by key.
 
-The *influence* of columns asks about another law: the model reads copies of them that are uniform over the declared
-values and independent of everything else, while conditions, groups and other columns go on with the columns themselves.
+Two questions ask about another distribution than the population's own, and each is a change of the network:
+
+* the *influence* of columns S: the model reads copies of S that are uniform over the declared values and independent of
+  everything else; the columns themselves stay as they are, for conditions and groups, and for their children:
+  uniform(S) x Pr[x without S | a];
+* a *path-specific gap*: every child of a protected column reads it as the baseline where the edge is allowed; so does
+  the model. The protected columns have no distribution of their own, they are set (the edge g-formula of
+  docs/semantics.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +28,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
 from fairdsl.numerics.axes import Axis, axis_of, mentioned
+from fairdsl.numerics.cells import place_of
 from fairdsl.numerics.truth import single_parts
 
 __all__ = [
@@ -32,6 +39,7 @@ __all__ = [
     "subject_of",
     "uniform_on",
     "weighed_by",
+    "with_baseline",
     "without_influence",
 ]
 
@@ -41,19 +49,25 @@ _LISTED = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """``keys`` are the columns that results are listed by; ``condition`` is what is given."""
+    """``keys`` are the columns that results are listed by; ``condition`` is what is given.
+
+    ``network`` may have columns without a factor: they are set from outside, each cell with mass 1. ``unknown`` is mass
+    of which nothing is known, by the values of the columns that are set: results leave it out, and whoever asked allows
+    for all that it may be.
+    """
 
     network: Network
     model: Model
     condition: Predicate
     keys: tuple[int, ...]
+    unknown: Mapping[tuple[Fraction, ...], Fraction] = field(default_factory=dict)
 
 
 def subject_of(problem: Problem) -> Subject:
     """The question about the population as it is."""
     question, population = problem.question, problem.population
     if not isinstance(question, GroupMetric) or not isinstance(population, Network):
-        raise ValueError("the question is about no law")
+        raise ValueError("the question is not about a distribution")
     return Subject(
         network=population,
         model=_without_idle(problem.model),
@@ -63,7 +77,10 @@ def subject_of(problem: Problem) -> Subject:
 
 
 def _without_idle(model: Model) -> Model:
-    """The model without numbers that it gives no weight: trees are fed columns, and read them by their tests alone."""
+    """The model without numbers that it gives no weight: trees are fed columns, and read them by their tests alone.
+
+    An indicator without weight stays, which may be one of several of which exactly one is 1.
+    """
     weighed = np.any(model.layers[0].weight.nonzero, axis=0)
     idle = [isinstance(item, AttributeInput) and not weighed[place] for place, item in enumerate(model.listed)]
     if not any(idle):
@@ -76,23 +93,61 @@ def _without_idle(model: Model) -> Model:
 def without_influence(subject: Subject, columns: Iterable[int]) -> Subject:
     """The model reads uniform copies of the columns."""
     for column in columns:
-        network, copy = subject.network, len(subject.network.columns)
-        cells, row = uniform_on(network.columns[column])
-        subject = replace(
-            subject,
-            network=replace(
-                network,
-                columns=(*network.columns, network.columns[column]),
-                cells=(*network.cells, cells),
-                factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
-            ),
-            model=replace(subject.model, inputs=reading_copy(subject.model.inputs, column, copy)),
-        )
+        subject = _with_copy(subject, column, *uniform_on(subject.network.columns[column]))
     return subject
 
 
+def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row) -> Subject:
+    """A new column with a distribution of its own that the model reads in place of ``column``."""
+    network, copy = subject.network, len(subject.network.columns)
+    attribute = network.columns[column]
+    return replace(
+        subject,
+        network=replace(
+            network,
+            columns=(*network.columns, replace(attribute, name=f"{attribute.name} (copy)")),
+            cells=(*network.cells, cells),
+            factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
+        ),
+        model=replace(subject.model, inputs=reading_copy(subject.model.inputs, column, copy)),
+    )
+
+
+def with_baseline(
+    subject: Subject, baseline: Mapping[int, Fraction], allowed: frozenset[tuple[int, int | None]]
+) -> Subject:
+    """Protected columns are set; along allowed edges they are read as the baseline, along all others as set."""
+    network = subject.network
+    at = {column: place_of(value, network.cells[column]) for column, value in baseline.items()}
+    factors = tuple(_edged(factor, at, allowed) for factor in network.factors if factor.column not in baseline)
+    subject = replace(subject, network=replace(network, factors=factors))
+    for column, cell in at.items():
+        if cell is None:
+            raise ValueError("the baseline is a value of its column")
+        if (column, None) in allowed:
+            subject = _with_copy(subject, column, (network.cells[column][cell],), (Fraction(1),))
+    return subject
+
+
+def _edged(factor: Factor, at: Mapping[int, int | None], allowed: frozenset[tuple[int, int | None]]) -> Factor:
+    """The distribution of a child in which allowed parents are fixed at the baseline's cell."""
+    fixed = {place: at[p] for place, p in enumerate(factor.parents) if p in at and (p, factor.column) in allowed}
+    if not fixed:
+        return factor
+    free = [place for place in range(len(factor.parents)) if place not in fixed]
+    return Factor(
+        column=factor.column,
+        parents=tuple(factor.parents[place] for place in free),
+        rows={
+            tuple(cells[place] for place in free): row
+            for cells, row in factor.rows.items()
+            if all(cells[place] == cell for place, cell in fixed.items())
+        },
+    )
+
+
 def uniform_on(attribute: Attribute) -> tuple[tuple[Cell, ...], Row]:
-    """The uniform law over the declared values of an attribute, with its cells."""
+    """The uniform distribution over the declared values of an attribute, with its cells."""
     values = attribute.values
     if values is not None and len(values) <= _LISTED:
         cells = tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in values)

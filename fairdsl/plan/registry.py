@@ -48,7 +48,6 @@ BACKENDS: dict[str, Registered] = {
     "intervals": Registered("fairdsl.backends.intervals", "Intervals"),
     "rows": Registered("fairdsl.backends.rows", "OverRows", About.ROWS, Access.ANSWERS),
     "sampling": Registered("fairdsl.backends.sampling", "Sampling", needs=Access.ANSWERS),
-    "subset_sum": Registered("fairdsl.backends.subset_sum.procedure", "SubsetSum", About.GROUPS),
     "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS),
     "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
 }

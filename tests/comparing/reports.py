@@ -28,7 +28,7 @@ from fairdsl.verdict import (
 )
 
 F = Fraction
-EVIDENCE = Evidence(backend="subset_sum", method="all rows")
+EVIDENCE = Evidence(backend="rates", method="all rows")
 #: A rate, and whether it may be the most (+) or the least (-) favoured.
 Group = tuple[Rate, str]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Silent
-from fairdsl.backends.subset_sum import SubsetSum
+from fairdsl.backends.rates import Rates
 from fairdsl.elaborate import elaborate
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Value
@@ -151,6 +151,6 @@ CASES: dict[str, tuple[str, Fraction]] = {
 def test_a_clause_means_what_enumeration_says(clauses: str, expected: Fraction, tmp_path: Path) -> None:
     (tmp_path / "spec.fair").write_text(f"{SPEC}\nproperty a {{ {clauses} }}\n", encoding="utf-8")
     (item,) = elaborate(front_end(str(tmp_path / "spec.fair"))[0], {}).demands
-    verdict = SubsetSum().answer(item.problem, Facts(), Budget.of(30.0), Silent())
+    verdict = Rates().answer(item.problem, Facts(), Budget.of(30.0), Silent())
     assert isinstance(verdict, Value)
     assert (verdict.low, verdict.high) == (expected, expected)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Offer
 from fairdsl.backends.rates import Rates
 from fairdsl.backends.rates.cover import Cover
-from fairdsl.backends.subset_sum.offer import offer as sums_offer
+from fairdsl.backends.rates.linear.offer import refusal_of_sum
 from fairdsl.ir.domain import Domain, Point
 from fairdsl.ir.expr import TRUE, And
 from fairdsl.ir.feature import IndicatorInput
@@ -89,7 +89,7 @@ def test_rates_of_groups_are_exact(problem: Problem) -> None:
     # Sums of weighted indicators are the other engine's subject; of three outcomes there is no one sum.
     assert isinstance(problem.question, GroupMetric)
     if isinstance(problem.model.rule, ByThreshold):
-        assert isinstance(sums_offer(problem), Offer)
+        assert refusal_of_sum(problem) is None
         sums = joint_of(problem).joint
         assert sums is not None
         assert all(encloses(sums.favourable[key], truth) for key, truth in part.items())

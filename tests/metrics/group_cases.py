@@ -15,7 +15,7 @@ from fairdsl.verdict import Evidence, Value
 
 F = Fraction
 
-EVIDENCE = Evidence(backend="subset_sum", method="weighted sums")
+EVIDENCE = Evidence(backend="rates", method="weighted sums")
 RACE = Attribute(
     name="race",
     type=Category(values=tuple(CategoryValue(name=name, code=code) for name, code in (("a", 0), ("b", 1), ("c", 5)))),

@@ -222,6 +222,6 @@ property p {
 """,
         encoding="utf-8",
     )
-    for backend in ("ssat", "subset_sum", "rates"):
+    for backend in ("ssat", "rates"):
         (found,) = fairdsl.check(spec, backend=backend).properties
         assert found.judgement is Judgement.UNKNOWN, backend

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 
 from fairdsl.backends.contract import Budget, Facts, Refusal, Silent
-from fairdsl.backends.rates import Rates, engine, procedure
+from fairdsl.backends.rates import Rates, engine, joints
 from fairdsl.backends.rates.arithmetic import Arithmetic, Kind
+from fairdsl.backends.rates.gate import has_states
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.subject import subject_of
@@ -29,8 +30,14 @@ def as_they_are(patch: pytest.MonkeyPatch) -> None:
     """Whatever is counted as the least work, in exact arithmetic."""
 
 
+def by_states(patch: pytest.MonkeyPatch) -> None:
+    """Sums of columns alone too."""
+    patch.setattr(joints, "_reads_columns_alone", lambda model: False)
+
+
 def by_boxes(patch: pytest.MonkeyPatch) -> None:
     """No course is ever short enough where the ways of a diagram are boxes."""
+    by_states(patch)
     counted = engine.Courses.within
 
     def never(courses: Any, limit: float) -> Any:
@@ -40,19 +47,21 @@ def by_boxes(patch: pytest.MonkeyPatch) -> None:
 
 
 def in_floats(patch: pytest.MonkeyPatch) -> None:
+    by_states(patch)
     patch.setattr(Arithmetic, "exact", classmethod(lambda cls, denominator: cls(Kind.FLOAT, 1)))
 
 
 def in_large_numbers(patch: pytest.MonkeyPatch) -> None:
+    by_states(patch)
     patch.setattr(Arithmetic, "exact", classmethod(lambda cls, denominator: cls(Kind.LARGE, denominator)))
 
 
 def by_narrowing(patch: pytest.MonkeyPatch) -> None:
     """Nothing is counted: boxes are cut until nothing is open."""
-    patch.setattr(procedure, "has_states", lambda model: False)
+    patch.setattr(joints, "has_states", lambda model: False)
 
 
-@pytest.mark.parametrize("how", [as_they_are, by_boxes, by_narrowing, in_floats, in_large_numbers])
+@pytest.mark.parametrize("how", [as_they_are, by_states, by_boxes, by_narrowing, in_floats, in_large_numbers])
 def test_rates_agree_with_the_definition(how: Callable[[pytest.MonkeyPatch], None]) -> None:
     counted: Counter[str] = Counter()
 
@@ -81,7 +90,7 @@ def test_rates_agree_with_the_definition(how: Callable[[pytest.MonkeyPatch], Non
 def test_a_threshold_between_two_numbers_has_two_ends(problem: Problem) -> None:
     """They are those of the events at either end."""
     rule = problem.model.rule
-    states = procedure.has_states(problem.model) and not isinstance(Rates().offer(problem), Refusal)
+    states = has_states(problem.model) and not isinstance(Rates().offer(problem), Refusal)
     if not isinstance(rule, ByThreshold) or not states:
         return
     subject = subject_of(problem)
@@ -114,11 +123,11 @@ def test_values_are_enclosures_where_they_are_floats(monkeypatch: pytest.MonkeyP
     in_floats(monkeypatch)
     kinds: Counter[bool] = Counter()
 
-    @settings(max_examples=examples(0.3))
+    @settings(max_examples=examples(0.6))
     @given(groups_of_laws())
     def look(problem: Problem) -> None:
         rates = Rates()
-        states = procedure.has_states(problem.model)
+        states = has_states(problem.model)
         if not states or isinstance(rates.offer(problem), Refusal):
             return
         verdict = rates.answer(problem, Facts(), Budget.of(20.0), Silent())

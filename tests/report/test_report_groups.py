@@ -25,7 +25,7 @@ from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Value
 
 F = Fraction
 
-EVIDENCE = Evidence(backend="subset_sum", method="sums of weights, exactly")
+EVIDENCE = Evidence(backend="rates", method="sums of weights, exactly")
 SEX = DOMAIN.attributes[3]
 AGE = Attribute(name="age", type=Integer(low=18, high=90), bins=(F(25), F(45)))
 PEOPLE = Network(

@@ -126,7 +126,7 @@ def test_gaps_that_only_rounding_makes(tmp_path: Path) -> None:
 
 
 #: The backends that need to know a model's layers or nodes.
-READ_LAYERS = ("smt", "intervals", "leaf_boxes", "subset_sum", "ssat", "rates")
+READ_LAYERS = ("smt", "intervals", "leaf_boxes", "ssat", "rates")
 
 
 def test_too_many_to_go_through(tmp_path: Path) -> None:

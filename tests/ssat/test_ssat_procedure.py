@@ -125,7 +125,7 @@ def test_offers_and_refusals() -> None:
     ("model", "first"),
     [
         (rule(And((builders.member(0, 1), builders.member(1, 1)))), "rates"),
-        (linear([1, 2], 1), "subset_sum"),
+        (linear([1, 2], 1), "rates"),
     ],
 )
 def test_the_file_is_a_second_opinion(model: Model, first: str) -> None:

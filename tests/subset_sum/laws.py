@@ -7,9 +7,9 @@ from fractions import Fraction
 from itertools import product
 
 from fairdsl.backends.contract import Budget, Facts, Silent
-from fairdsl.backends.subset_sum import SubsetSum
-from fairdsl.backends.subset_sum.refinement import Refinement
-from fairdsl.backends.subset_sum.subject import Subject, subject_of
+from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.linear.refinement import Refinement
+from fairdsl.backends.rates.linear.score import weighted_sum
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, Input
@@ -19,6 +19,7 @@ from fairdsl.ir.population import Cell, Factor, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.joint import Bounds, columns_of, key_of
+from fairdsl.metrics.subject import Subject, subject_of
 from fairdsl.verdict import Value
 from tests import oracle
 
@@ -99,9 +100,14 @@ def asked(
     )
 
 
+def refinement(problem: Problem, subject: Subject | None = None, budget: Budget | None = None) -> Refinement:
+    """As a weighted sum."""
+    return Refinement.of(weighted_sum(subject or subject_of(problem)), budget or Budget.of(60.0), Silent())
+
+
 def joint_of(problem: Problem, subject: Subject | None = None, steps: int = 3) -> Refinement:
     """Refined in so many steps at most."""
-    found = Refinement(subject or subject_of(problem), Budget.of(60.0), Silent())
+    found = refinement(problem, subject)
     for _ in range(steps):
         if not found.improve():
             break
@@ -121,7 +127,7 @@ def rates(
 
 
 def value(problem: Problem, seconds: float = 20.0) -> Value:
-    found = SubsetSum().answer(problem, Facts(), Budget.of(seconds), Silent())
+    found = Rates().answer(problem, Facts(), Budget.of(seconds), Silent())
     assert isinstance(found, Value), found
     return found
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.subset_sum.subject import subject_of, with_baseline, without_influence
 from fairdsl.ir.population import Network
 from fairdsl.ir.question import MOST_FAVOURED
+from fairdsl.metrics.subject import subject_of, with_baseline, without_influence
 from tests.drawing import examples
 from tests.strategies import RATIONAL, SMALL
 from tests.subset_sum.laws import (

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Budget, Silent
-from fairdsl.backends.subset_sum.independent import Independent, independent_of, independent_of_task
-from fairdsl.backends.subset_sum.lowering import task_of
-from fairdsl.backends.subset_sum.refinement import Refinement, upward
-from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.subject import Subject, subject_of
-from fairdsl.backends.subset_sum.sums import Sums
-from fairdsl.backends.subset_sum.window import Meter, OutOfTimeError
+from fairdsl.backends.contract import Budget
+from fairdsl.backends.rates.linear.independent import Independent, independent_of, independent_of_task
+from fairdsl.backends.rates.linear.lowering import task_of
+from fairdsl.backends.rates.linear.score import WeightedSum, weighted_sum
+from fairdsl.backends.rates.linear.sums import Sums
+from fairdsl.backends.rates.linear.window import Meter, OutOfTimeError
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import Member, Relation, Variable
@@ -24,8 +22,20 @@ from fairdsl.ir.feature import AttributeInput, IndicatorInput, Input
 from fairdsl.ir.population import Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.joint import Joint
+from fairdsl.metrics.subject import subject_of
 from tests.builders import with_memory
-from tests.subset_sum.laws import asked, bernoulli, booleans, encloses, enumerated, factor, linear, network, value
+from tests.subset_sum.laws import (
+    asked,
+    bernoulli,
+    booleans,
+    encloses,
+    enumerated,
+    factor,
+    linear,
+    network,
+    refinement,
+    value,
+)
 
 F = Fraction
 RELATIONS = (Relation.GE, Relation.GT, Relation.LE, Relation.LT, Relation.EQ, Relation.NE)
@@ -35,11 +45,11 @@ def meter() -> Meter:
     return Meter(deadline=Deadline.within(60), entries=1 << 24)
 
 
-def sums_of(problem: Problem) -> tuple[Sums, Independent, Subject]:
-    subject = upward(subject_of(problem))
-    found = independent_of(subject)
+def sums_of(problem: Problem) -> tuple[Sums, Independent, WeightedSum]:
+    weighted = weighted_sum(subject_of(problem))
+    found = independent_of(weighted)
     assert found is not None
-    return Sums(found, subject.event), found, subject
+    return Sums(found, weighted.event), found, weighted
 
 
 @st.composite
@@ -86,20 +96,20 @@ def test_sums_are_what_enumeration_finds(problem: Problem) -> None:
 
 @given(problems())
 def test_the_task_says_the_same(problem: Problem) -> None:
-    _, found, subject = sums_of(problem)
-    assert independent_of_task(task_of(subject, 16), subject.keys) == found
+    _, found, weighted = sums_of(problem)
+    assert independent_of_task(task_of(weighted, 16), weighted.keys) == found
 
 
 @given(problems())
 def test_tables_say_the_same(problem: Problem) -> None:
-    subject = subject_of(problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Sums, "dense", False)
-        tables = Refinement(subject, Budget.of(60.0), Silent())
+        tables = refinement(problem)
         assert tables.improve()
-    sums = Refinement(subject, Budget.of(60.0), Silent())
+    sums = refinement(problem)
     assert sums.improve()
-    assert sums.arithmetic is tables.arithmetic is Arithmetic.EXACT
+    assert sums.exact
+    assert tables.exact
     assert sums.joint == tables.joint
 
 
@@ -147,13 +157,13 @@ def test_a_tie_is_decided_exactly_after_floats_have_not() -> None:
     law = network(booleans("A", *(f"x{k}" for k in range(61))), [factor(k, bernoulli(F(1, 2))) for k in range(62)])
     weights = [0, *(2**k % 97 + 1 for k in range(61))]
     problem = asked(law, linear(weights, F(sum(weights), 2)), 0)
-    refined = Refinement(subject_of(problem), Budget.of(60.0), Silent())
+    refined = refinement(problem)
     assert refined.improve()
-    assert refined.arithmetic is Arithmetic.FLOAT
+    assert not refined.exact
     first = refined.joint
     assert isinstance(first, Joint)
     assert refined.improve()
-    assert refined.arithmetic is Arithmetic.EXACT
+    assert refined.exact
     assert not refined.improve()
     assert isinstance(refined.joint, Joint)
     for key, bounds in refined.joint.favourable.items():
@@ -177,15 +187,15 @@ def test_what_is_no_sum_of_independent_numbers() -> None:
             factor(2, {(0,): bernoulli(0.2), (1,): bernoulli(0.6)}, (1,)),
         ],
     )
-    assert independent_of(subject_of(asked(chain, linear([0, 1, 1], 1), 0))) is None
+    assert independent_of(weighted_sum(subject_of(asked(chain, linear([0, 1, 1], 1), 0)))) is None
     # What Y depends on does not matter where nobody reads Y, nor that of a key among keys.
-    assert independent_of(subject_of(asked(chain, linear([0, 1, 0], 1), 0))) is not None
-    assert independent_of(subject_of(asked(chain, linear([0, 1, 0], 1), 1, 2))) is not None
-    assert independent_of(subject_of(asked(chain, linear([0, 1, 0], 1), 2))) is None
+    assert independent_of(weighted_sum(subject_of(asked(chain, linear([0, 1, 0], 1), 0)))) is not None
+    assert independent_of(weighted_sum(subject_of(asked(chain, linear([0, 1, 0], 1), 1, 2)))) is not None
+    assert independent_of(weighted_sum(subject_of(asked(chain, linear([0, 1, 0], 1), 2)))) is None
     true = Member(variable=Variable(1), values=frozenset({F(1)}))
-    assert independent_of(subject_of(asked(chain, linear([0, 1, 0], 1), 0, where=true))) is None
+    assert independent_of(weighted_sum(subject_of(asked(chain, linear([0, 1, 0], 1), 0, where=true)))) is None
     gap = network(booleans("A", "X"), [factor(0, bernoulli(0.5)), factor(1, {(0,): bernoulli(0.2)}, (0,))])
-    assert independent_of(subject_of(asked(gap, linear([0, 1], 1), 0))) is None
+    assert independent_of(weighted_sum(subject_of(asked(gap, linear([0, 1], 1), 0)))) is None
 
 
 def test_sums_that_leave_gaps_are_left_to_tables() -> None:
@@ -200,10 +210,10 @@ def test_the_deadline_holds_and_small_memory_does_not_crash() -> None:
     with pytest.raises(OutOfTimeError):
         sums_of(problem)[0].bounded(Meter(deadline=Deadline(0.0), entries=1 << 24))
     with pytest.raises(OutOfTimeError):
-        Refinement(subject_of(problem), Budget.of(-1.0), Silent()).improve()
-    small = Refinement(subject_of(problem), with_memory(Budget.of(20.0), 1 << 20), Silent())
+        refinement(problem, budget=Budget.of(-1.0)).improve()
+    small = refinement(problem, budget=with_memory(Budget.of(20.0), 1 << 20))
     assert small.improve()  # on a grid instead
-    large = Refinement(subject_of(problem), Budget.of(20.0), Silent())
+    large = refinement(problem)
     assert large.improve()
     assert small.joint is not None
     assert large.joint is not None

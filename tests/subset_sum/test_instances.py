@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
+from fairdsl.backends.rates import Rates
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.backends.subset_sum.instance import Instance, answered, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance
 from fairdsl.backends.subset_sum.instance_read import read_instance
-from fairdsl.backends.subset_sum.procedure import SubsetSum
 from fairdsl.cli.app import cli
 from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
@@ -61,9 +61,12 @@ def solved(path: Path) -> tuple[Instance, Any]:
 
 
 def same(problem: Problem, folder: Path) -> Instance:
-    """The file's answer is that of the engine in every number and word; columns have other places."""
+    """The file's answer is that of `check` in every number and word; columns have other places.
+
+    But where models are more than sums of columns, `check` goes by their states.
+    """
     instance, found = solved(written(problem, folder))
-    expected = SubsetSum().answer(problem, Facts(), Budget.of(20.0), Silent())
+    expected = Rates().answer(problem, Facts(), Budget.of(20.0), Silent())
     assert type(found) is type(expected)
     if isinstance(expected, Refused):
         assert [d.notes for d in found.diagnostics] == [d.notes for d in expected.diagnostics]
@@ -73,7 +76,8 @@ def same(problem: Problem, folder: Path) -> Instance:
     unknown = [note for note in expected.evidence.notes if "the law's own rates" in note]
     notes = tuple(note for note in expected.evidence.notes if note not in unknown)
     assert len(unknown) <= 1
-    assert found.evidence == replace(expected.evidence, notes=notes)
+    if "masses" not in expected.evidence.method:
+        assert found.evidence == replace(expected.evidence, notes=notes)
     for name in ("low", "high", "most", "least", "sampling", "confidence", "reason"):
         assert getattr(found, name) == getattr(expected, name), name
     assert [w.notes for w in found.warnings] == [w.notes for w in expected.warnings]
@@ -256,7 +260,7 @@ def test_what_has_no_finite_exact_form_is_refused() -> None:
     positive = Compare(relation=Relation.GT, left=Linear.of({Variable(1): F(1)}, F(0)))
     reasons = []
     for problem in (asked(law, one, 0), asked(law, two, 0), asked(normal(1), linear([1, 0, 2], 1), 0, given=positive)):
-        assert isinstance(SubsetSum().offer(problem), Offer)
+        assert isinstance(Rates().offer(problem), Offer)
         found = SubsetSumInstance().offer(problem)
         assert isinstance(found, Refusal)
         reasons.append(found.why)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.subset_sum.normal import cdf, root
+from fairdsl.backends.rates.linear.normal import cdf, root
 
 F = Fraction
 

@@ -10,17 +10,18 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.contract import Budget, Offer, Silent
-from fairdsl.backends.subset_sum.lowering import task_of
-from fairdsl.backends.subset_sum.offer import offer
-from fairdsl.backends.subset_sum.refinement import Refinement, _Work
-from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.scales import common_scale
-from fairdsl.backends.subset_sum.subject import subject_of
+from fairdsl.backends.contract import Budget
+from fairdsl.backends.rates.linear.lowering import task_of
+from fairdsl.backends.rates.linear.offer import refusal_of_sum
+from fairdsl.backends.rates.linear.refinement import _Work
+from fairdsl.backends.rates.linear.rounded import Arithmetic
+from fairdsl.backends.rates.linear.scales import common_scale
+from fairdsl.backends.rates.linear.score import weighted_sum
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.population import Factor, Network
 from fairdsl.ir.problem import Problem
+from fairdsl.metrics.subject import subject_of
 from tests.drawing import examples
 from tests.strategies import COMPARISONS, RATIONAL, SMALL, attributes, predicates
 from tests.subset_sum.laws import (
@@ -34,6 +35,7 @@ from tests.subset_sum.laws import (
     linear,
     network,
     points,
+    refinement,
 )
 
 F = Fraction
@@ -88,19 +90,24 @@ def problems(draw: st.DrawFn) -> Problem:
 @RELAXED
 @given(problems())
 def test_exact_where_everything_is_known(problem: Problem) -> None:
-    assert isinstance(offer(problem), Offer)
+    assert refusal_of_sum(problem) is None
     part, total = enumerated(problem)
     joint = joint_of(problem).joint
     assert {key: (b.low, b.high) for key, b in joint.total.items()} == {key: (t, t) for key, t in total.items()}
     assert {key: (b.low, b.high) for key, b in joint.favourable.items()} == {key: (t, t) for key, t in part.items()}
 
 
+def work_on(problem: Problem) -> _Work:
+    """The first level of precision."""
+    weighted = weighted_sum(subject_of(problem))
+    return _Work(task_of(weighted, 16), weighted.event, weighted.keys, 0, Budget.of(20))
+
+
 @RELAXED
 @given(problems(), st.integers(0, 12))
 def test_every_grid_and_every_arithmetic_encloses(problem: Problem, bits: int) -> None:
     part, total = enumerated(problem)
-    subject = Refinement(subject_of(problem), Budget.of(20), Silent()).subject
-    work = _Work(task_of(subject, 16), subject, 0, Budget.of(20))
+    work = work_on(problem)
     scale = common_scale(work.task)
     assert scale is not None
     for grid in (F(1 << bits, 37), scale):
@@ -140,8 +147,7 @@ def test_weights_of_many_digits_meet_in_the_middle(drawn: list[tuple[int, int]],
     part, _ = enumerated(problem)
     joint = joint_of(problem).joint
     assert {key: (b.low, b.high) for key, b in joint.favourable.items()} == {key: (t, t) for key, t in part.items()}
-    subject = Refinement(subject_of(problem), Budget.of(20), Silent()).subject
-    work = _Work(task_of(subject, 16), subject, 0, Budget.of(20))
+    work = work_on(problem)
     floats = work._joint(common_scale(work.task), Arithmetic.FLOAT, work._meter(None)).favourable
     assert all(encloses(floats[key], truth) for key, truth in part.items())
 
@@ -153,8 +159,7 @@ def test_masses_too_small_for_floats_are_not_lost() -> None:
         booleans("A", *(f"x{place}" for place in range(count))),
         [factor(0, bernoulli(0.5)), *(factor(place + 1, bernoulli(F(1, 1000))) for place in range(count))],
     )
-    subject = subject_of(asked(law, linear([0, *([1] * count)], count), 0))
-    work = _Work(task_of(subject, 16), subject, 0, Budget.of(20))
+    work = work_on(asked(law, linear([0, *([1] * count)], count), 0))
     bounds = work._joint(F(1), Arithmetic.FLOAT, work._meter(None)).favourable[(F(0),)]
     assert bounds.low <= F(1, 2 * 1000**count) <= bounds.high
 
@@ -168,7 +173,7 @@ def test_hundreds_of_columns_against_a_plain_convolution() -> None:
         booleans(*(f"x{place}" for place in range(count))),
         [factor(place, bernoulli(chance)) for place, chance in enumerate(chances)],
     )
-    found = Refinement(subject_of(asked(law, linear(weights, 10), 0)), Budget.of(60), Silent())
+    found = refinement(asked(law, linear(weights, 10), 0))
     assert found.improve()
     assert found.joint is not None
     unit = 10**40  # masses in whole units, cut off: each of 300 steps loses at most one unit a sum

@@ -9,7 +9,9 @@ from fractions import Fraction
 import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
-from fairdsl.backends.subset_sum import SubsetSum
+from fairdsl.backends.rates import Rates
+from fairdsl.backends.rates.linear.offer import refusal_of_sum
+from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.ir.domain import Attribute, Boolean, Real
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Compare, Linear, Relation, Variable
@@ -33,25 +35,33 @@ def two() -> Network:
 
 
 def refused(problem: Problem) -> str:
-    found = SubsetSum().offer(problem)
+    found = Rates().offer(problem)
     assert isinstance(found, Refusal)
+    return found.why
+
+
+def no_sum(problem: Problem) -> str:
+    """Why it is not the distribution of a weighted sum; then it is not a file either."""
+    found = refusal_of_sum(problem)
+    assert found is not None
+    assert SubsetSumInstance().offer(problem) == found
     return found.why
 
 
 def test_offers_and_refusals() -> None:
     plain = asked(two(), linear([0, 1], 1), 0)
-    assert isinstance(SubsetSum().offer(plain), Offer)
+    assert isinstance(Rates().offer(plain), Offer)
     assert "metrics of groups" in refused(
         replace(plain, question=Pair(differ=(0,), mode=Differ.ANY), quantity=Quantity.HOLDS)
     )
     assert "names no population" in refused(replace(plain, population=None))
     assert "no favourable outcome" in refused(replace(plain, model=replace(plain.model, favourable=None)))
-    assert "highest of several" in refused(replace(plain, model=replace(plain.model, rule=ByHighest())))
+    assert "highest of several" in no_sum(replace(plain, model=replace(plain.model, rule=ByHighest())))
     deep = replace(plain.model, layers=plain.model.layers * 2)
-    assert "not a weighted sum" in refused(replace(plain, model=deep))
+    assert "not a weighted sum" in no_sum(replace(plain, model=deep))
     one = plain.model.layers[0]
     bent = Layer(weight=one.weight, bias=one.bias, slope=ExactArray.from_floats([0.0]))
-    assert "not a weighted sum" in refused(replace(plain, model=replace(plain.model, layers=(bent,))))
+    assert "not a weighted sum" in no_sum(replace(plain, model=replace(plain.model, layers=(bent,))))
 
 
 def of_real(cell: Cell) -> Network:
@@ -63,10 +73,14 @@ def of_real(cell: Cell) -> Network:
     )
 
 
-def test_a_weighed_range_without_end_is_refused() -> None:
+def test_a_weighed_range_without_end_has_no_sum() -> None:
     open_ = of_real(Cell(low=F(0), high=None, inside=Inside.UNKNOWN))
-    assert "`income`, whose outermost bin has no end" in refused(asked(open_, linear([0, 1], 1), 0))
-    assert isinstance(SubsetSum().offer(asked(open_, linear([1, 0], 1), 0)), Offer)
+    endless = asked(open_, linear([0, 1], 1), 0)
+    assert "`income`, whose outermost bin has no end" in no_sum(endless)
+    boxes = Rates().offer(endless)
+    assert isinstance(boxes, Offer)
+    assert "boxes, which narrow: the model weighs `income`, whose outermost bin has no end" in boxes.method
+    assert isinstance(Rates().offer(asked(open_, linear([1, 0], 1), 0)), Offer)
     endless = asked(open_, linear([1, 0], 1), 0, influence=(1,))
     assert "nothing is uniform on all of it" in refused(endless)
 
@@ -76,7 +90,9 @@ def test_too_large_tables_are_refused() -> None:
     factors = [factor(k, bernoulli(0.5)) for k in range(26)]
     every = Compare(left=Linear.of({Variable(k): ONE for k in range(26)}, F(-13)), relation=Relation.GE)
     law = network(booleans(*names), factors)
-    assert "too many combinations" in refused(asked(law, linear([1], 1, inputs=[IndicatorInput(every)]), 0))
+    majority = asked(law, linear([1], 1, inputs=[IndicatorInput(every)]), 0)
+    assert "too many combinations" in no_sum(majority)
+    assert isinstance(Rates().offer(majority), Offer)  # by its states
     assert "groups" in refused(asked(law, linear([1] * 26, 13), *range(20)))
 
 
@@ -112,7 +128,7 @@ def many(count: int = 60) -> Problem:
 
 def test_trap_18_the_budget_ends_without_a_bound() -> None:
     """Trap 18: what is known when time is up is an interval or nothing, and never the value."""
-    found = SubsetSum().answer(many(), Facts(), Budget.of(0.0), Silent())
+    found = Rates().answer(many(), Facts(), Budget.of(0.0), Silent())
     assert isinstance(found, Unknown)
     assert found.reason is Reason.TIMEOUT
 
@@ -120,12 +136,12 @@ def test_trap_18_the_budget_ends_without_a_bound() -> None:
 def test_trap_15_the_grid_is_refined_until_the_threshold_is_decided() -> None:
     """Trap 15: weights of nine digits are not cut off; a coarse grid encloses the rates of the model itself."""
     problem = many()
-    free = SubsetSum().answer(problem, Facts(), Budget.of(1.0), Silent())
+    free = Rates().answer(problem, Facts(), Budget.of(1.0), Silent())
     assert isinstance(free, Value)
     assert free.reason is Reason.TIMEOUT
     assert 0 < free.high - free.low < F(1, 100)
     limit = Threshold(relation=Relation.LE, limit=free.high + F(1, 10), text="")
-    decided = SubsetSum().answer(replace(problem, threshold=limit), Facts(), Budget.of(60.0), Silent())
+    decided = Rates().answer(replace(problem, threshold=limit), Facts(), Budget.of(60.0), Silent())
     assert isinstance(decided, Value)
     assert decided.reason is None
     assert decided.low <= free.high
@@ -135,7 +151,7 @@ def test_trap_15_the_grid_is_refined_until_the_threshold_is_decided() -> None:
 @pytest.mark.parametrize("memory", [1 << 8, 1 << 31])
 def test_a_bound_on_memory_leaves_an_interval_or_says_so(memory: int) -> None:
     problem = many(30)
-    found = SubsetSum().answer(problem, Facts(), with_memory(Budget.of(10.0), memory), Silent())
+    found = Rates().answer(problem, Facts(), with_memory(Budget.of(10.0), memory), Silent())
     if memory < 1 << 20:
         assert isinstance(found, Unknown)
         assert found.reason is Reason.MEMORY_OUT

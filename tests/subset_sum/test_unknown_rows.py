@@ -7,10 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fairdsl.backends.rates import joints
 from fairdsl.ir.population import Factor, Network
+from fairdsl.ir.problem import Problem
+from fairdsl.verdict import Value
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, value
 
 F = Fraction
@@ -96,18 +100,27 @@ def test_every_distribution_is_allowed_for(
         baseline=(F(baseline),),
         allowed=edges,
     )
-    found = value(problem)
     read = [0, *weights]
     truths = [
         [rate(whole, read, threshold, group, baseline, allowed) for group in (0, 1)] for whole in completed(tables)
     ]
-    assert found.low <= min(abs(one - other) for one, other in truths)
-    assert max(abs(one - other) for one, other in truths) <= found.high
-    for place, bounds in enumerate(found.rates):
-        assert bounds.low <= min(pair[place] for pair in truths)
-        assert max(pair[place] for pair in truths) <= bounds.high
-    if len(truths) == 1:
-        assert found.low == found.high
+    for found in (value(problem), by_states(problem)):
+        assert found.low <= min(abs(one - other) for one, other in truths)
+        assert max(abs(one - other) for one, other in truths) <= found.high
+        for place, bounds in enumerate(found.rates):
+            assert bounds.low <= min(pair[place] for pair in truths)
+            assert max(pair[place] for pair in truths) <= bounds.high
+        if len(truths) == 1:
+            assert found.low == found.high
+
+
+def by_states(problem: Problem) -> Value:
+    """As a score with trees is answered."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(joints, "_reads_columns_alone", lambda model: False)
+        found = value(problem)
+    assert "state" in found.evidence.method
+    return found
 
 
 def test_what_nothing_reads_need_not_be_known() -> None:

@@ -21,11 +21,14 @@ _KEYS, _WIDTH = 1 << 12, 1 << 22
 
 def refusal_of_boxes(problem: Problem) -> Refusal | None:
     """Why no boxes can be weighed; None where they can."""
+    question = question_of(problem)
+    if question.metric.rate.along_paths:
+        return Refusal(why="paths of influence are not treated by boxes", span=question.span)
     for subject in subjects_of(problem):
         network = subject.network
         keys = prod(len(network.cells[column]) for column in subject.keys)
         if keys > _KEYS:
-            return Refusal(why=f"there are {keys:,} groups", span=question_of(problem).span)
+            return Refusal(why=f"there are {keys:,} groups", span=question.span)
         asked = {column for predicate in predicates_of(subject) for column in mentioned(predicate)}
         looked_at = {*subject.keys, *asked, *weighed_by(subject.model)}
         for column in sorted(looked_at):

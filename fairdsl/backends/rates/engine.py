@@ -25,7 +25,7 @@ from fairdsl.backends.rates.states import Course
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject
 
-__all__ = ["FIRST", "LAST", "Prepared", "TooManyError", "Ways"]
+__all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
 FIRST, LAST = 1 << 25, 1 << 29
@@ -57,7 +57,8 @@ class _Way:
         """What is counted, for the report."""
         if isinstance(self.how, Boxes):
             return f"{self.how.count:,} boxes"
-        return f"at most {self.how[1].most:,} states"
+        most = self.how[1].most
+        return f"at most {most:,} state{'' if most == 1 else 's'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,26 @@ class Prepared:
             return masses_of(self.distribution, course, order, keys, columns, arithmetic)
         least, most = (masses_of(self.distribution, end, order, keys, columns, arithmetic)[0] for end in way.ends)
         return least, most
+
+
+class OfStates:
+    """The joint of a subject whose states are counted: one step, and all is known."""
+
+    notes: tuple[str, ...] = ()
+
+    def __init__(self, counted: Prepared) -> None:
+        self.joint: Joint | None = None
+        self.exact = True
+        self.in_words = f"masses of {counted.in_words}"
+        self._counted = counted
+
+    def improve(self) -> bool:
+        """Compute it, the first time."""
+        if self.joint is not None:
+            return False
+        self.joint, kind = self._counted.joint()
+        self.exact = kind is not Kind.FLOAT
+        return True
 
 
 def _less(whole: Bounds, part: Bounds) -> Bounds:

@@ -181,10 +181,10 @@ class _Reading:
             tests[column][self.predicates[place]] = None
         network = self.subject.network
         looked_at = sorted({*tests, *weighed})
-        for column in looked_at:
-            if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
+        for factor in network.factors:  # a column that is set from outside has none
+            if factor.column in looked_at and any(isinstance(row, Normal) for row in factor.rows.values()):
                 why = "has a normal distribution, whose masses are irrational: write pieces `uniform(low, high)`"
-                raise OpenError(network.columns[column], why)
+                raise OpenError(network.columns[factor.column], why)
         return {
             column: column_of(
                 column,

@@ -1,4 +1,4 @@
-"""The encoding for ``compile --to subset-sum``: the engine's lowered tasks as files that stand alone."""
+"""The encoding for ``compile --to subset-sum``: weighted sums as files that stand alone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
+from fairdsl.backends.rates.gate import refusal_of
+from fairdsl.backends.rates.linear.offer import refusal_of_sum
 from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance
-from fairdsl.backends.subset_sum.offer import offer
 from fairdsl.backends.subset_sum.solve import solve_instance
 from fairdsl.codec import MisfitError
 from fairdsl.ir.problem import Problem
@@ -36,13 +37,10 @@ class SubsetSumInstance(Encoding):
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """What the engine answers, as far as its task is finite and exact."""
-        found = offer(problem)
+        """What `check` answers, as far as its task is finite and exact."""
+        found = refusal_of(problem) or refusal_of_sum(problem) or instance_of(problem, None)
         if isinstance(found, Refusal):
             return found
-        instance = instance_of(problem, None)
-        if isinstance(instance, Refusal):
-            return instance
         return Offer(method="weighted subset sums", decides=True)
 
     def lower(self, problem: Problem, asked: Asked) -> Lowered:

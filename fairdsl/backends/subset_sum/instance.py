@@ -8,33 +8,29 @@ engine itself, so the numbers are the ones that ``check`` reports.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from fairdsl.backends.contract import Budget, Observer, Refusal
+from fairdsl.backends.rates.enclosing import Asked as AskedOfJoints
+from fairdsl.backends.rates.joints import subjects_of
+from fairdsl.backends.rates.linear.lowering import task_of
+from fairdsl.backends.rates.linear.refinement import Refinement
+from fairdsl.backends.rates.linear.remainder import NormalSum
+from fairdsl.backends.rates.linear.score import Event, WeightedSum, weighted_sum
+from fairdsl.backends.rates.linear.task import Task
+from fairdsl.backends.rates.linear.window import TooLargeError
 from fairdsl.backends.solved import Asked
-from fairdsl.backends.subset_sum.lowering import task_of
-from fairdsl.backends.subset_sum.refinement import Refinement, upward
-from fairdsl.backends.subset_sum.remainder import NormalSum
-from fairdsl.backends.subset_sum.rounded import Arithmetic
-from fairdsl.backends.subset_sum.subject import Event, Subject, subject_of, with_baseline, with_influence
-from fairdsl.backends.subset_sum.task import Task
-from fairdsl.backends.subset_sum.unknown_rows import allowing_for_unknown
-from fairdsl.backends.subset_sum.window import OutOfTimeError, TooLargeError
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Network, Sample, label_column
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold
-from fairdsl.metrics.joint import Counted, Joint, Key, columns_of
-from fairdsl.metrics.value import decided, value_of
+from fairdsl.metrics.joint import Counted, Key, columns_of
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
+from fairdsl.verdict import Refused, Unknown, Value
 
-__all__ = ["BACKEND", "Instance", "Law", "answered", "instance_of"]
+__all__ = ["Instance", "Law", "answered", "instance_of"]
 
-#: The backend that instances are solved by.
-BACKEND = "subset_sum"
 #: Ranges are cut into so many parts where they have to be; such tasks are no instances.
 _PARTS = 16
 
@@ -80,13 +76,14 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
     if question.baseline == MOST_FAVOURED:
         why = "which group is favoured most is found on the way; name the baseline"
         return Refusal(why=why, span=question.span)
-    subjects = [upward(subject) for subject in _subjects(problem, question)]
+    subjects = subjects_of(problem)
     if any(subject.unknown for subject in subjects):
         why = "the baseline sends people to combinations of parents that have no distribution: the gap is an interval"
         return Refusal(why=why, span=question.span)
     laws = []
-    for subject in subjects:
-        law = _law(subject)
+    sums = [weighted_sum(subject) for subject in subjects]
+    for each in sums:
+        law = _law(each)
         if isinstance(law, Refusal):
             return replace(law, span=question.span)
         laws.append(law)
@@ -95,24 +92,16 @@ def instance_of(problem: Problem, asked: Asked | None) -> Instance | Refusal:
         question=shared.question,
         population=shared.population,
         threshold=problem.threshold,
-        event=subjects[0].event,
+        event=sums[0].event,
         laws=tuple(laws),
         counts=rows_counted(question, population, problem.model),
         asked=asked,
     )
 
 
-def _subjects(problem: Problem, question: GroupMetric) -> list[Subject]:
-    own = subject_of(problem)
-    if question.metric.rate.along_paths and isinstance(question.baseline, tuple):
-        set_ = with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)
-        return [allowing_for_unknown(each) for each in with_influence(set_, question.influence)]
-    return with_influence(own, question.influence)
-
-
-def _law(subject: Subject) -> Law | Refusal:
+def _law(of: WeightedSum) -> Law | Refusal:
     try:
-        task = task_of(subject, _PARTS)
+        task = task_of(of, _PARTS)
     except TooLargeError:
         return Refusal(why="a condition over several columns has too many combinations of values")
     if task.divided:
@@ -121,9 +110,9 @@ def _law(subject: Subject) -> Law | Refusal:
         return Refusal(why="a long range of numbers weighs in the score, and has no finite list of values")
     if any(table.column is not None and not table.exact for table in task.chances):
         return Refusal(why="a condition or indicator reads a normal column: its probabilities are no rational numbers")
-    names = {axis: subject.network.columns[axis].name for axis in task.sizes}
-    summed = tuple(column.name for axis, column in enumerate(subject.network.columns) if axis not in task.sizes)
-    return Law(task=task, names=names, kept=subject.keys, summed=summed)
+    names = {axis: of.network.columns[axis].name for axis in task.sizes}
+    summed = tuple(column.name for axis, column in enumerate(of.network.columns) if axis not in task.sizes)
+    return Law(task=task, names=names, kept=of.keys, summed=summed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,63 +159,15 @@ def _unlisted(sample: Sample, columns: list[int]) -> Sample:
 
 def answered(instance: Instance, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
     """The metric, refined until it decides the threshold, is precise enough, or the budget ends."""
-    refinements = [_refinement(instance.event, law, budget, observer) for law in instance.laws]
-    reason = _refined(instance, refinements)
-    joints = _joints(instance, refinements)
-    if joints is None:
-        timeout = reason is Reason.TIMEOUT
-        return Unknown(
-            reason=Reason.TIMEOUT if timeout else Reason.MEMORY_OUT,
-            detail="the budget ended before any bound was known" if timeout else "the tables of the law are too large",
-            evidence=Evidence(backend=BACKEND, method="subset sums"),
-        )
-    joint, without = joints
-    evidence = _evidence(instance, refinements)
-    return value_of(instance.question, joint, instance.population, evidence, without=without, reason=reason)
+    asked = AskedOfJoints(
+        question=instance.question,
+        threshold=instance.threshold,
+        population=instance.population,
+        counts=instance.counts,
+    )
+    return asked.answer([_refinement(instance.event, law, budget, observer) for law in instance.laws])
 
 
 def _refinement(event: Event, law: Law, budget: Budget, observer: Observer) -> Refinement:
-    """The engine on a task that is there already."""
-    nothing = Network(name="", columns=(), cells=(), factors=())
-    subject = Subject(network=nothing, terms=(), constant=Fraction(0), conditions=(), keys=law.kept, event=event)
-    return Refinement(subject, budget, observer, lambda _subject, _parts: law.task)
-
-
-def _refined(instance: Instance, refinements: list[Refinement]) -> Reason | None:
-    """Why it ended without an answer; None where it is decided."""
-    try:
-        while True:
-            improved = [each.improve() for each in refinements]
-            joints = _joints(instance, refinements)
-            if joints is not None and _decided(instance, *joints):
-                return None
-            if not any(improved):
-                return Reason.INCOMPLETE
-    except OutOfTimeError:
-        return Reason.TIMEOUT
-
-
-def _decided(instance: Instance, joint: Joint, without: Joint | None) -> bool:
-    """As the engine stops: rows say which groups are left out, and nothing of their decisions."""
-    excluding = instance.question.excluding
-    by_rows = excluding is not None and excluding.rows is not None
-    open_ = {key: Counted(rows=found.rows, least=0, most=found.rows) for key, found in joint.counts.items()}
-    joint = replace(joint, counts=open_ if by_rows else {})
-    return decided(instance.question, instance.threshold, joint, instance.population, without=without)
-
-
-def _joints(instance: Instance, refinements: Iterable[Refinement]) -> tuple[Joint, Joint | None] | None:
-    """What is known of the law, and of the one without the influence; None before something is."""
-    found = [each.joint for each in refinements]
-    known = [joint for joint in found if joint is not None]
-    if len(known) < len(found):
-        return None
-    return replace(known[0], counts=instance.counts), known[1] if len(known) > 1 else None
-
-
-def _evidence(instance: Instance, refinements: list[Refinement]) -> Evidence:
-    exact = all(each.arithmetic is Arithmetic.EXACT for each in refinements)
-    how = "in exact arithmetic" if exact else "in float64 with a bound on the error"
-    columns = max(len(law.names) + len(law.summed) for law in instance.laws)
-    notes = tuple(dict.fromkeys(note for each in refinements for note in each.notes))
-    return Evidence(backend=BACKEND, method=f"the score's law over {columns} columns {how}", notes=notes)
+    columns = len(law.names) + len(law.summed)
+    return Refinement(event, law.kept, lambda _: law.task, budget, observer, columns=columns)

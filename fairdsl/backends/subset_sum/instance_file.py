@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from fairdsl.backends.rates.linear.remainder import NormalSum
+from fairdsl.backends.rates.linear.score import Event
+from fairdsl.backends.rates.linear.task import State, Task
 from fairdsl.backends.subset_sum import document as saved
 from fairdsl.backends.subset_sum.instance import Instance, Law
-from fairdsl.backends.subset_sum.remainder import NormalSum
-from fairdsl.backends.subset_sum.subject import Event
-from fairdsl.backends.subset_sum.task import State, Task
 from fairdsl.ir.population import Cell, Network
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of

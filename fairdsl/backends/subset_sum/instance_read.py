@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from fairdsl.backends.rates.linear.remainder import NormalSum
+from fairdsl.backends.rates.linear.score import Event
+from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, State, Task
 from fairdsl.backends.subset_sum import document as written
 from fairdsl.backends.subset_sum import errors
 from fairdsl.backends.subset_sum.instance import Instance, Law
-from fairdsl.backends.subset_sum.remainder import NormalSum
-from fairdsl.backends.subset_sum.subject import Event
-from fairdsl.backends.subset_sum.task import ONE, Chances, Clause, State, Task
 from fairdsl.codec import AlteredError, MisfitError, Place, decode, placing, source_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute

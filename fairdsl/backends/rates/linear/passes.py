@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from fairdsl.backends.subset_sum.elimination import eliminated, masses_at_least, product_of
-from fairdsl.backends.subset_sum.event import Goal
-from fairdsl.backends.subset_sum.rounded import Arithmetic, Rounded, Side
-from fairdsl.backends.subset_sum.table import Table
-from fairdsl.backends.subset_sum.task import Remainder, Task
-from fairdsl.backends.subset_sum.window import Meter, Span, TooLargeError, Window
+from fairdsl.backends.rates.linear.elimination import eliminated, masses_at_least, product_of
+from fairdsl.backends.rates.linear.event import Goal
+from fairdsl.backends.rates.linear.rounded import Arithmetic, Rounded, Side
+from fairdsl.backends.rates.linear.table import Table
+from fairdsl.backends.rates.linear.task import Remainder, Task
+from fairdsl.backends.rates.linear.window import Meter, Span, TooLargeError, Window
 
 __all__ = ["Found", "masses_of"]
 

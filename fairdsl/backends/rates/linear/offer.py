@@ -1,69 +1,43 @@
-"""Which questions the subset sums answer, and the reasons against the others, with the place that causes them."""
+"""Which questions are answered by the distribution of a weighted sum, and why the others are not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
 
-from fairdsl.backends.contract import Cost, Offer, Refusal
-from fairdsl.backends.subset_sum.order import elimination_order
+from fairdsl.backends.contract import Refusal
+from fairdsl.backends.rates.gate import has_states
+from fairdsl.backends.rates.linear.order import elimination_order
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Predicate, conjoin, conjuncts
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByThreshold, Model
-from fairdsl.ir.population import Cell, Inside, Network, Normal, Rows
+from fairdsl.ir.model import ByThreshold
+from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
 from fairdsl.numerics.axes import mentioned
 
-__all__ = ["offer"]
+__all__ = ["refusal_of_sum"]
 
-#: Keys, combinations of cells that a predicate over several columns is evaluated on, cells of the largest table.
-_KEYS, _TOGETHER, _CLIQUE = 1 << 16, 1 << 19, 1 << 24
+#: Combinations of cells that a predicate over several columns is evaluated on, cells of the largest table.
+_TOGETHER, _CLIQUE = 1 << 19, 1 << 24
 _NUMBERED = 4096
 
 
-def offer(problem: Problem) -> Offer | Refusal:
-    """What will be done, or why not."""
-    question, population = problem.question, problem.population
-    if not isinstance(question, GroupMetric) or problem.quantity is not Quantity.METRIC:
-        return Refusal(why="it answers metrics of groups", other=True)
-    if population is None:
-        return Refusal(why="the question names no population", span=question.span)
-    if problem.model.favourable is None:
-        return Refusal(why="the model has no favourable outcome", span=problem.model.span)
-    if isinstance(population, Rows):
-        return Refusal(why="the population is rows of a table, which are counted", span=question.span)
-    refusal = _of_model(problem.model) or _of_law(problem, question, population)
-    return refusal or Offer(
-        method="the law of a weighted sum over the population's columns", decides=True, cost=Cost.COUNT
-    )
-
-
-def _of_model(model: Model) -> Refusal | None:
-    if not isinstance(model.rule, ByThreshold):
-        return Refusal(why="the model takes the highest of several scores; it answers models with one", span=model.span)
-    if len(model.layers) != 1 or not bool(model.layers[0].linear.all()):
-        return Refusal(why="the score is not a weighted sum of its inputs", span=model.span)
-    return None
-
-
-def _of_law(problem: Problem, question: GroupMetric, network: Network) -> Refusal | None:
-    columns = columns_of(question, network)
-    keys = prod(len(network.cells[column]) for column in columns)
-    if keys > _KEYS:
-        return Refusal(why=f"there are {keys:,} groups", span=question.span)
-    for column in columns:
-        if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
-            why = f"`{network.columns[column].name}` has a normal law and no groups: write pieces `uniform(low, high)`"
-            return Refusal(why=why, span=question.span)
-    for column in question.influence:
-        if None in network.columns[column].bounds:
-            why = f"`{network.columns[column].name}` has no end: nothing is uniform on all of it"
-            return Refusal(why=why, span=network.columns[column].span)
+def refusal_of_sum(problem: Problem) -> Refusal | None:
+    """Why a question that the gate lets pass is not answered so; None where it is."""
+    question, network = problem.question, problem.population
+    if not has_states(problem.model):
+        return Refusal(why="the score is not a weighted sum of its inputs", span=problem.model.span)
+    if not isinstance(problem.model.rule, ByThreshold):
+        why = "the model takes the highest of several scores; it answers models with one"
+        return Refusal(why=why, span=problem.model.span)
+    if not isinstance(question, GroupMetric) or not isinstance(network, Network):
+        raise ValueError("the gate is closed to others")
     predicates = list(_predicates(problem, question))
-    return _unbounded(problem, network) or _together(network, predicates, frozenset(columns))
+    kept = frozenset(columns_of(question, network))
+    return _unbounded(problem, network) or _together(network, predicates, kept)
 
 
 def _predicates(problem: Problem, question: GroupMetric) -> Iterator[Predicate]:
@@ -98,7 +72,7 @@ def _endless(cell: Cell) -> bool:
 
 
 def _together(network: Network, predicates: list[Predicate], kept: frozenset[int]) -> Refusal | None:
-    """Predicates over several columns, and the columns that the law connects, must leave tables of a size."""
+    """Predicates over several columns, and the columns that the distribution connects, must leave tables of a size."""
     sizes = {column: len(cells) for column, cells in enumerate(network.cells)}
     for predicate in predicates:
         for column in mentioned(predicate):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd, lcm
 
-from fairdsl.backends.subset_sum.task import Task
+from fairdsl.backends.rates.linear.task import Task
 
 __all__ = ["common_scale", "is_exact", "score_span"]
 

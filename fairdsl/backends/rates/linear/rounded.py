@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from fairdsl.backends.subset_sum.table import Masses, Table
-from fairdsl.backends.subset_sum.task import ONE, Chances, Clause, State, Task
-from fairdsl.backends.subset_sum.window import Span
+from fairdsl.backends.rates.linear.table import Masses, Table
+from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, State, Task
+from fairdsl.backends.rates.linear.window import Span
 
 __all__ = ["Arithmetic", "Rounded", "Side"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from fairdsl.backends.subset_sum.remainder import normal_mass
-from fairdsl.backends.subset_sum.task import Ends
+from fairdsl.backends.rates.linear.remainder import normal_mass
+from fairdsl.backends.rates.linear.task import Ends
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, CellIndex, Factor, Inside, Normal, Row
 from fairdsl.numerics.pieces import Piece, pieces_of

@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from fairdsl.backends.subset_sum.refine import LISTED
-from fairdsl.backends.subset_sum.remainder import NormalSum, SingleColumn, Uniform
-from fairdsl.backends.subset_sum.task import Remainder
+from fairdsl.backends.rates.linear.refine import LISTED
+from fairdsl.backends.rates.linear.remainder import NormalSum, SingleColumn, Uniform
+from fairdsl.backends.rates.linear.task import Remainder
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal
 from fairdsl.numerics.pieces import Piece, Reading, pieces_of

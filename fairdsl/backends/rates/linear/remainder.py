@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from fairdsl.backends.subset_sum.normal import cdf, root
-from fairdsl.backends.subset_sum.task import Ends
+from fairdsl.backends.rates.linear.normal import cdf, root
+from fairdsl.backends.rates.linear.task import Ends
 from fairdsl.ir.population import Normal
 from fairdsl.numerics.pieces import Piece, Reading
 

@@ -16,8 +16,8 @@ from itertools import accumulate
 from math import lcm
 from operator import mul
 
-from fairdsl.backends.subset_sum.independent import Weighed
-from fairdsl.backends.subset_sum.window import Meter, TooLargeError
+from fairdsl.backends.rates.linear.independent import Weighed
+from fairdsl.backends.rates.linear.window import Meter, TooLargeError
 
 __all__ = ["ExactHalves"]
 

@@ -16,8 +16,8 @@ from itertools import product
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
-from fairdsl.backends.subset_sum.subject import Subject
-from fairdsl.backends.subset_sum.task import ONE, Chances, State, Task
+from fairdsl.backends.rates.linear.score import WeightedSum
+from fairdsl.backends.rates.linear.task import ONE, Chances, State, Task
 from fairdsl.ir.expr import TRUE, Predicate, holds, holds_at
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.population import Cell, Factor, Network, Normal
@@ -63,17 +63,17 @@ class Independent:
     groups: tuple[Group, ...]
 
 
-def independent_of(subject: Subject) -> Independent | None:
+def independent_of(of: WeightedSum) -> Independent | None:
     """The subject as a sum of independent numbers; None where it is none."""
-    network = subject.network
-    if not _unconditional(subject.conditions) or not all(_complete(network, factor) for factor in network.factors):
+    network = of.network
+    if not _unconditional(of.conditions) or not all(_complete(network, factor) for factor in network.factors):
         return None
-    added = _added(subject)
+    added = _added(of)
     if added is None:
         return None
     constant, multiples = added
     factors = {factor.column: factor for factor in network.factors}
-    keys = {column: [key_of(cell) for cell in network.cells[column]] for column in subject.keys}
+    keys = {column: [key_of(cell) for cell in network.cells[column]] for column in of.keys}
     return _assembled(constant, multiples, factors, keys)
 
 
@@ -91,12 +91,12 @@ def _unconditional(conditions: Iterable[Predicate]) -> bool:
     )
 
 
-def _added(subject: Subject) -> tuple[Fraction, dict[int, Multiples]] | None:
+def _added(of: WeightedSum) -> tuple[Fraction, dict[int, Multiples]] | None:
     """The constant, and by column what each of its cells adds; None where ranges or several columns are read."""
-    constant = subject.constant
+    constant = of.constant
     slopes: dict[int, Fraction] = {}
     indicators: dict[int, list[tuple[Predicate, Fraction]]] = {}
-    for item, weight in subject.terms:
+    for item, weight in of.terms:
         if isinstance(item, AttributeInput):
             column = item.attribute
             slopes[column] = slopes[column] + weight if column in slopes else weight
@@ -113,7 +113,7 @@ def _added(subject: Subject) -> tuple[Fraction, dict[int, Multiples]] | None:
     # Columns of one type often share their cells.
     known: dict[int, Multiples | None] = {}
     found: dict[int, Multiples] = {}
-    every = subject.network.cells
+    every = of.network.cells
     for column in sorted(slopes):
         numerator, denominator = slopes[column].as_integer_ratio()
         if not numerator and column not in indicators:

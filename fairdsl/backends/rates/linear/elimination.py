@@ -11,9 +11,9 @@ from math import isqrt, prod
 
 import numpy as np
 
-from fairdsl.backends.subset_sum.order import elimination_order
-from fairdsl.backends.subset_sum.table import Masses, Table, halved_sum, multiplied, suffix_sums, summed_out
-from fairdsl.backends.subset_sum.window import TooLargeError, Window
+from fairdsl.backends.rates.linear.order import elimination_order
+from fairdsl.backends.rates.linear.table import Masses, Table, halved_sum, multiplied, suffix_sums, summed_out
+from fairdsl.backends.rates.linear.window import TooLargeError, Window
 
 __all__ = ["eliminated", "masses_at_least", "product_of"]
 

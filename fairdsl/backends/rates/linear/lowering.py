@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 
-from fairdsl.backends.subset_sum.clauses import clauses_of, condition_of
-from fairdsl.backends.subset_sum.leftover import Leftover, choose_remainder
-from fairdsl.backends.subset_sum.normal_axis import NormalAxis, normal_axis
-from fairdsl.backends.subset_sum.refine import LISTED, Looks, Refined, looks_of, refined
-from fairdsl.backends.subset_sum.subject import Subject
-from fairdsl.backends.subset_sum.task import ONE, Chances, Clause, State, Task
+from fairdsl.backends.rates.linear.clauses import clauses_of, condition_of
+from fairdsl.backends.rates.linear.leftover import Leftover, choose_remainder
+from fairdsl.backends.rates.linear.normal_axis import NormalAxis, normal_axis
+from fairdsl.backends.rates.linear.refine import LISTED, Looks, Refined, looks_of, refined
+from fairdsl.backends.rates.linear.score import WeightedSum
+from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, State, Task
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import Predicate, holds, holds_at
 from fairdsl.ir.feature import AttributeInput
@@ -56,9 +56,9 @@ class _Read:
         return looks_of((*(predicate for predicate, _ in self.joint_indicators), *self.joint_conditions))
 
 
-def _read(subject: Subject) -> _Read:
-    found = _Read(constant=subject.constant)
-    for item, weight in subject.terms:
+def _read(of: WeightedSum) -> _Read:
+    found = _Read(constant=of.constant)
+    for item, weight in of.terms:
         if isinstance(item, AttributeInput):
             found.slopes[item.attribute] = found.slopes.get(item.attribute, _ZERO) + weight
             continue
@@ -69,7 +69,7 @@ def _read(subject: Subject) -> _Read:
                 found.indicators.setdefault(column, []).append((item.predicate, weight))
             case _:
                 found.joint_indicators.append((item.predicate, weight))
-    for predicate in subject.conditions:
+    for predicate in of.conditions:
         match mentioned(predicate):
             case ():
                 found.impossible = found.impossible or not _constant(predicate)
@@ -84,16 +84,16 @@ def _constant(predicate: Predicate) -> bool:
     return holds(predicate, lambda _: _ZERO)
 
 
-def task_of(subject: Subject, parts: int) -> Task:
+def task_of(of: WeightedSum, parts: int) -> Task:
     """The task, with ranges that need it cut into so many parts; TooLargeError where predicates join too many cells."""
-    read = _read(subject)
+    read = _read(of)
     looks = read.looks
-    fine = refined(subject.network, looks, parts)
+    fine = refined(of.network, looks, parts)
     network = fine.network
-    blocked = frozenset((*looks, *subject.keys))
+    blocked = frozenset((*looks, *of.keys))
     left = choose_remainder(network, {column: read.of(column) for column in range(len(network.columns))}, blocked)
     factors = {factor.column: factor for factor in network.factors}
-    builder = _Builder(network, read, looks, factors, parts, left, unknown=bool(subject.unknown))
+    builder = _Builder(network, read, looks, factors, parts, left, lost=of.lost)
     for column in range(len(network.columns)):
         if column not in left.columns:
             builder.add(column)
@@ -108,7 +108,7 @@ def task_of(subject: Subject, parts: int) -> Task:
         chances=tuple(chances),
         readings=builder.readings,
         clauses=clauses,
-        keys={column: _keys(subject.network, fine, column) for column in subject.keys},
+        keys={column: _keys(of.network, fine, column) for column in of.keys},
         constant=read.constant,
         remainder=left.law,
         divided=fine.divided or builder.divided,
@@ -145,7 +145,7 @@ class _Builder:
     sets: dict[int, list[ValueSet]] = field(default_factory=dict)
     readings: dict[int, tuple[tuple[State, ...], ...]] = field(default_factory=dict)
     normal: dict[int, NormalAxis] = field(default_factory=dict)
-    unknown: bool = False
+    lost: bool = False
     divided: bool = False
     notes: list[str] = field(default_factory=list)
 
@@ -242,7 +242,7 @@ class _Builder:
             exact = exact and low is high
         below = tuple(least)
         complete = len(factor.rows) == prod(len(self.network.cells[parent]) for parent in factor.parents)
-        if not complete and not self.unknown:
+        if not complete and not self.lost:
             name = self.network.columns[factor.column].name
             self.notes.append(f"what `{name}` depends on in ways that have no law counts as impossible")
         return Chances(

@@ -9,47 +9,46 @@ u the mass that is not, each of a,
     h / (k + u)  <=  rate  <=  min(1, (h + u) / k),        where k + u = 1 without further conditions.
 
 All conditional distributions are possible, so what depends on them may be favoured altogether, or not at all. Columns
-that neither the score nor a condition reads, nor any column that is read depends on, are left out first: of those
+that neither the model nor a condition reads, nor any column that is read depends on, are left out first: of those
 nothing has to be known.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 
-from fairdsl.backends.subset_sum.subject import Subject
-from fairdsl.ir.expr import Predicate, variables
-from fairdsl.ir.feature import AttributeInput
+from fairdsl.backends.rates.enclosing import Enclosing
+from fairdsl.ir.domain import show_number
+from fairdsl.ir.ensemble import attributes_of
+from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Factor, Network
 from fairdsl.metrics.joint import Bounds, Joint, Key, key_of
+from fairdsl.metrics.subject import Subject
+from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.tables import joined, whole_table, without
 
-__all__ = ["allowing_for_unknown", "only_read", "with_unknown"]
+__all__ = ["AllowingForUnknown", "allowing_for_unknown", "only_read"]
 
 _ONE = Fraction(1)
 
 
 def only_read(subject: Subject) -> Subject:
     """The same question, of which columns that nothing reads are single values."""
-    network, read = subject.network, set(subject.keys)
-    for item, _ in subject.terms:
-        read |= {item.attribute} if isinstance(item, AttributeInput) else _mentioned(item.predicate)
-    for predicate in subject.conditions:
-        read |= _mentioned(predicate)
+    network, model = subject.network, subject.model
+    weighed = np.any(model.layers[0].weight.nonzero, axis=0)
+    inputs = [attributes_of(item) for place, item in enumerate(model.listed) if weighed[place]]
+    tests = [] if model.ensemble is None else model.ensemble.different
+    read = set(subject.keys).union(*inputs, *map(mentioned, (*tests, subject.condition)))
     for factor in reversed(_children_last(network)):
         if factor.column in read:
             read |= set(factor.parents)
     factors = tuple(factor if factor.column in read else _certain(network, factor) for factor in network.factors)
     return replace(subject, network=replace(network, factors=factors))
-
-
-def _mentioned(predicate: Predicate) -> set[int]:
-    return {variable.attribute for variable in variables(predicate)}
 
 
 def _children_last(network: Network) -> list[Factor]:
@@ -104,16 +103,51 @@ def _is_complete(network: Network, factor: Factor) -> bool:
     return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)
 
 
-def with_unknown(joint: Joint, subject: Subject) -> Joint:
-    """The joint with all that may become of those of whom nothing is known.
+@dataclass(frozen=True, slots=True)
+class AllowingForUnknown:
+    """What is known of a subject, with all that may become of those of whom nothing is."""
 
-    The columns that are set come first in keys. Where there is nothing else in a key, and no condition, each group is
-    whole whatever becomes of whom.
+    #: The joint of everybody else.
+    known: Enclosing
+    subject: Subject
+
+    @property
+    def joint(self) -> Joint | None:
+        """Wider by the mass of which nothing is known."""
+        joint = self.known.joint
+        return joint if joint is None or not self.subject.unknown else _with_unknown(joint, self.subject)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the rest was computed in exact arithmetic."""
+        return self.known.exact
+
+    @property
+    def in_words(self) -> str:
+        """What is computed."""
+        return self.known.in_words
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Also how much that mass is."""
+        most = max(self.subject.unknown.values(), default=None)
+        if most is None:
+            return self.known.notes
+        part = f"up to {show_number(Fraction(ceil(most * 10**4), 100))}% of a group"
+        return (*self.known.notes, f"{part} have parents that no row has, and of these any decision is allowed for")
+
+    def improve(self) -> bool:
+        """One step of the rest."""
+        return self.known.improve()
+
+
+def _with_unknown(joint: Joint, subject: Subject) -> Joint:
+    """The columns that are set come first in keys.
+
+    Where there is nothing else in a key, and no condition, each group is whole whatever becomes of whom.
     """
-    if not subject.unknown:
-        return joint
     across = len(next(iter(subject.unknown)))
-    everybody = len(subject.keys) == across and not subject.conditions
+    everybody = len(subject.keys) == across and subject.condition == TRUE
     favourable, total = dict(joint.favourable), dict(joint.total)
     for key, mass in ((key, subject.unknown.get(key[:across])) for key in joint.total):
         if mass:

@@ -1,4 +1,4 @@
-"""The joint probabilities of a subject, enclosed more and more closely until somebody is content.
+"""The joint probabilities of a weighted sum, enclosed more and more closely until somebody is content.
 
 Where columns are single values and independent given the groups, sums of independent numbers are all there is
 (``sums``). Otherwise there are tables: first on the exact scale, at which every contribution is whole, in exact
@@ -10,27 +10,25 @@ intersection does.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import lcm
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.subset_sum.event import Goal, joint_with
-from fairdsl.backends.subset_sum.independent import Independent, independent_of, independent_of_task
-from fairdsl.backends.subset_sum.lowering import task_of
-from fairdsl.backends.subset_sum.passes import Found, masses_of
-from fairdsl.backends.subset_sum.rounded import Arithmetic, Side
-from fairdsl.backends.subset_sum.scales import common_scale, is_exact, score_span
-from fairdsl.backends.subset_sum.subject import Event, Subject
-from fairdsl.backends.subset_sum.sums import Sums
-from fairdsl.backends.subset_sum.task import Task
-from fairdsl.backends.subset_sum.window import Meter, TooLargeError
-from fairdsl.ir.expr import Relation
+from fairdsl.backends.rates.linear.event import Goal, joint_with
+from fairdsl.backends.rates.linear.independent import Independent, independent_of, independent_of_task
+from fairdsl.backends.rates.linear.lowering import task_of
+from fairdsl.backends.rates.linear.passes import Found, masses_of
+from fairdsl.backends.rates.linear.rounded import Arithmetic, Side
+from fairdsl.backends.rates.linear.scales import common_scale, is_exact, score_span
+from fairdsl.backends.rates.linear.score import Event, WeightedSum
+from fairdsl.backends.rates.linear.sums import Sums
+from fairdsl.backends.rates.linear.task import Task
+from fairdsl.backends.rates.linear.window import Meter, TooLargeError
 from fairdsl.metrics.joint import Bounds, Joint, Key
 
-__all__ = ["Refinement", "upward"]
+__all__ = ["Refinement"]
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _PARTS, _GRID_BITS, _LEVELS = 16, 12, 8
@@ -44,28 +42,52 @@ _TAILS = 10_000
 
 
 class Refinement:
-    """One subject; ``joint`` is what is known, and every step of :meth:`improve` makes it more precise.
+    """One sum; ``joint`` is what is known, and every step of :meth:`improve` makes it more precise.
 
-    ``lowered`` makes the task of the subject (turned :func:`upward`) with ranges cut into so many parts, ``task_of`` if
-    left out; tasks from files are there already, and of their subjects only the keys and the event are read.
+    ``lowered`` makes its task with ranges cut into so many parts; results are listed by the columns ``keys``. Where it
+    is a sum of ``independent`` numbers, no task is needed.
     """
 
     def __init__(
         self,
-        subject: Subject,
+        event: Event,
+        keys: tuple[int, ...],
+        lowered: Callable[[int], Task],
         budget: Budget,
         observer: Observer,
-        lowered: Callable[[Subject, int], Task] | None = None,
+        *,
+        columns: int = 0,
+        independent: Callable[[], Independent | None] = lambda: None,
     ) -> None:
-        self.subject = upward(subject)
-        self._lowered = lowered
         self.joint: Joint | None = None
         self.notes: tuple[str, ...] = ()
-        self.arithmetic = Arithmetic.EXACT
-        self.columns = 0
+        self.exact = True
+        self._event = event
+        self._keys = keys
+        self._lowered = lowered
+        self._independent = independent
+        self._columns = columns
         self._budget = budget
         self._observer = observer
         self._steps = self._refined()
+
+    @classmethod
+    def of(cls, weighted: WeightedSum, budget: Budget, observer: Observer) -> Refinement:
+        """Of a sum that has not been lowered."""
+        return cls(
+            weighted.event,
+            weighted.keys,
+            lambda parts: task_of(weighted, parts),
+            budget,
+            observer,
+            columns=len(weighted.network.columns),
+            independent=lambda: independent_of(weighted),
+        )
+
+    @property
+    def in_words(self) -> str:
+        """What was computed."""
+        return f"the score's distribution over {self._columns} column{'' if self._columns == 1 else 's'}"
 
     def improve(self) -> bool:
         """One step; False when there is nothing left to do. Raises OutOfTimeError at the deadline."""
@@ -75,23 +97,21 @@ class Refinement:
             return False
 
     def _refined(self) -> Iterator[Joint]:
-        if self._lowered is None:
-            sums = self._sums(independent_of(self.subject))
-            if sums is not None and (yield from self._of_sums(sums, len(self.subject.network.columns))):
-                return
-        lowered = self._lowered or task_of
+        sums = self._sums(self._independent())
+        if sums is not None and (yield from self._of_sums(sums)):
+            return
         for level in range(_LEVELS):
-            task = lowered(self.subject, _PARTS << (2 * level))
-            columns = max(len(task.sizes), len(self.subject.network.columns))
+            task = self._lowered(_PARTS << (2 * level))
+            self._columns = max(len(task.sizes), self._columns)
             if level == 0:
-                sums = self._sums(independent_of_task(task, self.subject.keys))
-                if sums is not None and (yield from self._of_sums(sums, columns)):
+                sums = self._sums(independent_of_task(task, self._keys))
+                if sums is not None and (yield from self._of_sums(sums)):
                     return
-            self._about(columns, level, task.notes)
-            work = _Work(task, self.subject, level, self._budget)
+            self._about(level, task.notes)
+            work = _Work(task, self._event, self._keys, level, self._budget)
             finished = False
             for found, arithmetic, final in work.attempts():
-                self.joint, self.arithmetic = _met(self.joint, found), arithmetic
+                self.joint, self.exact = _met(self.joint, found), arithmetic is Arithmetic.EXACT
                 finished = final and not task.divided
                 yield self.joint
             if finished:
@@ -99,52 +119,37 @@ class Refinement:
 
     def _sums(self, independent: Independent | None) -> Sums | None:
         """The sums, where columns are independent and arrays of all scores the way."""
-        sums = None if independent is None else Sums(independent, self.subject.event)
+        sums = None if independent is None else Sums(independent, self._event)
         return sums if sums is not None and sums.dense else None
 
-    def _of_sums(self, sums: Sums, columns: int) -> Generator[Joint, None, bool]:
+    def _of_sums(self, sums: Sums) -> Generator[Joint, None, bool]:
         """Exactly where that is as fast, else with a bound on the error first; False where arrays are too large."""
-        self._about(columns, 0, ())
+        self._about(0, ())
         meter = Meter(deadline=self._budget.deadline, entries=self._budget.memory // 128)
         if not sums.small:
             try:
-                self.joint, self.arithmetic = sums.bounded(meter), Arithmetic.FLOAT
+                self.joint, self.exact = sums.bounded(meter), False
             except TooLargeError:
                 return False
             yield self.joint
-        self.joint, self.arithmetic = sums.exact(meter), Arithmetic.EXACT
+        self.joint, self.exact = sums.exact(meter), True
         yield self.joint
         return True
 
-    def _about(self, columns: int, level: int, notes: tuple[str, ...]) -> None:
-        self.notes, self.columns = notes, columns
-        self._observer.progress("subset_sum", None, f"{columns} columns, precision {level + 1}")
-
-
-def upward(subject: Subject) -> Subject:
-    """The same event of a score that has to reach a threshold: ``S < t`` is ``-S > -t``."""
-    event = subject.event
-    if event.relation not in (Relation.LT, Relation.LE):
-        return subject
-    return replace(
-        subject,
-        terms=tuple((item, -weight) for item, weight in subject.terms),
-        constant=-subject.constant,
-        event=Event(
-            relation=Relation.GT if event.relation is Relation.LT else Relation.GE, low=-event.high, high=-event.low
-        ),
-    )
+    def _about(self, level: int, notes: tuple[str, ...]) -> None:
+        self.notes = notes
+        self._observer.progress("rates", None, f"{self._columns} columns, precision {level + 1}")
 
 
 class _Work:
     """One task at one level of precision."""
 
-    def __init__(self, task: Task, subject: Subject, level: int, budget: Budget) -> None:
+    def __init__(self, task: Task, event: Event, kept: tuple[int, ...], level: int, budget: Budget) -> None:
         self.task = task
-        self._subject = subject
+        self._event = event
         self._level = level
         self._budget = budget
-        self._kept = subject.keys
+        self._kept = kept
 
     def attempts(self) -> Iterator[tuple[Joint, Arithmetic, bool]]:
         """Joints, and whether nothing but finer parts could add to them."""
@@ -227,7 +232,7 @@ class _Work:
         def reaching(low: Goal, high: Goal) -> dict[Key, Bounds]:
             return self._both((low, high), scale, arithmetic, meter)
 
-        return joint_with(self._subject.event, self._total, reaching)
+        return joint_with(self._event, self._total, reaching)
 
     @cached_property
     def _total(self) -> dict[Key, Bounds]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.subset_sum.task import Chances, Clause
-from fairdsl.backends.subset_sum.window import TooLargeError
+from fairdsl.backends.rates.linear.task import Chances, Clause
+from fairdsl.backends.rates.linear.window import TooLargeError
 from fairdsl.ir.expr import Not, Predicate, Variable, Who, substitute
 from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.narrow import Finite, ValueSet, possible

@@ -29,8 +29,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.subset_sum.independent import Weighed
-from fairdsl.backends.subset_sum.window import Meter, TooLargeError
+from fairdsl.backends.rates.linear.independent import Weighed
+from fairdsl.backends.rates.linear.window import Meter, TooLargeError
 
 __all__ = ["Halves", "Ratios", "halved", "steps_of", "summed"]
 

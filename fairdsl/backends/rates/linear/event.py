@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
 
-from fairdsl.backends.subset_sum.subject import Event
+from fairdsl.backends.rates.linear.score import Event
 from fairdsl.ir.expr import Relation
 from fairdsl.metrics.joint import Bounds, Joint, Key
 

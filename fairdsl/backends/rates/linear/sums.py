@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from fairdsl.backends.subset_sum.event import Goal, joint_with
-from fairdsl.backends.subset_sum.halves import Halves, Ratios, halved
-from fairdsl.backends.subset_sum.independent import Independent
-from fairdsl.backends.subset_sum.packed import ExactHalves
-from fairdsl.backends.subset_sum.subject import Event
-from fairdsl.backends.subset_sum.window import Meter
+from fairdsl.backends.rates.linear.event import Goal, joint_with
+from fairdsl.backends.rates.linear.halves import Halves, Ratios, halved
+from fairdsl.backends.rates.linear.independent import Independent
+from fairdsl.backends.rates.linear.packed import ExactHalves
+from fairdsl.backends.rates.linear.score import Event
+from fairdsl.backends.rates.linear.window import Meter
 from fairdsl.metrics.joint import Bounds, Joint, Key
 
 __all__ = ["Sums"]

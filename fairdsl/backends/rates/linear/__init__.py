@@ -1,0 +1,1 @@
+"""Weighted sums of columns: the distribution of a score, exactly or enclosed."""
