@@ -50,7 +50,10 @@ def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts
     """The engine's verdict; None when it refuses."""
     if isinstance(engine.offer(problem), Refusal):
         return None
-    return engine.answer(problem, Facts() if facts is None else facts, Budget.of(seconds), Silent())
+    facts = Facts() if facts is None else facts
+    verdict = engine.answer(problem, facts, Budget.of(seconds), Silent())
+    # As plans do: whoever leaves open whether anybody is compared is not believed to have proved it of somebody.
+    return about_somebody(problem, verdict) if facts.perhaps_nobody else verdict
 
 
 def about_somebody(problem: Problem, verdict: Verdict) -> Verdict:
