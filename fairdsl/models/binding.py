@@ -82,7 +82,8 @@ def _own(attribute: Attribute, as_text: bool) -> str:
     """The values of an attribute that is read as it stands."""
     match attribute.type:
         case Category(values=values):
-            shown = [value.name if as_text else f"{value.name} = {value.code}" for value in values[:_VALUES]]
+            names = [(value.name or '""', value.code) for value in values[:_VALUES]]
+            shown = [name if as_text else f"{name} = {code}" for name, code in names]
             more = f" and {len(values) - _VALUES} more" if len(values) > _VALUES else ""
             return ", ".join(shown) + more
         case Boolean():

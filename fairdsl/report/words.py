@@ -338,7 +338,7 @@ def cell(value: Cell) -> str:
     """A value of an attribute as the spec would write it, reals as decimals."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return decimal(value) if isinstance(value, Fraction) else str(value)
+    return decimal(value) if isinstance(value, Fraction) else str(value) or '""'
 
 
 def cells(a: Cell, b: Cell) -> tuple[str, str]:
