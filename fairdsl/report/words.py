@@ -277,7 +277,11 @@ def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str
     """
     low = shown(estimate.low, percent=True, towards=Towards.DOWN)
     high = shown(estimate.high, percent=True, towards=Towards.UP)
-    asked = unit = ""
+    asked = unit = stand = ""
+    if isinstance(demand.verdict, Shares) and not of_rows and demand.value is not None:
+        low_end, high_end = demand.value.low, demand.value.high
+        if (low_end or 0) > estimate.value or (high_end is not None and high_end < estimate.value):
+            stand = ", and the proved bounds stand"  # a sample is off so far now and then
     if isinstance(demand.verdict, Estimated):
         within = demand.verdict.within
         asked = "" if within is None else f"; within {shown(within, percent=True)} was asked for"
@@ -285,7 +289,8 @@ def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str
     return (
         f"{metric_words(demand.metric)} {shown(estimate.value, percent=True)} "
         f"({shown(estimate.confidence, percent=True)} interval {low} .. {high}, "
-        f"from {estimate.sampled:,} {'rows' if of_rows else 'sampled units'}{asked}; an estimate, no proof{unit})"
+        f"from {estimate.sampled:,} {'rows' if of_rows else 'sampled units'}{asked}; "
+        f"an estimate, no proof{stand}{unit})"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from samples import CLAUSES, EVIDENCE, REPORT
@@ -92,6 +93,15 @@ def test_an_estimate_says_that_it_is_none_of_the_proof() -> None:
     written = " ".join(only("partly").split())
     assert "estimate fair share 96.6% (95% interval 96.48% .. 96.72%, from 100,000 sampled units; an estim" in written
     assert "an estimate, no proof)" in written
+
+
+def test_proved_bounds_stand_where_an_estimate_lies_outside() -> None:
+    [item] = [item for item in REPORT.properties if item.name == "partly"]
+    [demand] = [demand for demand in item.demands if demand.estimate is not None]
+    least = replace(demand.estimate, sampled=100, unfair=99, low=Fraction(0), high=Fraction(1, 20))
+    off = replace(demand, verdict=replace(demand.verdict, estimate=least))
+    written = " ".join(render(replace(REPORT, properties=(replace(item, demands=(off,)),))).split())
+    assert "an estimate, no proof, and the proved bounds stand)" in written
 
 
 def test_where_it_fails_is_written_as_conditions_of_the_language() -> None:
