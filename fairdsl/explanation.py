@@ -75,8 +75,8 @@ def explain_spec(
         properties=tuple(
             ExplainedProperty(
                 name=checked.name,
-                sentence=checked.sentence,
-                formula=checked.formula,
+                sentence="\n".join(checked.sentences),
+                formula="\n".join(checked.formulas),
                 clauses=checked.clauses,
                 rows=() if rows is None else tuple(_rows(checked, built, rows)),
             )

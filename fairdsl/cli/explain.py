@@ -116,7 +116,7 @@ def _print_spec(explanation: Explanation) -> None:
         if number:
             click.echo()
         click.echo(style.paint(item.name, Paint.BOLD))
-        _print_block("", [item.sentence])
+        _print_block("", item.sentence.split("\n"))
         _print_block("formula", item.formula.split("\n"))
         _print_block("in force", item.clauses)
         _print_block("rows", rows_in_words(item.rows))

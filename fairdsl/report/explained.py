@@ -40,9 +40,9 @@ class ExplainedProperty:
 
     #: Its name.
     name: str
-    #: What it says, as an English sentence.
+    #: What it says: an English sentence a line, one for each demand.
     sentence: str
-    #: The same as a formula.
+    #: The same as formulas.
     formula: str
     #: Every clause in force, also the implicit ones.
     clauses: tuple[str, ...]

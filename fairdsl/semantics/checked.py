@@ -160,7 +160,10 @@ class Demand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedProperty:
-    """A property whose names are resolved and whose question makes sense."""
+    """A property whose names are resolved and whose question makes sense.
+
+    ``sentences`` and ``formulas`` say what its demands ask, the leading one's first.
+    """
 
     name: str
     title: str | None
@@ -168,9 +171,19 @@ class CheckedProperty:
     domain: Domain
     demands: tuple[Demand, ...]
     clauses: tuple[str, ...]
-    sentence: str
-    formula: str
+    sentences: tuple[str, ...]
+    formulas: tuple[str, ...]
     span: Span = field(compare=False, repr=False)
+
+    @property
+    def sentence(self) -> str:
+        """The leading demand's."""
+        return self.sentences[0]
+
+    @property
+    def formula(self) -> str:
+        """The leading demand's."""
+        return self.formulas[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,7 +81,7 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         reporter.report(finding)
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
-    words = _words(lead, model, scope)
+    every = [_words(demand, model, scope) for demand in (lead, *(each for each in demands if each is not lead))]
     stated = tuple(demand.text for demand in demands if demand.precision is not None or demand.certain is not None)
     under = first(node, tree.UnderClause)
     if compare is not None and under is not None and lead.under is None:
@@ -92,9 +92,9 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         model=name,
         domain=model.domain,
         demands=demands,
-        clauses=(*words.clauses, *stated),
-        sentence=words.sentence,
-        formula=words.formula,
+        clauses=(*every[0].clauses, *stated),
+        sentences=tuple(dict.fromkeys(words.sentence for words in every)),
+        formulas=tuple(dict.fromkeys(words.formula for words in every)),
         span=node.name.span,
     )
 
@@ -114,13 +114,13 @@ class _Words:
     formula: str
 
 
-def _words(lead: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
-    """The property's leading question in words."""
-    question, name = lead.question, model.declaration.name
+def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
+    """A demand's question in words."""
+    question, name = demand.question, model.declaration.name
     if isinstance(question, Pair):
         return _Words(
-            clauses=(*clauses_in_force(question, model.domain), *([f"under {lead.under}"] if lead.under else ())),
-            sentence=sentence(question, model.domain, name, lead.quantity, lead.threshold, under=lead.under),
+            clauses=(*clauses_in_force(question, model.domain), *([f"under {demand.under}"] if demand.under else ())),
+            sentence=sentence(question, model.domain, name, demand.quantity, demand.threshold, under=demand.under),
             formula=formula(question, model.domain, name),
         )
     population = scope.distributions[question.population] if question.population else None
@@ -133,8 +133,8 @@ def _words(lead: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     )
     return _Words(
         clauses=words.clauses(question),
-        sentence=words.sentence(question, lead.threshold),
-        formula=words.formula(question, lead.threshold),
+        sentence=words.sentence(question, demand.threshold),
+        formula=words.formula(question, demand.threshold),
     )
 
 
