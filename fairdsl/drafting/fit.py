@@ -294,7 +294,10 @@ def _decisions(label: Label | None) -> Iterator[str]:
             yield f'class = "{good}"'
         elif label.column.numbers[label.column.cells.index(good)].denominator == 1:
             yield f"class = {Fraction(good)}"
-    yield from ("class = 1", 'class = "1"', "probability >= 50%", "score > 0")
+    if label is not None and label.reversed:  # what the model is sure of is the bad outcome
+        yield from ("class = 0", 'class = "0"', "probability < 50%", "score <= 0")
+    else:
+        yield from ("class = 1", 'class = "1"', "probability >= 50%", "score > 0")
 
 
 def model_text(written: str, way: Way, decides: str) -> str:

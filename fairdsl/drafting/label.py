@@ -16,39 +16,11 @@ from fairdsl.ir.domain import Boolean, Integer, Real, show_number
 __all__ = ["Label", "label_of", "named_column"]
 
 #: Words for a good outcome, in the cells of a label.
-_GOOD = frozenset(
-    (
-        "1",
-        "yes",
-        "true",
-        "y",
-        "positive",
-        "pos",
-        "good",
-        "granted",
-        "grant",
-        "approved",
-        "approve",
-        "accepted",
-        "accept",
-        "admitted",
-        "admit",
-        "hired",
-        "hire",
-        "paid",
-        "repaid",
-        "survived",
-        "survive",
-        "pass",
-        "passed",
-        ">50k",
-        "high",
-        "won",
-        "active",
-    )
+_GOOD = re.compile(
+    "1|y|yes|true|pos(itive)?|good|grant(ed)?|approved?|accept(ed)?|admit(ted)?|hired?|(re)?paid|survived?|pass(ed)?"
+    "|>50k|high|won|active",
+    re.IGNORECASE,
 )
-
-
 #: Values that say that what the header names is so.
 _TRUE = frozenset({"1", "yes", "true", "y"})
 #: Headers of bad outcomes.
@@ -69,6 +41,8 @@ class Label:
     positive: tuple[bool, ...]
     #: How the condition was chosen.
     why: str
+    #: Whether the header names a bad outcome, so that the positive value is the one for which it is not so.
+    reversed: bool = False
 
     @property
     def two_valued(self) -> bool:
@@ -77,7 +51,7 @@ class Label:
 
 
 def named_column(name: str, columns: Sequence[Column]) -> Column:
-    """The column with that header or name; raises DiagnosticError (E0640) where there is none that a spec can use."""
+    """The column with that header or name; raises DiagnosticError (E0670) where there is none that a spec can use."""
     found = next((column for column in columns if name in (column.header, column.name)), None)
     if found is None or found.type is None:
         raise DiagnosticError(
@@ -98,7 +72,8 @@ def label_of(column: Column) -> Label:
             why="from the median on: write the threshold that counts",
         )
     values = sorted(column.values, key=Fraction) if column.numbers is not None else column.values
-    good, why = _good(column.header, values)
+    bad = _names_a_bad_outcome(column.header, values)
+    good, why = (bad, "the header names a bad outcome") if bad is not None else _good(values)
     if isinstance(column.type, Boolean):
         condition = column.name if good.lower() in _TRUE else f"not {column.name}"
     elif column.numbers is not None:
@@ -110,14 +85,21 @@ def label_of(column: Column) -> Label:
         condition=condition,
         positive=tuple(cell == good for cell in column.cells),
         why=f"{in_comment(good)} counts as positive ({why}): write the one that does",
+        reversed=bad is not None,
     )
 
 
-def _good(header: str, values: Sequence[str]) -> tuple[str, str]:
-    """The value that counts as the good outcome, and why: of few columns that is certain."""
-    named = next((value for value in values if value.lower() in _GOOD), None)
-    if _BAD.search(header) and len(values) == 2 and (named is None or named.lower() in _TRUE):
-        return next(value for value in values if value != (named or values[-1])), "the header names a bad outcome"
-    if named is not None and named.lower() not in _TRUE:
-        return named, "as the word says"
-    return named or values[-1], "a GUESS"
+def _names_a_bad_outcome(header: str, values: Sequence[str]) -> str | None:
+    """Of a header such as ``default`` the value for which it is not so; None of others."""
+    said = next((value for value in values if value.lower() in _TRUE), None)
+    if said is None or len(values) != 2 or not _BAD.search(header):
+        return None
+    return next(value for value in values if value != said)
+
+
+def _good(values: Sequence[str]) -> tuple[str, str]:
+    """The value that counts as the good outcome, and why: of few labels that is certain."""
+    word = next((value for value in values if _GOOD.fullmatch(value)), None)
+    if word is not None and word.lower() not in _TRUE:
+        return word, "as the word says"
+    return word or values[-1], "a GUESS"

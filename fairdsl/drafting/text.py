@@ -41,17 +41,25 @@ class Parts:
     model: tuple[str, Fit] | None
 
 
-def domain_text(attributes: Sequence[Column], protected: Sequence[Column], extra: Sequence[str] = ()) -> str:
+def domain_text(attributes: Sequence[Column], protected: Sequence[Column]) -> str:
     """The domain and what is protected in it, on which models can be tried."""
-    lines = ["fair 1", "domain Person {"]
+    return "\n".join(["fair 1", *_domain_lines(attributes, protected), *_protected_line(protected)]) + "\n"
+
+
+def _domain_lines(
+    attributes: Sequence[Column], protected: Sequence[Column], extra: Sequence[str] = ()
+) -> Iterator[str]:
+    yield "domain Person {"
     for column in attributes:
         bins = "  bins by quantiles 4" if column in protected and column.numeric else ""
         why = f"  # {column.why}" if column.why else ""
-        lines.append(f"  {_with_bins(declared_type(column), column, bins)}{why}")
-    lines += [*extra, "}"]
-    if protected:
-        lines.append(f"protected {', '.join(column.name for column in protected)}")
-    return "\n".join(lines) + "\n"
+        yield f"  {_with_bins(declared_type(column), column, bins)}{why}"
+    yield from extra
+    yield "}"
+
+
+def _protected_line(protected: Sequence[Column]) -> list[str]:
+    return [f"protected {', '.join(column.name for column in protected)}"] if protected else []
 
 
 def _with_bins(declared: str, column: Column, bins: str) -> str:
@@ -62,33 +70,26 @@ def _with_bins(declared: str, column: Column, bins: str) -> str:
 
 def spec_text(parts: Parts) -> str:
     """The whole spec; not laid out yet."""
-    return "\n".join([*_head(parts), _domain(parts), *_label(parts), *_model(parts), *_properties(parts)]) + "\n"
+    return "\n".join([*_head(parts), *_domain(parts), *_label(parts), *_model(parts), *_properties(parts)]) + "\n"
 
 
 def _head(parts: Parts) -> Iterator[str]:
     yield "# A draft: read every line. What is assumed of people, and what is required, is decided by whoever signs."
     yield f"# Drafted from {in_comment(parts.data)}, {parts.rows:,} rows."
+    title = parts.title.replace('"', "'")
+    yield f'fair 1\naudit "{title}"'
 
 
-def _domain(parts: Parts) -> str:
+def _domain(parts: Parts) -> Iterator[str]:
+    """The domain, and why each protected attribute is taken for one."""
+    protected = [column for column, _ in parts.protected]
     offered = ["", *_offered(parts.rules)] if parts.rules else []
     left_out = [f"# left out: {in_comment(column.header)}: {column.why}" for column in parts.left_out]
-    text = domain_text(parts.attributes, [column for column, _ in parts.protected], [*offered, *left_out])
-    before, line, after = text.partition("protected ")
-    return f"{_title(before, parts)}{''.join(_reasons(parts))}{line}{after}"
-
-
-def _title(text: str, parts: Parts) -> str:
-    title = parts.title.replace('"', "'")
-    return text.replace("fair 1\n", f'fair 1\naudit "{title}"\n', 1)
-
-
-def _reasons(parts: Parts) -> Iterator[str]:
-    """Why each protected attribute is taken for one."""
-    if not parts.protected:
-        yield "# Nothing looks protected by its name or values. Write: protected NAME, NAME\n"
-    for column, why in parts.protected:
-        yield f"# {column.name}: {why}\n"
+    yield from _domain_lines(parts.attributes, protected, [*offered, *left_out])
+    if not protected:
+        yield "# Nothing looks protected by its name or values. Write: protected NAME, NAME"
+    yield from (f"# {column.name}: {why}" for column, why in parts.protected)
+    yield from _protected_line(protected)
 
 
 def _offered(rules: Sequence[str]) -> Iterator[str]:
@@ -108,11 +109,9 @@ def _label(parts: Parts) -> Iterator[str]:
 
 def _deserving(label: Label) -> str:
     """The label's positive value as the clause writes it."""
-    match label.column.type:
-        case Boolean():
-            return "yes"
-        case _:
-            return label.condition.partition(" = ")[2]
+    if isinstance(label.column.type, Boolean):
+        return "no" if label.reversed else "yes"
+    return label.condition.partition(" = ")[2]
 
 
 def _model(parts: Parts) -> Iterator[str]:

@@ -156,6 +156,38 @@ def test_how_a_model_reads_the_columns_is_found(label: str | None, tmp_path: Pat
     assert "NOT CONFIRMED" not in drafted.binding
 
 
+def test_of_a_bad_outcome_the_other_value_is_positive(tmp_path: Path) -> None:
+    """A model that was trained on defaults is sure of defaults."""
+    plain = people()
+    age, debt = (np.array(list(map(float, plain[name]))) for name in ("age", "debt"))
+    defaults = ["1" if each else "0" for each in debt - age > 0]
+    table = {"age": plain["age"], "debt": plain["debt"], "default": defaults}
+    nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
+    weights = {"w": [[-1.0], [1.0]], "b": [0.0]}
+    saved(network(nodes, weights, inputs={"x": ["N", 2]}, outputs=("y",)), tmp_path, "m.onnx")
+    drafted = fairdsl.init(written(tmp_path, table), model=tmp_path / "m.onnx", label="default", protected=["age"])
+    assert drafted.outcome == "`0` counts as positive (the header names a bad outcome): write the one that does"
+    assert "agrees with the label on 100.0%" in (drafted.binding or "")
+    assert "positive when probability < 50%" in drafted.text
+    assert "deserving no" in drafted.text
+
+
+def test_words_of_the_language_are_values_and_names_like_others(tmp_path: Path) -> None:
+    rows = 60
+    table = {
+        "rows": ["protected veteran", "fair 1", "no column"] * (rows // 3),
+        "decide": ["a", "b"] * (rows // 2),
+        "Person": [str(row % 7) for row in range(rows)],
+        "protected group": [f"protected {row}" for row in range(rows)],
+        "share": ["yes", "no", "no"] * (rows // 3),
+    }
+    path = written(tmp_path, table)
+    drafted = fairdsl.init(path, label="share", protected=["rows", "decide"])
+    report = fairdsl.check(drafted.path, timeout=60)
+    assert {each.judgement.value for each in report.properties} <= {"holds", "violated", "measured", "unknown"}
+    assert "protected rows, decide" in drafted.text
+
+
 def test_a_model_that_no_label_speaks_for_is_not_confirmed(tmp_path: Path) -> None:
     table = {name: people()[name] for name in ("age", "debt", "repaid")}
     nodes = [node("Gemm", ["x", "w", "b"], ["s"]), node("Sigmoid", ["s"], ["y"])]
