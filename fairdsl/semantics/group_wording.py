@@ -72,7 +72,8 @@ class GroupWords:
         bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
         if question.confidence is not None:
             percent = show_number(100 * question.confidence)
-            bound += f", with a probability of {percent}% over the choice of the rows"
+            shown = "" if threshold else "an interval that covers it with "
+            bound += f", with {shown}a probability of {percent}% over the choice of the rows"
         return "".join(parts) + f"{bound}."
 
     def _meaning(self, question: GroupMetric) -> str:

@@ -88,7 +88,7 @@ class GroupBuilder:
     # ---- what is demanded ------------------------------------------------------------------------
 
     def _required(self, clause: tree.RequireClause, groups: Groups) -> list[Demand]:
-        confidence = self._confidence(clause, groups.population)
+        confidence = self._confidence(clause.confidence, groups.population)
         comparison = clause.demand
         if isinstance(comparison, tree.Comparison) and isinstance(comparison.left, tree.Influence):
             if not isinstance(comparison.right, tree.Number):
@@ -120,7 +120,8 @@ class GroupBuilder:
         return [self._demand(metric, asked, groups)]
 
     def _measured(self, item: tree.MeasureItem, groups: Groups) -> list[Demand]:
-        asked = _Asked(clause=item, span=item.span, beyond=_within(item))
+        confidence = None if item.within else self._confidence(item.confidence, groups.population)
+        asked = _Asked(clause=item, span=item.span, confidence=confidence, beyond=_within(item))
         if isinstance(item.metric, tree.Influence):
             return self._influences(item.metric, asked, groups)
         metric = self._metric(item.metric, groups)
@@ -163,16 +164,15 @@ class GroupBuilder:
             span=asked.span,
         )
 
-    def _confidence(self, clause: tree.RequireClause, population: CheckedDistribution | None) -> Fraction | None:
+    def _confidence(self, asked: tree.Number | None, population: CheckedDistribution | None) -> Fraction | None:
         """The probability with which an interval shall cover sampling error, which only rows have."""
-        if clause.confidence is None:
+        if asked is None:
             return None
         if population is not None and not population.sampled:
             why = f"`{population.name}` is not estimated from rows, so it has no sampling error"
-            span = clause.confidence.span
             help_text = "leave out `with confidence`"
-            self.reporter.report(errors.clause_out_of_place("with confidence", span, why, help_text))
-        return clause.confidence.value
+            self.reporter.report(errors.clause_out_of_place("with confidence", asked.span, why, help_text))
+        return asked.value
 
     def _metric(self, name: tree.Name, groups: Groups) -> Metric | None:
         """The metric of that name, if everything that defines it is there."""

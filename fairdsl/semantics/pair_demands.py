@@ -134,6 +134,12 @@ class PairDemands:
             return None
         if not self._is_pair_metric(item.metric, item.metric.span):
             return None
+        if item.confidence is not None and item.within is None:
+            why, remedy = "it says how sure an estimate is, and none is asked for", "write how close it comes as well"
+            example = f"`measure {item.metric.text} within 1% with confidence {item.confidence.text}`"
+            place = item.confidence.span
+            self.reporter.report(errors.clause_out_of_place("with confidence", place, why, f"{remedy}: {example}"))
+            return None
         under = self._under_rows(item.within)
         beyond = self._beyond()
         return Demand(

@@ -185,9 +185,19 @@ def _check_clause_set(node: tree.Property, reporter: Reporter) -> None:
                 )
             )
     for clause in node.clauses:
-        if isinstance(clause, tree.RequireClause) and clause.confidence is not None:
-            check_share("confidence", "=", clause.confidence, reporter)
+        for asked in _confidences(clause):
+            check_share("confidence", "=", asked, reporter)
     _check_repetitions(node, reporter)
+
+
+def _confidences(clause: tree.Clause) -> list[tree.Number]:
+    """Those that ask for an interval; beside `within` they say how sure an estimate is, which is checked with it."""
+    match clause:
+        case tree.RequireClause(confidence=tree.Number() as asked):
+            return [asked]
+        case tree.MeasureClause(items=items):
+            return [item.confidence for item in items if item.confidence is not None and item.within is None]
+    return []
 
 
 def _check_repetitions(node: tree.Property, reporter: Reporter) -> None:

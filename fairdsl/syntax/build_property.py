@@ -105,5 +105,7 @@ class PropertyBuilder(ExpressionBuilder):
     def _measure_item(self, branch: Branch) -> tree.MeasureItem:
         first = branch.children[0]
         metric = self.influence(first) if isinstance(first, Tree) else self.name(first)
-        within, confidence, *_ = [*self.numbers(branch), None, None]
+        numbers = list(self.numbers(branch))
+        within = numbers.pop(0) if tokens(branch, "WITHIN") else None
+        confidence = numbers.pop() if numbers else None
         return tree.MeasureItem(metric=metric, within=within, confidence=confidence, span=self.span(branch))

@@ -202,6 +202,14 @@ def test_confidence_belongs_to_its_demand(tmp_path: Path) -> None:
     assert first.beyond == ()
 
 
+def test_an_interval_is_measured_as_well(tmp_path: Path) -> None:
+    clauses = "  measure statistical_parity with confidence 90%, disparate_impact"
+    first, second = found(clauses, tmp_path).demands
+    assert (first.question.confidence, second.question.confidence) == (Fraction(9, 10), None)
+    assert first.text == "measure statistical_parity with confidence 90%"
+    assert (first.required, first.threshold, first.beyond) == (False, None, ())
+
+
 def test_a_precision_is_no_part_of_any_question_yet(tmp_path: Path) -> None:
     (demand,) = found("  measure disparate_impact within 0.1%", tmp_path).demands
     assert [span.text for span in demand.beyond] == ["within 0.1%"]
@@ -210,6 +218,7 @@ def test_a_precision_is_no_part_of_any_question_yet(tmp_path: Path) -> None:
 ROWS = {
     "few rows of no rows": "  excluding groups below 30 rows # error: E0413\n  measure disparate_impact",
     "sampling error without a sample": "  require disparate_impact >= 80% with confidence 95% # error: E0413",
+    "an interval without a sample": "  measure disparate_impact with confidence 95% # error: E0413",
 }
 
 

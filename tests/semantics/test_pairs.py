@@ -202,6 +202,7 @@ FOREIGN = {
     "given about pairs": pairs("  given age >= 30 # error: E0413"),
     "excluding about pairs": pairs("  excluding groups below 30 rows # error: E0413"),
     "privileged about pairs": pairs("  privileged sex = male # error: E0413"),
+    "an interval of no estimate": pairs("  measure fair_share with confidence 95% # error: E0413"),
     "relax about groups": groups("  relax age by 5 # error: E0413\n  measure disparate_impact"),
     "differ about groups": groups("  differ in sex # error: E0413\n  measure disparate_impact"),
     "target about groups": groups("  target age >= 30 # error: E0413\n  measure disparate_impact"),

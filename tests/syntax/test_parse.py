@@ -90,6 +90,7 @@ property everything "Once" {
   require same decision
   require influence of age, (job, old) on disparate_impact >= -0.1
   measure fair_share within 0.1%, influence of (age, job) on acceptance_rate, discrimination_rate
+  measure disparate_impact with confidence 95%
 }
 """
 
