@@ -21,6 +21,7 @@ from fairdsl.plan import Plan, cross_checked, execute, in_turn, plan_of, prepare
 from fairdsl.plan.choices import check_backend, check_partition, check_properties, unread
 from fairdsl.plan.ended import is_interrupted, unanswered
 from fairdsl.plan.errors import nothing_to_check
+from fairdsl.report.asked import asked_of
 from fairdsl.report.gather import Gathering, not_read
 from fairdsl.report.listener import Deaf, Listener
 from fairdsl.report.model import Report
@@ -62,6 +63,7 @@ def verify(
     if not spec.properties:
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
+    asked = asked_of(budget.options, models, data, properties)
     listener = listener or Deaf()
     elaborated: Elaboration | None = None
     planned: _Planned | None = None
@@ -74,16 +76,18 @@ def verify(
     except KeyboardInterrupt:
         if planned is None:
             read = elaborated is not None
-            return not_read(spec, warnings, path=path, seed=budget.seed, read=read, ended=who_stopped())
+            return not_read(spec, warnings, path=path, seed=budget.seed, asked=asked, read=read, ended=who_stopped())
     except DiagnosticError as error:
         if not is_out_of_time(error.diagnostics):
             raise
         findings = [*warnings, *error.diagnostics]
-        return not_read(spec, findings, path=path, seed=budget.seed, read=elaborated is not None)
+        return not_read(spec, findings, path=path, seed=budget.seed, asked=asked, read=elaborated is not None)
     assert elaborated is not None, "it was interrupted otherwise"
     assert planned is not None, "it was interrupted otherwise"
     warnings = (*warnings, *unread(budget.options, [plan for _, plan in planned if isinstance(plan, Plan)]))
-    gathering = Gathering(spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed)
+    gathering = Gathering(
+        spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed, asked=asked
+    )
     listener.begun(gathering.report(), [checked.name for checked in spec.properties])
     ended = _answer_all(planned, gathering, budget, observer, listener)
     return gathering.report(ended)

@@ -34,12 +34,12 @@ def text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
-def version() -> str:
-    """The installed version of the package, or that of the source tree."""
+def version(package: str = "fairdsl") -> str:
+    """The installed version of a package; of this one perhaps that of a source tree, which has none."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 
     try:
-        return installed("fairdsl")
+        return installed(package)
     except PackageNotFoundError:
         return "0+unknown"

@@ -9,6 +9,7 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated, Elaboration
 from fairdsl.plan.ended import unanswered
 from fairdsl.plan.errors import nobody_compared
+from fairdsl.report.asked import Asked
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.stopped import Stopped
@@ -44,6 +45,7 @@ class Gathering:
         models: Mapping[str, str],
         data: Mapping[str, str] | None,
         seed: int = 0,
+        asked: Asked | None = None,
     ) -> None:
         self._spec, self._items = spec, elaborated.demands
         self._answers: dict[int, _Answer] = {}  # by the places of the demands
@@ -54,6 +56,7 @@ class Gathering:
             models=hashed_models(spec, elaborated.models, models, elaborated.agreements),
             data=hashed_data(spec, data),
             seed=seed,
+            asked=asked,
             diagnostics=tuple(dict.fromkeys([*warnings, *elaborated.warnings])),
         )
 
@@ -66,6 +69,7 @@ class Gathering:
             threshold=item.demand.threshold,
             verdict=verdict,
             seconds=round(seconds, 3),
+            span=item.demand.span,
         )
         findings = verdict.warnings if isinstance(verdict, Value) else ()
         if isinstance(verdict, Vacuous):
@@ -102,6 +106,7 @@ class Gathering:
             sentence=checked.title or checked.sentence,
             clauses=checked.clauses,
             demands=tuple(self._answers[place].report for place in places),
+            span=checked.span,
         )
 
 
@@ -111,6 +116,7 @@ def not_read(
     *,
     path: str,
     seed: int,
+    asked: Asked | None = None,
     read: bool = False,
     ended: Stopped | None = None,
 ) -> Report:
@@ -125,6 +131,7 @@ def not_read(
         audit=spec.title,
         spec=SpecFile(path=path, sha256=spec.source.sha256),
         seed=seed,
+        asked=asked,
         properties=tuple(
             PropertyReport(
                 name=checked.name,
@@ -137,9 +144,11 @@ def not_read(
                         quantity=demand.quantity,
                         threshold=demand.threshold,
                         verdict=unanswered(demand.quantity, reason, detail),
+                        span=demand.span,
                     )
                     for demand in checked.demands
                 ),
+                span=checked.span,
             )
             for checked in spec.properties
         ),

@@ -9,10 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 
-from fairdsl.diagnostics.style import display_width
 from fairdsl.ir.numbers import shown
 from fairdsl.report.model import DemandReport
+from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
 from fairdsl.verdict import Interval, Rate, Value
 
@@ -22,8 +23,6 @@ __all__ = ["group_lines", "group_table", "left_out", "same_table"]
 _ROWS = 20
 #: Groups that were left out, and values of `given`, that are listed at most.
 _LISTED = 10
-#: What is left to the JSON report where a line has no room, the first first.
-_SPARED = ("of all", "rows", "in rows")
 
 
 def same_table(value: Value) -> tuple[object, ...]:
@@ -31,51 +30,81 @@ def same_table(value: Value) -> tuple[object, ...]:
     return value.rates, value.most, value.least, value.excluded, value.beside, value.sampling, value.confidence
 
 
-def group_table(value: Value, width: int) -> list[str]:
-    """The table's lines, the heading first, in as many columns as have room."""
-    places = _listed(value)
-    listed = [value.rates[place] for place in places]
-    names = list(dict.fromkeys(name for rate in listed for name in (*rate.group, *rate.given)))
+def group_table(value: Value) -> Table:
+    """The rates of all groups, the most and least favoured marked."""
+    rates, brief = value.rates, _listed(value)
+    names = list(dict.fromkeys(name for rate in rates for name in (*rate.group, *rate.given)))
     interval = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval"
     mark = _marked(value)
     # Along paths everybody is taken as of each group in turn.
-    everybody = all(min(rate.mass) == max(rate.mass) == 1 for rate in listed)
-    table = {name: [_value(rate, name) for rate in listed] for name in names}
-    table |= {
-        **_rates(listed),
-        "of all": ["" if everybody else _percent(Interval(*rate.mass)) for rate in listed],
-        "rows": ["" if rate.rows is None else f"{rate.rows:,}" for rate in listed],
-        "in rows": [_percent(None if rate.empirical is None else Interval(*rate.empirical)) for rate in listed],
-        interval: ["" if rate.sampling is None else between(Interval(*rate.sampling)) for rate in listed],
-        "favoured": [mark(place) for place in places],
-    }
-    lines = _lines({heading: texts for heading, texts in table.items() if any(texts)}, width)
-    more = len(value.rates) - len(listed)
-    return [*lines, f"and {more:,} more in the JSON report"] if more else lines
+    everybody = all(min(rate.mass) == max(rate.mass) == 1 for rate in rates)
+    columns = [
+        *(Column(name=name, entries=texts(_value(rate, name) for rate in rates)) for name in names),
+        *_rates(rates),
+        Column(
+            name="of all",
+            entries=texts("" if everybody else _percent(Interval(*rate.mass)) for rate in rates),
+            spared=3,
+            number=True,
+        ),
+        Column(
+            name="rows",
+            entries=texts("" if rate.rows is None else f"{rate.rows:,}" for rate in rates),
+            spared=2,
+            number=True,
+        ),
+        Column(
+            name="in rows",
+            entries=tuple(_entry(None if rate.empirical is None else Interval(*rate.empirical)) for rate in rates),
+            spared=1,
+            number=True,
+        ),
+        Column(
+            name=interval,
+            entries=tuple(
+                Entry("") if rate.sampling is None else Entry(between(Interval(*rate.sampling)), rate.sampling)
+                for rate in rates
+            ),
+            number=True,
+        ),
+        Column(name="impact ratio", entries=tuple(_impact(rates)), number=True, page=True),
+        Column(name="favoured", entries=texts(mark(place) for place in range(len(rates)))),
+    ]
+    filled = (column for column in columns if any(entry.text for entry in column.entries))
+    return Table(heading="groups", columns=tuple(filled), brief=tuple(brief))
 
 
-def _rates(rates: Sequence[Rate]) -> dict[str, list[str]]:
+def _rates(rates: Sequence[Rate]) -> list[Column]:
     """The rates; where those who decide the rows differ, each of theirs."""
     if all(len({(one.low, one.high) for one in rate.by_decider}) <= 1 for rate in rates):
-        return {"rate": [_percent(Interval(rate.low, rate.high)) for rate in rates]}
+        return [
+            Column(name="rate", entries=tuple(_entry(Interval(rate.low, rate.high)) for rate in rates), number=True)
+        ]
     theirs = [{one.by: Interval(one.low, one.high) for one in rate.by_decider} for rate in rates]
     deciders = dict.fromkeys(by for each in theirs for by in each)
-    return {by.value: [_percent(each.get(by)) for each in theirs] for by in deciders}
+    return [
+        Column(name=by.value, entries=tuple(_entry(each.get(by)) for each in theirs), number=True) for by in deciders
+    ]
 
 
-def _lines(table: dict[str, list[str]], width: int) -> list[str]:
-    """Columns of equal width, without those that there is no room for."""
-    for spared in range(len(_SPARED) + 1):
-        kept = {heading: texts for heading, texts in table.items() if heading not in _SPARED[:spared]}
-        widths = [max(map(display_width, (heading, *texts))) for heading, texts in kept.items()]
-        if sum(widths) + 2 * (len(widths) - 1) <= width:
-            break
-    rows = [list(kept), *(list(row) for row in zip(*kept.values(), strict=True))]
-    return ["  ".join(map(_padded, row, widths)).rstrip() for row in rows]
+def _entry(value: Interval | None) -> Entry:
+    ends = None if value is None or value.low is None or value.high is None else (value.low, value.high)
+    return Entry(_percent(value), ends)
 
 
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - display_width(text))
+def _impact(rates: Sequence[Rate]) -> Iterator[Entry]:
+    """Each rate over the greatest one beside it, itself included; nothing where that may be zero."""
+    for rate in rates:
+        others = [other for other in rates if other.given == rate.given and other is not rate]
+        least = max((other.low for other in others), default=Fraction(0))
+        most = max((other.high for other in others), default=Fraction(0))
+        if not others or max(least, rate.low) == 0:
+            yield Entry("")
+            continue
+        # The ratio grows with the rate itself, up to 1, and falls with the greatest of the others.
+        low = rate.low / max(rate.low, most) if rate.low or most else Fraction(0)
+        high = min(Fraction(1), rate.high / least) if least else Fraction(1)
+        yield _entry(Interval(low, high))
 
 
 def _listed(value: Value) -> list[int]:

@@ -17,8 +17,10 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
+from fairdsl.report.asked import Asked
 from fairdsl.report.judging import Judged, judged_demand
 from fairdsl.report.stopped import Stopped
+from fairdsl.source import Span
 from fairdsl.verdict import (
     Arithmetic,
     Basis,
@@ -80,6 +82,8 @@ class DemandReport:
     threshold: Threshold | None = None
     #: How long it took.
     seconds: float = 0.0
+    #: Where the spec writes it.
+    span: Span | None = field(default=None, repr=False)
     _judged: Judged = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -208,6 +212,11 @@ class DemandReport:
         )
 
     @property
+    def of_fair_share(self) -> bool:
+        """Whether its number is the fair share itself, and not its complement."""
+        return not self._complement
+
+    @property
     def _complement(self) -> bool:
         return self.quantity is not Quantity.FAIR_SHARE
 
@@ -226,6 +235,8 @@ class PropertyReport:
     clauses: tuple[str, ...]
     #: What it requires and measures, in the order of the spec; at least one.
     demands: tuple[DemandReport, ...]
+    #: Where the spec writes its name.
+    span: Span | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.demands:
@@ -337,6 +348,8 @@ class Report(Document):
     ended: Stopped | None = None
     #: Where answers or demands come from that this run took from files; None of a run that took none.
     recovered: Recovered | None = None
+    #: What the run was given, and what it ran with; None where no run made it.
+    asked: Asked | None = None
 
     def __post_init__(self) -> None:
         if len({item.name for item in self.properties}) < len(self.properties):

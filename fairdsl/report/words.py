@@ -36,6 +36,7 @@ __all__ = [
     "EXIT",
     "REASONS",
     "amounts",
+    "asked",
     "basis",
     "because",
     "between",
@@ -43,17 +44,17 @@ __all__ = [
     "cells",
     "confirmed",
     "estimated",
-    "float32_share",
     "group_words",
     "in_percent",
+    "known",
     "number",
     "outcome",
     "region",
     "region_words",
+    "replayed",
     "rests_on",
     "score",
     "scores",
-    "share",
 ]
 
 #: Groups that a line names at most.
@@ -105,28 +106,38 @@ def because(reason: Reason, *, external: bool = False) -> str:
 def outcome(demand: DemandReport) -> str:
     """What came out, beside what was required: ``fair share 96% >= 95%``."""
     if demand.value is None:
-        return demand.text.removeprefix("require ").removeprefix("measure ").strip()
-    metric = metric_words(demand.metric)
-    limit = demand.threshold
-    known = number(demand.value, in_percent(demand), None if limit is None else limit.limit)
-    if demand.arithmetic is Arithmetic.ESTIMATE and demand.estimate is not None:
-        known = f"estimated {known}, with {shown(demand.estimate.confidence, percent=True)} confidence"
-    about = registered(demand.metric)
-    if demand.groups is not None and isinstance(about, Metric) and not about.compares:
-        known = _of_groups(about, demand.value, demand.groups)
+        return asked(demand)
+    metric, said, limit = metric_words(demand.metric), known(demand, demand.value), demand.threshold
     if limit is None:
-        return f"{metric} {known}"
+        return f"{metric} {said}"
     exact = demand.value.exact
     # Of several numbers the one that is shown need not be the one that breaks the threshold.
     if exact is not None and demand.judgement is Judgement.HOLDS:
-        return f"{metric} {known} {limit.relation.value} {limit.text}"
+        return f"{metric} {said} {limit.relation.value} {limit.text}"
     if (
         exact is not None
         and demand.judgement is Judgement.VIOLATED
         and limit.relation.negated.compares(exact, limit.limit)
     ):
-        return f"{metric} {known} {limit.relation.negated.value} {limit.text}"
-    return f"{metric} {known}, required {limit.relation.value} {limit.text}"
+        return f"{metric} {said} {limit.relation.negated.value} {limit.text}"
+    return f"{metric} {said}, required {limit.relation.value} {limit.text}"
+
+
+def asked(demand: DemandReport) -> str:
+    """The demand without its verb."""
+    return demand.text.removeprefix("require ").removeprefix("measure ").strip()
+
+
+def known(demand: DemandReport, value: Interval) -> str:
+    """A demand's number, or whom it names."""
+    limit = demand.threshold
+    about = registered(demand.metric)
+    if demand.groups is not None and isinstance(about, Metric) and not about.compares:
+        return _of_groups(about, value, demand.groups)
+    said = number(value, in_percent(demand), None if limit is None else limit.limit)
+    if demand.arithmetic is Arithmetic.ESTIMATE and demand.estimate is not None:
+        return f"estimated {said}, with {shown(demand.estimate.confidence, percent=True)} confidence"
+    return said
 
 
 def in_percent(demand: DemandReport) -> bool:
@@ -197,7 +208,7 @@ def rests_on(demand: DemandReport) -> str:
     parts = [demand.method or "", *demand.notes, _rounding(demand), _word(demand)]
     parts.append(_approximation(demand))
     if demand.witnesses:
-        parts.append(_replayed(demand))
+        parts.append(replayed(demand))
     return "; ".join(part for part in parts if part)
 
 
@@ -221,7 +232,8 @@ def _word(demand: DemandReport) -> str:
     return ""
 
 
-def _replayed(demand: DemandReport) -> str:
+def replayed(demand: DemandReport) -> str:
+    """How the pairs were held against the original model."""
     if demand.arithmetic is Arithmetic.ANSWERS or any(witness.replay.asked for witness in demand.witnesses):
         return "every pair put to the original model again, each individual alone"
     deployed = any(witness.replay.float32_decisions for witness in demand.witnesses)
@@ -238,36 +250,6 @@ def _approximation(demand: DemandReport) -> str:
         case Fidelity.NARROWS, Judgement.UNKNOWN:
             return "it looked at a part of the behaviours only"
     return ""
-
-
-def share(shares: Shares) -> list[tuple[str, str]]:
-    """Name and amount of every share: percent, the exact fraction, and units where they were counted.
-
-    Shares that nothing is left undecided of are numbers, rounded as the verdict's; others are bounds, rounded outward.
-    """
-    proved = Towards.DOWN if shares.undecided else Towards.NEAREST
-    rows = [
-        ("certified", shares.certified, proved),
-        ("falsified", shares.falsified, proved),
-        ("undecided", shares.undecided, Towards.UP),
-    ]
-    said = [
-        (name, _amount(value, towards, shares.total)) for name, value, towards in rows if value or towards is proved
-    ]
-    return [*said, ("beside", _beside(shares))] if shares.vacuous else said
-
-
-def _beside(shares: Shares) -> str:
-    """The units that a share is not of, in parts of all there are."""
-    everybody = None if shares.total is None or shares.vacuous == 1 else shares.total / (1 - shares.vacuous)
-    total = int(everybody) if everybody is not None and everybody.denominator == 1 else None
-    amount = _amount(shares.vacuous, Towards.DOWN, total)
-    return f"{amount} of all units are vacuous: they have nobody to be compared with, and do not count"
-
-
-def float32_share(certified: Fraction, total: int | None) -> str:
-    """What is certified for the deployed file too, as an amount like the other shares."""
-    return f"{'certified':<10} {_amount(certified, Towards.DOWN, total)}"
 
 
 def estimated(estimate: Estimate, demand: DemandReport, *, of_rows: bool) -> str:
@@ -326,17 +308,6 @@ def amounts(where: Region) -> tuple[str, str, str]:
         shown(amount, percent=True) for amount in (where.share, where.falsified, where.undecided)
     )
     return whole, falsified, undecided
-
-
-def _amount(value: Fraction, towards: Towards, total: int | None) -> str:
-    counted = None if total is None else value * total
-    if counted is not None and counted.denominator == 1:
-        exact = f"{counted} of {total}"
-    elif value.denominator < 10**12:
-        exact = str(value)
-    else:
-        exact = "exact fraction in the JSON report"
-    return f"{shown(value, percent=True, towards=towards)}  ({exact})"
 
 
 def cell(value: Cell) -> str:

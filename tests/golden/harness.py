@@ -33,6 +33,7 @@ _ALWAYS = (
     r"under 0\.1 s|\d+(?:\.\d)? s\b",
     r'(?<="seconds": )[\d.e-]+',
     r'(?<="fairdsl": ")[^"]+',
+    r'(?<="versions": )\{[^}]*\}',
     r"(?<=z3 )\d+(?:\.\d+)+",
 )
 #: A paragraph that has the number of individuals drawn in its first line.

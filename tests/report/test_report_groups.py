@@ -19,7 +19,7 @@ from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.metrics.words import Names
 from fairdsl.report.group_table import group_table
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
-from fairdsl.report.text import render
+from fairdsl.report.text import render, table_lines
 from fairdsl.report.words import outcome
 from fairdsl.verdict import Evidence, Judgement, Part, Rate, Reason, Value
 
@@ -157,7 +157,7 @@ def test_who_is_favoured_is_open_where_rates_overlap() -> None:
         least = tuple(place for place, rate in enumerate(rates) if rate[0] <= min(high for _, high in rates))
         found = demand(rated(*rates, most=most, least=least), "acceptance_rate").groups
         assert found is not None
-        heading, *lines = group_table(found, 120)
+        heading, *lines = table_lines(group_table(found), 120)
         start = heading.find("favoured")
         assert [line[start:].strip() if start > 0 else "" for line in lines] == marks
 

@@ -1,0 +1,262 @@
+"""From a report to its sheet: which facts are told, under which headings, and each of them once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from fairdsl.ir.metric import Metric
+from fairdsl.ir.metric_registry import registered
+from fairdsl.ir.question import metric_words
+from fairdsl.report.coverage import partition_lines
+from fairdsl.report.group_table import group_lines, group_table, left_out, same_table
+from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
+from fairdsl.report.row_lines import row_lines
+from fairdsl.report.sentences import plain
+from fairdsl.report.share_words import float32_share, share
+from fairdsl.report.sheet import (
+    Block,
+    DemandSheet,
+    FileSheet,
+    Findings,
+    Note,
+    Pair,
+    PairRow,
+    PropertySheet,
+    Regions,
+    Share,
+    ShareBars,
+    Sheet,
+)
+from fairdsl.report.standing import resting, standings
+from fairdsl.report.words import (
+    amounts,
+    basis,
+    because,
+    cell,
+    cells,
+    confirmed,
+    estimated,
+    outcome,
+    region,
+    rests_on,
+    scores,
+)
+from fairdsl.verdict import Judgement, Shares, Witness
+
+__all__ = ["property_sheet", "sheet_of"]
+
+
+def sheet_of(report: Report) -> Sheet:
+    """All of a report."""
+    judgements = [item.judgement for item in report.properties]
+    counts = ((judgements.count(judgement), judgement) for judgement in Judgement)
+    return Sheet(
+        title=report.audit,
+        taken=tuple(_taken(report)),
+        files=tuple(_files(report)),
+        seed=report.seed,
+        properties=tuple(map(property_sheet, report.properties)),
+        findings=report.diagnostics,
+        counts=tuple((count, judgement) for count, judgement in counts if count),
+        exit_code=report.exit_code,
+        made=tuple(_made(report)),
+    )
+
+
+def _taken(report: Report) -> Iterator[str]:
+    """Where answers come from; what a folder says that it is about comes first, for it may be another spec."""
+    found = report.recovered
+    if found is None:
+        return
+    if not found.spec_named:
+        spec = f"spec {report.spec.path}, sha256 {report.spec.sha256}"
+        what = f"computed from {found.folder}" if found.computed else f"answers in {found.folder}"
+        yield f"{what}, which claims to be about the {spec}"
+        if found.computed:
+            yield "the spec, the model, the data and all names below are what the file says"
+    if found.properties:
+        yield f"the files in {found.folder} were written for a part of it: {', '.join(found.properties)}"
+
+
+def _files(report: Report) -> Iterator[FileSheet]:
+    """Spec, models and data, with the digests that pin them."""
+    spec = HashedFile(name="", path=report.spec.path, sha256=report.spec.sha256)
+    kinds = [("spec", spec), *(("model", file) for file in report.models), *(("data", file) for file in report.data)]
+    for kind, file in kinds:
+        connected = [] if file.binding is None else file.binding.summary()
+        if file.agreement is not None:
+            connected.append(("agrees", f"on {file.agreement.in_words()}"))
+        yield FileSheet(
+            kind=kind,
+            name=file.name,
+            place=file.path or ("a Python function" if file.function else "written in the spec"),
+            sha256=file.sha256,
+            confirmed=None if file.reading is None else confirmed(file.reading),
+            connected=tuple(connected),
+            binding=file.binding,
+        )
+
+
+def _made(report: Report) -> Iterator[tuple[str, str]]:
+    """How to make the report again."""
+    yield "fairdsl", report.fairdsl
+    yield "seed", str(report.seed)
+    if report.asked is not None:
+        yield "command", report.asked.command(report.spec.path, report.seed)
+        yield "time limit", f"{report.asked.timeout:g} s"
+        yield "versions", ", ".join(f"{name} {number}" for name, number in report.asked.versions)
+    if report.ended is not None:
+        yield "ended", report.ended.value
+
+
+def property_sheet(item: PropertyReport) -> PropertySheet:
+    """A property and everything under it."""
+    blocks = list[Block]()
+    if item.shares is not None:
+        blocks += _shares(item, item.shares)
+    blocks += _pairs("witness", item, lambda found: found.witnesses)
+    blocks += _pairs("disagree", item, lambda found: found.disagreements)
+    return PropertySheet(
+        name=item.name,
+        judgement=item.judgement,
+        sentence=item.sentence,
+        clauses=item.clauses,
+        demands=tuple(_demand(demand, alike, item) for demand, alike in _once(item.demands)),
+        blocks=tuple(blocks),
+        single=len(item.demands) == 1,
+        span=item.span,
+    )
+
+
+def _once(demands: Sequence[DemandReport]) -> Iterator[tuple[DemandReport, tuple[DemandReport, ...]]]:
+    """Each demand, and those that are refused for the same reason together with the first of them."""
+    said: list[tuple[tuple[str | None, ...], ...]] = []
+    for demand in demands:
+        why = _refused_for(demand)
+        if why not in said:
+            yield (
+                demand,
+                tuple(other for other in demands if why and _refused_for(other) == why and other is not demand),
+            )
+        if why:
+            said.append(why)
+
+
+def _refused_for(demand: DemandReport) -> tuple[tuple[str | None, ...], ...]:
+    return tuple((finding.code, finding.title, finding.why, finding.help) for finding in demand.refusals)
+
+
+def _demand(demand: DemandReport, alike: Sequence[DemandReport], item: PropertyReport) -> DemandSheet:
+    return DemandSheet(
+        text=demand.text,
+        metric=demand.metric,
+        words=metric_words(demand.metric),
+        meaning=_meaning(demand.metric),
+        judgement=demand.judgement,
+        outcome=", ".join(outcome(each) for each in (demand, *alike)),
+        claim=basis(demand),
+        plain=plain(demand),
+        resting=resting(demand),
+        standings=standings(demand),
+        blocks=(*_because(demand), *_notes(row_lines(demand, item)), *_groups(demand, item)),
+        span=demand.span,
+    )
+
+
+def _meaning(metric: str) -> str | None:
+    about = registered(metric)
+    return about.in_words() if isinstance(about, Metric) else None if about is None else about.meaning
+
+
+def _notes(lines: Iterator[tuple[str, str]]) -> Iterator[Note]:
+    """Lines without a heading belong to the note before."""
+    heading, texts = "", list[str]()
+    for name, text in lines:
+        if name and texts:
+            yield Note(heading, tuple(texts))
+            texts = []
+        heading = name or heading
+        texts.append(text)
+    if texts:
+        yield Note(heading, tuple(texts))
+
+
+def _because(demand: DemandReport) -> Iterator[Block]:
+    """Why a demand is unknown or refused, and what any other verdict rests on."""
+    if demand.reason is not None:
+        why = because(demand.reason, external=demand.external)
+        yield Note("because", (why, demand.detail) if demand.detail else (why,))
+    if said := rests_on(demand):
+        yield Note("rests on", (said,))
+    if demand.coverage is not None:
+        yield Note("partitions", tuple(partition_lines(demand.coverage, external=demand.external)))
+    if demand.estimate is not None:
+        of_rows = demand.shares is not None and demand.shares.measure == "rows"
+        yield Note("estimate", (estimated(demand.estimate, demand, of_rows=of_rows),))
+    if demand.refusals:
+        yield Findings(demand.refusals)
+
+
+def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
+    """The rates that a number was computed from; each table once, under the first demand that it belongs to."""
+    yield from _notes(group_lines(demand))
+    if demand.groups is None:
+        return
+    table = same_table(demand.groups)
+    first = next(other for other in item.demands if other.groups is not None and same_table(other.groups) == table)
+    if first is not demand:
+        return
+    yield group_table(demand.groups)
+    if demand.groups.excluded:
+        yield Note("left out", (left_out(demand.groups),))
+
+
+def _shares(item: PropertyReport, shares: Shares) -> Iterator[Block]:
+    parts = {"certified": shares.certified, "falsified": shares.falsified, "undecided": shares.undecided}
+    demand = next(demand for demand in item.demands if demand.shares is shares)
+    fair, limit = shares.estimate, demand.threshold
+    required = None if limit is None else limit.limit
+    float32 = shares.float32_certified
+    yield ShareBars(
+        shares=tuple(
+            Share(name=name, amount=amount, part=parts.get(name, shares.vacuous)) for name, amount in share(shares)
+        ),
+        measured=f"measured by {shares.measure}; one unit is {shares.unit}",
+        float32=None if float32 is None else Share("certified", float32_share(float32, shares.total), float32),
+        estimate=None if fair is None else (fair.low, fair.high),
+        required=required if required is None or demand.of_fair_share else 1 - required,
+    )
+    if shares.regions:
+        yield Regions(tuple((entry, *amounts(entry), region(entry)) for entry in shares.regions))
+
+
+def _pairs(
+    heading: str,
+    item: PropertyReport,
+    pairs_of: Callable[[PropertyReport | DemandReport], tuple[Witness, ...]],
+) -> Iterator[Block]:
+    """A pair for every demand that has one, each once; the others only counted."""
+    shown: list[Witness] = []
+    for demand in item.demands:
+        pairs = pairs_of(demand)
+        if pairs and not any(pair in shown for pair in pairs):
+            shown.append(pairs[0])
+    for pair in shown:
+        several = len(item.demands) > 1
+        yield _pair(heading, pair, tuple(item.demands[n].text for n in item.found_for(pair)) if several else ())
+    more = len(pairs_of(item)) - len(shown)
+    if more:
+        yield Note("", (f"and {more} more in the JSON report",))
+
+
+def _pair(heading: str, pair: Witness, found_for: tuple[str, ...]) -> Pair:
+    """Where the two individuals differ and what is decided about them; then what they have in common."""
+    differing = pair.differing
+    rows = [PairRow(name, *cells(pair.a[name], pair.b[name]), marked=True) for name in differing]
+    rows.append(PairRow("decision", pair.replay.decision_a, pair.replay.decision_b))
+    if pair.replay.float32_decisions is not None and not pair.replay.agrees:
+        rows.append(PairRow("in float32", *pair.replay.float32_decisions))
+    if pair.replay.scores_a or pair.replay.scores_b:  # rules and black boxes that answer with outcomes have none
+        rows.append(PairRow("score", *scores(pair.replay.scores_a, pair.replay.scores_b, pair.replay.score_error)))
+    both = tuple(f"{name} = {cell(value)}" for name, value in pair.a.items() if name not in differing)
+    return Pair(heading=heading, rows=tuple(rows), both=both, found_for=found_for)
