@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairdsl.clock import NEVER, Deadline, phase
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
 
     from fairdsl.elaborate import Elaborated
     from fairdsl.ir.population import Population
-    from fairdsl.plan import Plan
-    from fairdsl.verdict import Refused
+    from fairdsl.plan import Plan, Shared
 
     #: A population with the model whose thresholds divide it, if one does.
     _Built = tuple[str | None, Population]
@@ -176,7 +176,7 @@ def explain_plans(
     """The plan of every demand; opens models and data, asks no backend to work."""
     from fairdsl.backends.smt.options import Partition
     from fairdsl.elaborate import elaborate
-    from fairdsl.plan import in_turn, plan_of
+    from fairdsl.plan import in_turn, shared
     from fairdsl.plan.choices import check_backend
     from fairdsl.verdict import Refused
 
@@ -184,26 +184,36 @@ def explain_plans(
     by_partitions = options[Partition].size is not None
     spec, _ = front_end(path)
     demands = elaborate(spec, models, data=data).demands
-    planned = [(item, plan_of(item, options.run.backend, by_partitions=by_partitions)) for item in demands]
-    asked = [item for item, plan in in_turn(planned) if not isinstance(plan, Refused)]
-    return Plans(demands=tuple(_plan_text(item, plan, asked) for item, plan in planned))
+    planned = shared(demands, options.run.backend, by_partitions=by_partitions)
+    asked = [each for each in in_turn(planned) if not isinstance(each.plan, Refused)]
+    places = {id(item): each for each in planned for item in each.demands}
+    return Plans(demands=tuple(_plan_text(item, places[id(item)], asked) for item in demands))
 
 
-def _plan_text(item: Elaborated, plan: Plan | Refused, asked: Sequence[Elaborated]) -> PlannedDemand:
-    """A plan in words; ``asked`` are the demands that have one, in the order of their turns."""
+def _plan_text(item: Elaborated, own: Shared, asked: Sequence[Shared]) -> PlannedDemand:
+    """A plan in words; ``asked`` are those that have one, in the order of their turns."""
     from fairdsl.verdict import Refused
 
+    plan = own.plan
     if isinstance(plan, Refused):
         reasons = tuple(note for refusal in plan.diagnostics for note in _refused(refusal))
         return PlannedDemand(property=item.property.name, demand=item.demand.text, stages=(), reasons=reasons)
     return PlannedDemand(
         property=item.property.name,
         demand=item.demand.text,
-        stages=tuple(f"{stage.procedure.name}: {stage.offer.method}" for stage in plan.stages),
+        stages=tuple(_stages(plan)),
         reasons=tuple(f"{name}: not used, {why}" for name, why in plan.passed_over),
-        turn=next(number for number, other in enumerate(asked, start=1) if other is item),
+        turn=next(number for number, other in enumerate(asked, start=1) if other is own),
         cost=plan.cost.in_words,
     )
+
+
+def _stages(plan: Plan) -> Iterator[str]:
+    """Who is asked, in order, and when those are who come after one that may decide."""
+    for stage in plan.stages:
+        yield f"{stage.procedure.name}: {stage.offer.method}"
+    for before, stage in pairwise((plan.stages[-1], *plan.then)):
+        yield f"{stage.procedure.name}: {stage.offer.method}; asked where `{before.procedure.name}` leaves it open"
 
 
 def _refused(refusal: Diagnostic) -> Iterator[str]:

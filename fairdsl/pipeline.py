@@ -1,7 +1,7 @@
 """The pipeline: a spec's text becomes a report. Read this page first.
 
     text --front_end--> checked spec --elaborate--> problems
-         --plan_of--> plans --in_turn, execute--> verdicts --gather--> report
+         --shared--> plans --in_turn, work--> verdicts --gather--> report
 
 Each arrow is one package; each takes plain data and returns plain data. Mistakes in the spec are collected
 across phases and raised together; a demand that nobody can answer is a verdict (refused), not a mistake.
@@ -10,26 +10,31 @@ across phases and raised together; a demand that nobody can answer is a verdict 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.smt.options import Partition
 from fairdsl.clock import is_out_of_time, phase, received, winding_down
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, Function, elaborate
-from fairdsl.plan import Plan, cross_checked, execute, in_turn, plan_of, prepare
+from fairdsl.plan import Plan, Shared, Work, cross_checked, in_turn, prepare, shared
 from fairdsl.plan.choices import check_backend, check_partition, check_properties, unread
-from fairdsl.plan.ended import is_interrupted, unanswered
+from fairdsl.plan.ended import as_interrupted, is_interrupted, unanswered
 from fairdsl.plan.errors import nothing_to_check
 from fairdsl.report.asked import asked_of
 from fairdsl.report.gather import Gathering, not_read
+from fairdsl.report.judging import judged_demand
 from fairdsl.report.listener import Deaf, Listener
 from fairdsl.report.model import Report
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.semantics import front_end
-from fairdsl.verdict import Reason, Refused, Verdict
+from fairdsl.verdict import Judgement, Reason, Refused, Verdict
 
 __all__ = ["verify"]
+
+#: Seconds that are not worth another turn.
+_LEFT = 0.1
 
 
 def verify(
@@ -66,13 +71,13 @@ def verify(
     asked = asked_of(budget.options, models, data, properties)
     listener = listener or Deaf()
     elaborated: Elaboration | None = None
-    planned: _Planned | None = None
+    planned: Sequence[Shared] | None = None
     try:
         with phase("reading models and data", budget.deadline):
             elaborated = elaborate(spec, models, data=data, callables=callables, hold=hold)
             check_partition(path, partition, elaborated)
         with phase("planning", budget.deadline):
-            planned = _planned(elaborated, backend, by_partitions=partition.size is not None)
+            planned = shared(elaborated.demands, backend, by_partitions=partition.size is not None)
     except KeyboardInterrupt:
         if planned is None:
             read = elaborated is not None
@@ -84,7 +89,7 @@ def verify(
         return not_read(spec, findings, path=path, seed=budget.seed, asked=asked, read=elaborated is not None)
     assert elaborated is not None, "it was interrupted otherwise"
     assert planned is not None, "it was interrupted otherwise"
-    warnings = (*warnings, *unread(budget.options, [plan for _, plan in planned if isinstance(plan, Plan)]))
+    warnings = (*warnings, *unread(budget.options, [each.plan for each in planned if isinstance(each.plan, Plan)]))
     gathering = Gathering(
         spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed, asked=asked
     )
@@ -93,53 +98,123 @@ def verify(
     return gathering.report(ended)
 
 
-_Planned = Sequence[tuple[Elaborated, Plan | Refused]]
+@dataclass(eq=False)
+class _Asked:
+    """Demands that ask one quantity, the work on it, and what came of it."""
 
+    shared: Shared
+    work: Work | None = None
+    verdict: Verdict | None = None
+    seconds: float = 0.0
 
-def _planned(elaborated: Elaboration, backend: str | None, *, by_partitions: bool) -> _Planned:
-    return [(demand, plan_of(demand, backend, by_partitions=by_partitions)) for demand in elaborated.demands]
+    def may_go_on(self, seconds: float) -> bool:
+        """Whether so many seconds more may change what is open."""
+        return self.work is not None and self.work.may_go_on(seconds)
 
 
 def _answer_all(
-    planned: _Planned, gathering: Gathering, budget: Budget, observer: Observer, listener: Listener
+    planned: Sequence[Shared], gathering: Gathering, budget: Budget, observer: Observer, listener: Listener
 ) -> Stopped | None:
-    """Every demand in its turn; who ended it before its end, if somebody did: what comes after that is not asked."""
-    waiting, ended = sum(isinstance(plan, Plan) for _, plan in planned), None
-    for demand, plan in in_turn(planned):
-        started = time.monotonic()
-        if isinstance(plan, Refused):
-            verdict: Verdict = plan
-        elif ended is not None:
-            detail = "its turn had not come yet"
-            verdict = unanswered(demand.problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
-        else:
-            verdict, seconds = _answer(demand, plan, budget, waiting, observer)
-            budget, started = budget.extended(seconds), started + seconds
-            waiting -= 1
-            if is_interrupted(verdict) or received() is not None:
-                ended = who_stopped()
-        gathering.add(demand, verdict, time.monotonic() - started)
-        if (completed := gathering.completed(demand.property)) is not None:
-            listener.answered(*completed)
+    """Every demand in its turn, then those that are open as long as there is time, the most promising first.
+
+    Who ended it before its end, if somebody did: what comes after that is not asked.
+    """
+    asked = [_Asked(each) for each in in_turn(planned)]
+    waiting, ended = sum(isinstance(each.shared.plan, Plan) for each in asked), None
+    try:
+        for each in asked:
+            if isinstance(each.shared.plan, Refused):
+                each.verdict = each.shared.plan
+            elif ended is not None:
+                _not_asked(each, each.shared.plan)
+            else:
+                budget = _answer(each, each.shared.plan, budget, waiting, observer)
+                waiting -= 1
+                ended = _ended(each)
+            if not each.may_go_on(budget.remaining):
+                _tell(each, gathering, listener)
+        open_ = [each for each in asked if each.work is not None]
+        while ended is None and (able := [each for each in open_ if each.may_go_on(budget.remaining)]):
+            if budget.remaining < _LEFT:
+                break
+            best = max(able, key=lambda each: each.work.known if each.work is not None else 0.0)
+            assert isinstance(best.shared.plan, Plan), "it was asked"
+            # Half of the time, so that none of the others waits in vain for one that never ends.
+            budget = _answer(best, best.shared.plan, budget, min(2, len(able)), observer)
+            ended = _ended(best)
+        for each in open_:
+            _tell(each, gathering, listener)
+    finally:
+        for each in asked:
+            _close(each)
     return ended
 
 
-def _answer(item: Elaborated, plan: Plan, budget: Budget, waiting: int, observer: Observer) -> tuple[Verdict, float]:
-    """One of ``waiting`` demands, from plan to verdict, and the seconds that were spent on what counts for nobody."""
-    verdict: Verdict | None = None
-    seconds = 0.0
+def _tell(each: _Asked, gathering: Gathering, listener: Listener) -> None:
+    """The verdict is the last one: it is reported, with the properties that are complete by it."""
+    assert each.verdict is not None, "it had its turn"
+    _close(each)
+    for demand in each.shared.demands:
+        gathering.add(demand, each.verdict, each.seconds)
+    for checked in dict.fromkeys(demand.property for demand in each.shared.demands):
+        if (completed := gathering.completed(checked)) is not None:
+            listener.answered(*completed)
+
+
+def _close(each: _Asked) -> None:
+    if each.work is not None:
+        each.work.close()
+    each.work = None
+
+
+def _ended(each: _Asked) -> Stopped | None:
+    assert each.verdict is not None, "it had its turn"
+    return who_stopped() if is_interrupted(each.verdict) or received() is not None else None
+
+
+def _not_asked(each: _Asked, plan: Plan) -> None:
+    detail = "its turn had not come yet"
+    each.verdict = unanswered(each.shared.problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
+
+
+def _answer(each: _Asked, plan: Plan, budget: Budget, parts: int, observer: Observer) -> Budget:
+    """A turn of one of so many parts of the time that is left; the budget, later by what counts for nobody."""
+    item, problem = each.shared.demands[0], each.shared.problem
+    began, seconds, verdict = time.monotonic(), 0.0, None
     try:
         with winding_down():
             seconds = prepare(plan, observer)
             observer.progress(item.property.name, None, item.demand.text)
-            answered_by = cross_checked if budget.options.run.cross_check else execute
-            verdict = answered_by(plan, item.problem, budget.extended(seconds).share(waiting), observer)
+            turn = budget.extended(seconds).share(parts)
+            if budget.options.run.cross_check:
+                verdict = cross_checked(plan, problem, turn, observer)
+            else:
+                each.work = each.work or Work(plan, problem, _enough(each.shared.demands))
+                verdict = each.work.go_on(turn, observer)
     except KeyboardInterrupt:  # a verdict that is there is kept
         pass
-    if verdict is None:
+    each.seconds += time.monotonic() - began - seconds
+    if verdict is not None:
+        each.verdict = verdict
+    elif each.verdict is not None:
+        each.verdict = as_interrupted(each.verdict)
+    else:
         detail = "it was ended before anything was known"
-        verdict = unanswered(item.problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
-    return verdict, seconds
+        each.verdict = unanswered(problem.quantity, Reason.INTERRUPTED, detail, backend=_last(plan))
+    return budget.extended(seconds)
+
+
+def _enough(demands: Sequence[Elaborated]) -> Callable[[Verdict], bool] | None:
+    """Whether bounds decide every demand; None where one only measures, of which nothing is known too well."""
+    asked = [each.demand for each in demands]
+    if any(each.threshold is None for each in asked):
+        return None
+
+    def decided(verdict: Verdict) -> bool:
+        found = (judged_demand(verdict, each.metric, each.quantity, each.threshold).judgement for each in asked)
+        return all(judgement in (Judgement.HOLDS, Judgement.VIOLATED) for judgement in found)
+
+    return decided
 
 
 def _last(plan: Plan) -> str:

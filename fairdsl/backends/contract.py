@@ -7,6 +7,7 @@ tests' bank.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
@@ -19,6 +20,8 @@ from fairdsl.verdict import Verdict, Witness
 
 __all__ = [
     "Announcing",
+    "Answering",
+    "Anytime",
     "Budget",
     "Capability",
     "Cost",
@@ -29,6 +32,7 @@ __all__ = [
     "Procedure",
     "Refusal",
     "Silent",
+    "at_once",
 ]
 
 
@@ -179,10 +183,12 @@ class Budget:
 class Facts:
     """What earlier stages of the same demand found; later stages may use and extend it.
 
-    ``alone``: no stage of the plan decides, so whoever searches may take all the time there is.
+    ``alone``: no stage of the plan decides, so whoever searches may take all the time there is. ``enough`` says of
+    bounds whether they decide all that is asked for, so that nobody waits for closer ones; None: no bounds do.
     """
 
     alone: bool = False
+    enough: Callable[[Verdict], bool] | None = None
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only
@@ -190,6 +196,10 @@ class Facts:
     perhaps_nobody: bool = False
     #: What the present stage knows already, whole: its verdict where the clock ends it.
     so_far: Verdict | None = None
+
+    def decided_by(self, verdict: Verdict) -> bool:
+        """Whether these bounds decide all that is asked for."""
+        return self.enough is not None and self.enough(verdict)
 
 
 class Procedure(Protocol):
@@ -203,6 +213,30 @@ class Procedure(Protocol):
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; Unknown with a reason when the budget ends first."""
+
+
+#: An engine at work. Where its budget is used up it yields what it knows by then, and takes the next budget; it returns
+#: what no time would add to. What it keeps in between is its own.
+Answering = Generator[Verdict, Budget, Verdict]
+
+
+@runtime_checkable
+class Anytime(Protocol):
+    """A procedure that goes on where it ended, once it is given more time. Others begin anew, if that may help."""
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The work on a problem, which has this budget first."""
+
+
+def at_once(answering: Answering) -> Verdict:
+    """What comes of the first budget; nobody goes on."""
+    try:
+        return next(answering)
+    except StopIteration as ended:
+        verdict: Verdict = ended.value
+        return verdict
+    finally:
+        answering.close()
 
 
 @runtime_checkable

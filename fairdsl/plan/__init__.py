@@ -1,7 +1,20 @@
 """Planning: what a problem needs, who offers to answer it, in which order they are asked."""
 
 from fairdsl.plan.cross_check import cross_checked
-from fairdsl.plan.execute import execute, prepare
-from fairdsl.plan.negotiate import Plan, Stage, in_turn, negotiate, plan_of
+from fairdsl.plan.execute import Work, execute, prepare
+from fairdsl.plan.negotiate import Plan, Stage, negotiate, plan_of
+from fairdsl.plan.shared import Shared, in_turn, shared
 
-__all__ = ["Plan", "Stage", "cross_checked", "execute", "in_turn", "negotiate", "plan_of", "prepare"]
+__all__ = [
+    "Plan",
+    "Shared",
+    "Stage",
+    "Work",
+    "cross_checked",
+    "execute",
+    "in_turn",
+    "negotiate",
+    "plan_of",
+    "prepare",
+    "shared",
+]

@@ -65,7 +65,7 @@ def unread(options: Options, plans: Iterable[Plan]) -> tuple[Diagnostic, ...]:
     """A warning for every option that is set for a backend which takes no part in the run."""
     asked = set[str]()
     for plan in plans:
-        stages = (*plan.stages, *plan.others) if options.run.cross_check else plan.stages
+        stages = (*plan.stages, *(plan.others if options.run.cross_check else plan.then))
         asked.update(stage.procedure.name for stage in stages)
     return tuple(
         errors.option_unread(tuple(section.given), engine, sorted(asked))

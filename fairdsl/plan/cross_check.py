@@ -7,7 +7,7 @@ is known, and that is the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
@@ -16,10 +16,10 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.execute import execute
+from fairdsl.plan.joining import contradicted, contradiction, numbers_of
 from fairdsl.plan.negotiate import Plan
 from fairdsl.verdict import (
     Estimated,
-    Evidence,
     Holds,
     Reason,
     Refused,
@@ -31,7 +31,7 @@ from fairdsl.verdict import (
     Violated,
 )
 
-__all__ = ["contradiction", "cross_checked"]
+__all__ = ["cross_checked"]
 
 _Interval = tuple[Fraction, Fraction]
 
@@ -49,39 +49,9 @@ def cross_checked(plan: Plan, problem: Problem, budget: Budget, observer: Observ
         second = execute(Plan((stage,), ()), problem, budget.share(len(plan.others) - place), observer)
         against = contradiction(verdict, second)
         if against is not None:
-            return _contradicted(verdict.evidence, name, against)
+            return contradicted(verdict.evidence, name, against)
         verdict = _noted(verdict, f"cross-checked: `{name}` {_opinion(verdict, second)}")
     return verdict if plan.others else _noted(verdict, "cross-checked: nobody else can decide it")
-
-
-def contradiction(one: Verdict, other: Verdict) -> str | None:
-    """Why not both of two verdicts on one demand can be true; None where they can."""
-    match one, other:
-        case (Holds(), Violated()) | (Violated(), Holds()):
-            return "one proves what the other has a violation of"
-        case (Vacuous(), Violated()) | (Violated(), Vacuous()):
-            return "one has a violation where the other proves that nobody is compared"
-        case Shares(), Shares():
-            if _apart((one.certified, 1 - one.falsified), (other.certified, 1 - other.falsified)):
-                return "their shares have no number in common"
-        case Value(), Value():
-            return next((why for why, *pair in _numbers(one, other) if _apart(*pair)), None)
-    return None
-
-
-def _numbers(one: Value, other: Value) -> Iterator[tuple[str, _Interval, _Interval]]:
-    """The numbers that both know: the value where it is one, and the rates of the groups."""
-    if one.defined and other.defined:
-        yield "their intervals have no number in common", (one.low, one.high), (other.low, other.high)
-    rates = {(rate.group, rate.given): (rate.low, rate.high) for rate in other.rates}
-    for rate in one.rates:
-        known = rates.get((rate.group, rate.given))
-        if known is not None:
-            yield "their rates of a group have no number in common", (rate.low, rate.high), known
-
-
-def _apart(one: _Interval, other: _Interval) -> bool:
-    return one[1] < other[0] or other[1] < one[0]
 
 
 def _opinion(verdict: Verdict, second: Verdict) -> str:
@@ -104,7 +74,7 @@ def _of_values(one: Value, other: Value) -> str:
     if not other.defined:
         same = not one.defined and one.reason is other.reason
         return "comes to no number either" if same else "came to no number"
-    pairs = [(known, found) for _, known, found in _numbers(one, other)]
+    pairs = [(known, found) for _, known, found in numbers_of(one, other)]
     rates = pairs[1:] if one.defined else pairs
     if one.defined and _same(pairs[:1]):
         return "comes to the same number"
@@ -136,11 +106,3 @@ _Answered = Holds | Vacuous | Violated | Shares | Estimated | Value
 
 def _noted(verdict: _Answered, note: str) -> _Answered:
     return replace(verdict, evidence=replace(verdict.evidence, notes=(*verdict.evidence.notes, note)))
-
-
-def _contradicted(evidence: Evidence, name: str, why: str) -> Unknown:
-    return Unknown(
-        reason=Reason.CONTRADICTION,
-        detail=f"`{evidence.backend}` and `{name}` contradict each other: {why}; please report it",
-        evidence=evidence,
-    )

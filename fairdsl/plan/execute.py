@@ -1,21 +1,24 @@
-"""Carrying out a plan: its stages in order, each with what the earlier ones found."""
+"""Carrying out a plan: its engines in order, each with what the earlier ones found, until the demand is settled."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 
-from fairdsl.backends.contract import Budget, Facts, Observer, Preparing
+from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Preparing
 from fairdsl.backends.smt import compares_nobody
-from fairdsl.clock import GRACE, received, until
+from fairdsl.clock import Deadline, received
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.plan.ended import as_interrupted, unanswered
-from fairdsl.plan.negotiate import Plan, Stage, Unproved
+from fairdsl.plan.asked import AskedEngine
+from fairdsl.plan.ended import as_interrupted
+from fairdsl.plan.joining import is_final, joined, known_part
+from fairdsl.plan.negotiate import Plan, Unproved
 from fairdsl.replay import shortened
 from fairdsl.verdict import (
     Arithmetic,
     Estimated,
-    Evidence,
     Holds,
     Reason,
     Refused,
@@ -29,9 +32,17 @@ from fairdsl.verdict import (
     held,
 )
 
-__all__ = ["execute", "prepare"]
+__all__ = ["Work", "execute", "prepare"]
 
 _Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
+
+#: The first turn of an engine beside which others may be asked: so many seconds, and one part in so many of the time
+#: that is left. Each turn after it is as long as all before.
+_FIRST, _PART = 2.0, 8
+#: Who is asked next has one part in so many of the time of those before.
+_NEXT = 5
+#: Turns of an engine asked next that may bring nothing where others have an enclosure already.
+_FRUITLESS = 2
 
 
 def prepare(plan: Plan, observer: Observer) -> float:
@@ -41,45 +52,113 @@ def prepare(plan: Plan, observer: Observer) -> float:
 
 
 def execute(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
-    """The verdict of the first stage that settles the problem: one that decides, or found a violation."""
-    verdict = shortened(_by_stages(plan, problem, budget, observer), problem, budget.remaining)
-    if received() is not None:
-        verdict = as_interrupted(verdict)
-    if plan.unproved is not None:
-        verdict = _unproved(verdict, plan.unproved)
-    return verdict if isinstance(verdict, Refused) else _noted(verdict, *plan.notes)
-
-
-def _by_stages(plan: Plan, problem: Problem, budget: Budget, observer: Observer) -> Verdict:
-    facts = Facts(alone=plan.unproved is not None)
-    verdict: Verdict | None = None
-    for stage in plan.stages:
-        verdict = _about(_answer(stage, problem, facts, budget, observer), problem)
-        if isinstance(verdict, Holds) and facts.gaps:
-            return _shared_by_one_arithmetic(verdict, facts)
-        if isinstance(verdict, Holds) and facts.perhaps_nobody:
-            return held(verdict.evidence, nobody=compares_nobody(problem, budget))
-        if stage.offer.decides or isinstance(verdict, Violated) or received() is not None:
-            return verdict
-    assert verdict is not None, "a plan has a stage"
-    return verdict
-
-
-def _answer(stage: Stage, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
-    """What the stage makes of the problem; unknown where it does not end by itself when the time is up."""
-    verdict, facts.so_far, facts.perhaps_nobody = None, None, False
+    """The verdict within one budget; nobody goes on."""
+    work = Work(plan, problem)
     try:
-        with until(budget.deadline, grace=GRACE):
-            verdict = stage.procedure.answer(problem, facts, budget, observer)
-    except MemoryError:
-        evidence = Evidence(backend=stage.procedure.name, method="ran out of memory")
-        return Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
-    if verdict is None:
-        verdict = facts.so_far
-    if verdict is None:  # a backend that was ended by the clock before it knew anything
-        detail, name = "the time was up before anything was decided", stage.procedure.name
-        return unanswered(problem.quantity, Reason.TIMEOUT, detail, backend=name, method="ended by the clock")
-    return verdict
+        return work.go_on(budget, observer)
+    finally:
+        work.close()
+
+
+class Work:
+    """A plan that is carried out, within one budget after the other.
+
+    First those who only find violations, shortly. Then the engines that decide: the plan's first has most of the time,
+    and those after it a part of what it took, as long as the demand is open. What one of them ends with, no other is
+    asked about; bounds of several are taken together. ``enough`` says of bounds whether they decide all that is asked.
+    """
+
+    def __init__(self, plan: Plan, problem: Problem, enough: Callable[[Verdict], bool] | None = None) -> None:
+        self._plan, self._problem = plan, problem
+        self._facts = Facts(alone=plan.unproved is not None, enough=enough)
+        alone = plan.unproved is not None
+        self._quick = [AskedEngine(stage) for stage in plan.stages if not stage.offer.decides and not alone]
+        deciding = [stage for stage in plan.stages if stage.offer.decides or alone]
+        self._engines = [AskedEngine(stage) for stage in (*deciding, *plan.then)]
+        self._verdict: Verdict | None = None
+        self._fruitless: dict[AskedEngine, int] = {}
+        self._settled = False
+
+    def may_go_on(self, seconds: float) -> bool:
+        """Whether the demand is open, and so many seconds may change that."""
+        return not self._settled and any(engine.may_go_on(seconds) for engine in self._engines)
+
+    @property
+    def known(self) -> float:
+        """How much of the answer is known, from 0 to 1."""
+        return max((engine.known for engine in self._engines), default=0.0)
+
+    def close(self) -> None:
+        """Nobody goes on."""
+        for engine in self._engines:
+            engine.dismiss()
+
+    def go_on(self, budget: Budget, observer: Observer) -> Verdict:
+        """What is known when the budget ends, or nobody has anything to add."""
+        self._settled = self._by_turns(budget, observer)
+        assert self._verdict is not None, "a plan has a stage"
+        verdict = shortened(self._verdict, self._problem, budget.remaining)
+        if received() is not None:
+            verdict = as_interrupted(verdict)
+        if self._plan.unproved is not None:
+            verdict = _unproved(verdict, self._plan.unproved)
+        return verdict if isinstance(verdict, Refused) else _noted(verdict, *self._plan.notes)
+
+    def _by_turns(self, budget: Budget, observer: Observer) -> bool:
+        """Whether the demand is settled."""
+        for engine in self._quick:
+            self._verdict = self._turn(engine, budget, observer)
+            if isinstance(self._verdict, Violated) or received() is not None:
+                return True
+        self._quick = []
+        while (found := self._whose_turn(budget)) is not None:
+            engine, limit = found
+            turn = replace(budget, deadline=min(budget.deadline, limit))
+            self._turn(engine, turn, observer)
+            self._verdict = self._together(engine)
+            if self._facts.decided_by(self._verdict) or received() is not None:
+                return True
+            # Pairs of one arithmetic only are no last word of somebody who goes on.
+            if is_final(self._verdict) and not (isinstance(self._verdict, Unknown) and engine.at_work):
+                return True
+        return False
+
+    def _turn(self, engine: AskedEngine, budget: Budget, observer: Observer) -> Verdict:
+        verdict = _about(engine.turn(self._problem, self._facts, budget, observer), self._problem)
+        if isinstance(verdict, Holds) and self._facts.gaps:
+            verdict = _shared_by_one_arithmetic(verdict, self._facts)
+        elif isinstance(verdict, Holds) and self._facts.perhaps_nobody:
+            verdict = held(verdict.evidence, nobody=compares_nobody(self._problem, budget))
+        engine.verdict = verdict
+        return verdict
+
+    def _whose_turn(self, budget: Budget) -> tuple[AskedEngine, Deadline] | None:
+        """Who is asked now, and until when."""
+        if self._engines and self._engines[0].verdict is not None and budget.exhausted:
+            return None
+        able = [engine for engine in self._engines if engine.may_go_on(budget.remaining)]
+        if not able:
+            return None
+        first, others = able[0], able[1:]
+        if not others:
+            return first, budget.deadline
+        if first.stage.offer.cost < Cost.PROOF and first.verdict is None:  # it ends by itself
+            return first, Deadline.within(budget.remaining * (1 - 1 / _NEXT))
+        waiting = min(others, key=lambda engine: engine.spent)
+        if waiting.spent < first.spent / _NEXT:
+            return waiting, Deadline.within(max(_FIRST, first.spent) / _NEXT)
+        return first, Deadline.within(max(_FIRST, first.spent, budget.remaining / _PART))
+
+    def _together(self, asked: AskedEngine) -> Verdict:
+        """What all that were asked know; an engine that adds nothing to what others know has no turn any more."""
+        verdicts = [engine.verdict for engine in self._engines if engine.verdict is not None]
+        together = reduce(joined, verdicts)
+        if asked is not self._engines[0] and isinstance(self._verdict, Shares | Value):
+            fruitless = 0 if known_part(together) > known_part(self._verdict) else self._fruitless.get(asked, 0) + 1
+            self._fruitless[asked] = fruitless
+            if fruitless >= _FRUITLESS:
+                asked.dismiss()
+        return together
 
 
 def _about(verdict: Verdict, problem: Problem) -> Verdict:

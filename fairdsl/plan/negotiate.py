@@ -1,14 +1,15 @@
-"""From offers to a plan: quick search first, then the backend whose method fits best of those that can decide.
+"""From offers to a plan: quick search first, then the backends that can decide, those whose methods fit best first.
 
-Methods that fit alike (:attr:`fairdsl.backends.contract.Offer.fits`) are asked in registry order. The rule is fixed and
-printed by ``--explain-plan``. A weaker answer is never swapped in silently: where nobody can decide a demand about
-pairs, whoever finds violations is asked all the same, and what is not found is unknown, not proved. Where nobody can
-say anything the demand is refused, with the reason of the backend that comes nearest.
+Methods that fit alike (:attr:`fairdsl.backends.contract.Offer.fits`) are asked in registry order, and each but the
+first where those before leave the demand open. The rule is fixed and printed by ``--explain-plan``. A weaker answer is
+never swapped in silently: where nobody can decide a demand about pairs, whoever finds violations is asked all the same,
+and what is not found is unknown, not proved. Where nobody can say anything the demand is refused, with the reason of
+the backend that comes nearest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
@@ -25,7 +26,7 @@ from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
-__all__ = ["Plan", "Stage", "Unproved", "in_turn", "negotiate", "plan_of", "refusal_of_clauses"]
+__all__ = ["Plan", "Stage", "Unproved", "negotiate", "plan_of", "refusal_of_clauses"]
 
 #: An offer may take one part in so many of the time that is left.
 _OFFER_PART = 4
@@ -45,7 +46,8 @@ class Stage:
 class Plan:
     """The stages in order, and why the other backends have none; ``others`` could decide the demand as well.
 
-    ``unproved`` says why no stage can prove anything, where none can; ``notes`` are said beside whatever comes out.
+    Of them, ``then`` are asked where the last stage leaves it open, in this order. ``unproved`` says why no stage can
+    prove anything, where none can; ``notes`` are said beside whatever comes out.
     """
 
     stages: tuple[Stage, ...]
@@ -53,6 +55,7 @@ class Plan:
     others: tuple[Stage, ...] = ()
     unproved: Unproved | None = None
     notes: tuple[str, ...] = ()
+    then: tuple[Stage, ...] = ()
 
     @property
     def cost(self) -> Cost:
@@ -99,16 +102,8 @@ def _at_once(stage: Stage, without: Plan | Refused) -> Plan:
         return Plan((stage,), ())
     deciding = [each for each in (*without.stages, *without.others) if each.offer.decides]
     why = f"`{stage.procedure.name}` needs no engine"
-    passed_over = [*without.passed_over, *((each.procedure.name, why) for each in without.stages)]
+    passed_over = [*without.passed_over, *((each.procedure.name, why) for each in (*without.stages, *without.then))]
     return Plan((stage,), tuple(passed_over), tuple(deciding))
-
-
-def in_turn(planned: Sequence[tuple[Elaborated, Plan | Refused]]) -> list[tuple[Elaborated, Plan | Refused]]:
-    """The demands in the order in which they are answered: refused ones, then by :class:`Cost`, as the spec has them.
-
-    So nobody waits for a proof to hear what 300 rows say, and what cheap demands leave of the time goes to the others.
-    """
-    return sorted(planned, key=lambda each: -1 if isinstance(each[1], Refused) else each[1].cost)
 
 
 def refusal_of_clauses(demand: Demand) -> Refused | None:
@@ -153,18 +148,13 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
             return Plan(tuple(stages), tuple(passed_over), unproved=nearest)
         what = _described(problem)
         return Refused(diagnostics=(errors.no_backend(what, problem.span, nearest.why, nearest.instead, passed_over),))
-    best = max(deciding, key=lambda stage: stage.offer.fits)  # the first of those that fit alike
-    for stage in deciding:
-        if stage is not best:
-            why = "fits such models better" if stage.offer.fits < best.offer.fits else "comes first"
-            passed_over.append((stage.procedure.name, f"`{best.procedure.name}` {why} and decides"))
+    best, *then = sorted(deciding, key=lambda stage: -stage.offer.fits)  # in their order where they fit alike
     quick = [stage for stage in stages if not stage.offer.decides]
     if problem.quantity is not Quantity.HOLDS:  # violations that are found bound a share from one side
         why = f"`{best.procedure.name}` counts what it only bounds"
         passed_over.extend((stage.procedure.name, why) for stage in quick)
         quick = []
-    others = tuple(stage for stage in deciding if stage is not best)
-    return Plan((*quick, best), tuple(passed_over), others)
+    return Plan((*quick, best), tuple(passed_over), tuple(then), then=tuple(then))
 
 
 def _offer(name: str, registered: Registered, problem: Problem) -> Stage | Refusal:

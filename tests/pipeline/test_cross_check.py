@@ -13,7 +13,7 @@ from fairdsl.backends.contract import Budget, Facts, Observer, Offer, Silent
 from fairdsl.elaborate import elaborate
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import Plan, Stage, cross_checked, plan_of
-from fairdsl.plan.cross_check import contradiction
+from fairdsl.plan.joining import contradiction
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Evidence, Holds, Judgement, Rate, Reason, Shares, Unknown, Value, Verdict, Violated
 

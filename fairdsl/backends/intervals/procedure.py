@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
@@ -71,6 +71,10 @@ class Intervals:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """Shares that are sound whenever they are read; Holds where nothing is left undecided."""
+        return at_once(self.answering(problem, facts, budget, observer))
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The same by budgets: the refinement goes on where it ended."""
         known = tuple(found for found in facts.witnesses if found.replay.agrees)
         if known and problem.quantity is Quantity.HOLDS:
             evidence = Evidence(backend=self.name, method="a pair that an earlier stage found")
@@ -83,33 +87,54 @@ class Intervals:
         observer.progress("lowering", None, "")
         lowered = lower(problem)
         facts.perhaps_nobody = not lowered.surely_somebody
-        run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer)
         notes: tuple[str, ...] = ()
         if self._compiling:
             notes = (f"{self._compiling:.0f} s for compiling the kernels, once on this machine, are not counted",)
+        run = _Run(lowered, Refinement.start(lowered.task, memory=budget.memory), budget, observer, notes)
         run.sample()
-        facts.so_far = run.verdict(self.name, notes)
-        run.refine()
-        facts.so_far = run.verdict(self.name, notes)
-        run.look_for_pairs()
-        facts.witnesses.extend(run.shown.witnesses)
-        facts.gaps.extend(run.shown.gaps)
-        facts.so_far = run.verdict(self.name, notes)
-        return run.illustrated(facts.so_far)
+        while True:
+            facts.so_far = run.verdict()
+            run.refine(facts)
+            facts.so_far = run.verdict()
+            run.look_for_pairs()
+            facts.witnesses.extend(found for found in run.shown.witnesses if found not in facts.witnesses)
+            facts.gaps.extend(found for found in run.shown.gaps if found not in facts.gaps)
+            verdict = run.verdict()
+            facts.so_far = verdict
+            verdict = run.illustrated(verdict)
+            if run.ended:
+                return verdict
+            run.resume((yield verdict))
 
 
 class _Run:
     """One refinement, and the pairs that it came upon."""
 
-    def __init__(self, lowered: Lowered, refinement: Refinement, budget: Budget, observer: Observer) -> None:
+    def __init__(
+        self, lowered: Lowered, refinement: Refinement, budget: Budget, observer: Observer, notes: tuple[str, ...]
+    ) -> None:
         from fairdsl.backends.intervals.witnesses import Shown
 
         self._lowered, self._refinement, self._observer = lowered, refinement, observer
+        self._more = notes
+        self.resume(budget)
+        self._decided = False
+        self._sample: Sample | None = None
+        self.shown: Shown = Shown()
+
+    def resume(self, budget: Budget) -> None:
+        """Another budget."""
         self._budget = budget
         self._kept = min(_SECONDS, _KEPT * budget.remaining)
         self._ending: Ending | None = None
-        self._sample: Sample | None = None
-        self.shown: Shown = Shown()
+
+    @property
+    def ended(self) -> bool:
+        """Whether more time would add nothing that is asked for."""
+        from fairdsl.backends.solved import Ending
+
+        found = self.shown.witnesses and not self._asks_for_shares
+        return bool(found) or self._decided or self._ending in (Ending.INTERRUPTED, Ending.FINISHED)
 
     @property
     def _asks_for_shares(self) -> bool:
@@ -125,22 +150,26 @@ class _Run:
         seconds = min(_SAMPLING_SECONDS, _SAMPLING * self._budget.remaining)
         self._sample = sample_units(self._lowered.problem, _SAMPLED, self._budget.seed, Deadline.within(seconds))
 
-    def refine(self) -> None:
-        """Until the time is up, nothing is left, or a pair was found that breaks what should hold."""
+    def refine(self, facts: Facts) -> None:
+        """Until the time is up, nothing is left, or what is known settles what is asked."""
         from fairdsl.backends.intervals.drive import refine_within
         from fairdsl.backends.solved import Ending
 
         end = self._budget.deadline.later(-self._kept)
         shares = self._asks_for_shares
-        look, alone = (inf, False) if shares else (_FIRST_LOOK, self._budget.jobs > 1)
+        looks = not shares or facts.enough is not None
+        look, alone = (_FIRST_LOOK, self._budget.jobs > 1) if looks else (inf, False)
         while True:
             deadline = min(end, Deadline.within(look))
             budget = replace(self._budget, deadline=deadline)
             self._ending = refine_within(self._refinement, budget, self._observer, alone=alone)
             if self._ending in (Ending.INTERRUPTED, Ending.FINISHED) or deadline >= end:
                 return
-            self.look_for_pairs()
-            if self.shown.witnesses and not shares:
+            if shares:
+                self._decided = facts.decided_by(self.verdict())
+            else:
+                self.look_for_pairs()
+            if self._decided or (self.shown.witnesses and not shares):
                 return
             look, alone = max(_NEXT_LOOK, 2 * look), False
 
@@ -158,16 +187,16 @@ class _Run:
         if found.witnesses or found.gaps:
             self.shown = found
 
-    def verdict(self, backend: str, notes: tuple[str, ...]) -> Verdict:
-        """What the bounds and the pairs come to; ``notes`` are added to those on the bounds."""
+    def verdict(self) -> Verdict:
+        """What the bounds and the pairs come to."""
         from fairdsl.backends.intervals.answer import Counted, verdict_of
 
         lowered, bounds = self._lowered, self._refinement.bounds()
         problem = lowered.problem
         witnesses, gaps = tuple(self.shown.witnesses), tuple(self.shown.gaps)
         if problem.quantity is Quantity.HOLDS and witnesses:
-            return Violated(witnesses=witnesses, evidence=Evidence(backend=backend, method=self._method()))
-        evidence = self._evidence(backend, bounds, notes)
+            return Violated(witnesses=witnesses, evidence=Evidence(backend=Intervals.name, method=self._method()))
+        evidence = self._evidence(bounds)
         counted = Counted(
             quantity=problem.quantity,
             measure="counting" if lowered.counted else "volume",
@@ -179,7 +208,8 @@ class _Run:
         match verdict_of(lowered.task, bounds, counted, evidence, self._open_for()):
             case Shares() as shares:
                 estimate = self._sample.estimate if self._sample is not None and shares.undecided else None
-                return replace(shares, witnesses=witnesses, estimate=estimate)
+                reason = None if self._decided else shares.reason  # nobody asked to know more
+                return replace(shares, witnesses=witnesses, estimate=estimate, reason=reason)
             case Unknown() as unknown if gaps:
                 detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
                 return replace(unknown, reason=Reason.NUMERIC_GAP, detail=detail, witnesses=gaps)
@@ -207,17 +237,17 @@ class _Run:
         )
         return replace(shares, regions=regions)
 
-    def _evidence(self, backend: str, bounds: Bounds, more: tuple[str, ...]) -> Evidence:
+    def _evidence(self, bounds: Bounds) -> Evidence:
         task = self._lowered.task
         share = (bounds.violating - bounds.falsified + task.undetermined) / max(1, task.total)
         method = self._method()
         if share:
             method += f"; {_percent(share)} left undecided"
         return Evidence(
-            backend=backend,
+            backend=Intervals.name,
             method=method,
             fidelity=Fidelity.WIDENS if task.relaxed or task.undetermined else Fidelity.EXACT,
-            notes=(*self._notes(bounds, undecided=bool(share)), *more),
+            notes=(*self._notes(bounds, undecided=bool(share)), *self._more),
         )
 
     def _method(self) -> str:

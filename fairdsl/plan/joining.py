@@ -1,0 +1,168 @@
+"""What several engines know of one demand, taken together: both are right, so the number lies in both enclosures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from fairdsl.verdict import (
+    Estimated,
+    Evidence,
+    Holds,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Vacuous,
+    Value,
+    Verdict,
+    Violated,
+    Witness,
+    worst,
+)
+
+__all__ = ["contradicted", "contradiction", "is_final", "joined", "known_part", "numbers_of"]
+
+_Interval = tuple[Fraction, Fraction]
+
+#: What no other engine, and no time, would change: it is about the model or the question.
+_FINAL = (Reason.NUMERIC_GAP, Reason.CONTRADICTION, Reason.INTERRUPTED, Reason.UNDEFINED)
+#: Why an enclosure of rates could be closer; of another one that is so of the question.
+_WANTING = (Reason.TIMEOUT, Reason.MEMORY_OUT)
+
+
+def is_final(verdict: Verdict) -> bool:
+    """Whether asking on would add nothing."""
+    match verdict:
+        case Unknown(reason=reason):
+            return reason in _FINAL
+        case Shares(undecided=undecided, reason=reason):
+            return not undecided or reason in _FINAL
+        case Estimated(reason=reason):
+            return reason is None
+        case Value(reason=reason):
+            return reason not in _WANTING
+    return True
+
+
+def known_part(verdict: Verdict) -> float:
+    """How much of the answer is known, from 0 to 1."""
+    match verdict:
+        case Shares():
+            return float(1 - verdict.undecided)
+        case Value(defined=True):
+            return max(0.0, float(1 - (verdict.high - verdict.low)))
+    return 0.0
+
+
+def contradiction(one: Verdict, other: Verdict) -> str | None:
+    """Why not both of two verdicts on one demand can be true; None where they can."""
+    match one, other:
+        case (Holds(), Violated()) | (Violated(), Holds()):
+            return "one proves what the other has a violation of"
+        case (Vacuous(), Violated()) | (Violated(), Vacuous()):
+            return "one has a violation where the other proves that nobody is compared"
+        case Shares(), Shares():
+            if _apart((one.certified, 1 - one.falsified), (other.certified, 1 - other.falsified)):
+                return "their shares have no number in common"
+        case Value(), Value():
+            return next((why for why, *pair in numbers_of(one, other) if _apart(*pair)), None)
+    return None
+
+
+def numbers_of(one: Value, other: Value) -> Iterator[tuple[str, _Interval, _Interval]]:
+    """The numbers that two values both know, with what they are: the value where it is one, and the rates of groups."""
+    if one.defined and other.defined:
+        yield "their intervals have no number in common", (one.low, one.high), (other.low, other.high)
+    rates = {(rate.group, rate.given): (rate.low, rate.high) for rate in other.rates}
+    for rate in one.rates:
+        known = rates.get((rate.group, rate.given))
+        if known is not None:
+            yield "their rates of a group have no number in common", (rate.low, rate.high), known
+
+
+def _apart(one: _Interval, other: _Interval) -> bool:
+    return one[1] < other[0] or other[1] < one[0]
+
+
+def contradicted(evidence: Evidence, name: str, why: str) -> Unknown:
+    """What is left where the engine of this evidence and the one of this name cannot both be right."""
+    return Unknown(
+        reason=Reason.CONTRADICTION,
+        detail=f"`{evidence.backend}` and `{name}` contradict each other: {why}; please report it",
+        evidence=evidence,
+    )
+
+
+def joined(one: Verdict, other: Verdict) -> Verdict:
+    """The verdict of who was asked first and that of another engine; Unknown where one of them must be wrong."""
+    against = contradiction(one, other)
+    if against is not None:
+        assert not isinstance(one, Refused), "who refuses says nothing"
+        assert not isinstance(other, Refused), "who refuses says nothing"
+        return contradicted(one.evidence, other.evidence.backend, against)
+    match one, other:
+        case Unknown(), Unknown():
+            return worst((one, other))
+        case _, Refused():
+            return one
+        case ((Refused() | Unknown()), _):
+            return other
+        case _, Unknown():
+            return one
+        case Shares(), Shares():
+            return _of_shares(one, other)
+        case Value(), Value():
+            return _of_values(one, other)
+        case Estimated(), Shares():  # an estimate is what was asked for, where one decides at all
+            return one
+    return other
+
+
+def _of_shares(one: Shares, other: Shares) -> Shares:
+    """The closer one, with the better of both bounds."""
+    best, beside = (other, one) if other.undecided < one.undecided else (one, other)
+    certified, falsified = max(one.certified, other.certified), max(one.falsified, other.falsified)
+    known = (best.float32_certified, beside.float32_certified)
+    in_float32 = [each for each in known if each is not None]
+    closer = (certified, falsified) != (best.certified, best.falsified)
+    return replace(
+        best,
+        certified=certified,
+        falsified=falsified,
+        undecided=1 - certified - falsified,
+        vacuous=max(one.vacuous, other.vacuous),
+        float32_certified=max(in_float32) if in_float32 else None,
+        witnesses=_both(best.witnesses, beside.witnesses),
+        estimate=best.estimate or beside.estimate,
+        regions=best.regions or beside.regions,
+        total=best.total if best.total is not None else beside.total,
+        reason=best.reason if certified + falsified < 1 else None,
+        evidence=_beside(best.evidence, beside.evidence) if closer else best.evidence,
+    )
+
+
+def _of_values(one: Value, other: Value) -> Value:
+    """The closer one, between the better of both bounds. Its rates are its own, for they fit its number."""
+    if not (one.defined and other.defined):
+        return one if one.defined else other
+    best, beside = (other, one) if _width(other) < _width(one) else (one, other)
+    low, high = max(one.low, other.low), min(one.high, other.high)
+    if (low, high) == (best.low, best.high):
+        return best
+    return replace(best, low=low, high=high, evidence=_beside(best.evidence, beside.evidence))
+
+
+def _width(value: Value) -> Fraction:
+    return value.high - value.low
+
+
+def _beside(evidence: Evidence, other: Evidence) -> Evidence:
+    return replace(evidence, notes=(*evidence.notes, f"within the bounds of `{other.backend}`, too: {other.method}"))
+
+
+def _both(one: tuple[Witness, ...], other: tuple[Witness, ...]) -> tuple[Witness, ...]:
+    """All pairs, each once."""
+    met = {frozenset((each.a.point, each.b.point)) for each in one}
+    return (*one, *(each for each in other if frozenset((each.a.point, each.b.point)) not in met))
