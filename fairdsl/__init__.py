@@ -25,7 +25,7 @@ from fairdsl.api.files import (
 )
 from fairdsl.api.hunting import search
 from fairdsl.api.repairing import repair
-from fairdsl.api.reports import compare
+from fairdsl.api.reports import compare, read_report
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 from fairdsl.source.reading import reading
 from fairdsl.source.spreadsheets import writing
@@ -51,6 +51,7 @@ __all__ = [
     "lint",
     "plans",
     "prune",
+    "read_report",
     "reading",
     "recover",
     "repair",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["error_page", "grammar_file", "text_of", "version"]
+__all__ = ["error_page", "grammar_file", "style_sheet", "text_of", "version"]
 
 _PACKAGE = Path(__file__).parent
 
@@ -27,6 +27,11 @@ def grammar_file(name: str) -> Path:
 def error_page(code: str) -> Path:
     """The path of the page that explains an error code; it need not exist."""
     return _folder("errors", "docs/errors") / f"{code}.md"
+
+
+def style_sheet() -> str:
+    """The styles of a report's page."""
+    return text_of(_PACKAGE / "report" / "page.css")
 
 
 def text_of(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""What changed between two reports."""
+"""Reports that were written, and what changed between two of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairdsl.comparing import Comparison
     from fairdsl.report.model import Report
 
-__all__ = ["compare"]
+__all__ = ["compare", "read_report"]
 
 
 def compare(
@@ -45,3 +45,14 @@ def compare(
 
 def _report_or_path(report: AnyPath | Report) -> str | Report:
     return fspath(report) if isinstance(report, str | PathLike) else report
+
+
+def read_report(path: AnyPath) -> Report:
+    """The report in a JSON file that ``fairdsl check --json`` or :meth:`Report.save` wrote.
+
+    Raises:
+        SpecError: a file that is no report, is damaged, or follows another schema.
+    """
+    from fairdsl.comparing.read import read_report as read
+
+    return read(fspath(path))

@@ -29,6 +29,7 @@ COMMANDS = (
     "search",
     "repair",
     "recover",
+    "report",
     "compare",
     "capabilities",
 )

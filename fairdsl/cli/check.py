@@ -21,6 +21,7 @@ from fairdsl.cli.options import (
 )
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.progress import watching
+from fairdsl.cli.report_files import report_options, write_reports
 from fairdsl.cli.verdicts import Verdicts
 from fairdsl.clock import unbroken
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
@@ -43,6 +44,7 @@ __all__ = ["command"]
 )
 @spec_argument
 @printer_option
+@report_options("--report")
 @model_option
 @data_option
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
@@ -61,6 +63,8 @@ def command(
     /,
     spec: str,
     printer: Printer,
+    reports: tuple[str, ...],
+    card: str | None,
     models: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
@@ -100,6 +104,7 @@ def command(
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
         printer.show(report, verdicts.end)
+        write_reports(report, reports, card)
         ctx.exit(report.exit_code.value)
 
 

@@ -33,6 +33,9 @@ class WithSettings(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As usual, with `--help --all`, and with what to write for an option that is not a flag."""
         if _ALL in args:
+            for parameter in self.params:
+                if isinstance(parameter, click.Option):
+                    parameter.hidden = False  # what an everyday run has no need of
             click.echo(f"{super().get_help(ctx)}\n\n{_listing(ctx)}", color=ctx.color)
             ctx.exit()
         try:

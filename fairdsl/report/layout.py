@@ -157,6 +157,7 @@ def _demand(demand: DemandReport, alike: Sequence[DemandReport], item: PropertyR
         claim=basis(demand),
         plain=plain(demand),
         resting=resting(demand),
+        seconds=demand.seconds,
         standings=standings(demand),
         blocks=(*_because(demand), *_notes(row_lines(demand, item)), *_groups(demand, item)),
         span=demand.span,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from os import PathLike, fspath
 from typing import ClassVar
 
 from fairdsl.clock import is_out_of_time
@@ -373,3 +374,23 @@ class Report(Document):
             return ExitCode.REFUSED
         open_ = judgements & {Judgement.UNKNOWN, Judgement.VACUOUS}
         return ExitCode.UNKNOWN if open_ else ExitCode.HOLDS
+
+    def rendered(self, format: str) -> str:  # noqa: A002 - the word
+        """The report in a format, such as ``html``, ``markdown`` or ``sarif``: docs/reports.md lists them."""
+        from fairdsl.report.formats import FORMATS
+
+        return FORMATS[format].render(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the report into a file, in the format that its name ends in. ValueError where that is none."""
+        from fairdsl.report.formats import written_as
+        from fairdsl.source.writing import write_file
+
+        write_file(fspath(path), written_as(self, fspath(path)))
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from fairdsl.report.layout import sheet_of
+        from fairdsl.report.page import excerpt
+
+        return excerpt(sheet_of(self))

@@ -123,6 +123,8 @@ class DemandSheet:
     #: The verdict in one sentence, and what it rests on in another.
     plain: str
     resting: str
+    #: How long it took.
+    seconds: float
     standings: tuple[Standing, ...]
     #: Why, and from what: in the order in which it is read.
     blocks: tuple[Block, ...]

@@ -16,7 +16,7 @@ __all__ = ["Standing", "resting", "standings"]
 class Standing(Enum):
     """What kind of claim it is; the value is a sign that tells it apart without colour, and what it means."""
 
-    PROVED = ("\N{WHITE HEAVY CHECK MARK}", "a proof covers everybody in question")
+    PROVED = ("\N{CHECK MARK}", "a proof covers everybody in question")
     COUNTED = ("#", "everybody in question was evaluated, one by one")
     COMPUTED = ("=", "the probabilities were computed, exactly or between bounds that are certain")
     SHOWN = ("!", "somebody for whom it fails was found, and replayed on the original model")
@@ -47,7 +47,7 @@ def standings(demand: DemandReport) -> tuple[Standing, ...]:
     if found is None:
         return (Standing.OPEN,) if demand.judgement is Judgement.UNKNOWN else ()
     if demand.judgement is Judgement.UNKNOWN:
-        return (Standing.OPEN,)
+        return (Standing.OPEN, Standing.ESTIMATED) if demand.estimate is not None else (Standing.OPEN,)
     kinds = [_leading(demand, found)]
     if _by_sample(demand):
         kinds.append(Standing.ESTIMATED)

@@ -1,0 +1,109 @@
+"""Small pictures as SVG: a whole that is divided, and rates with their intervals on one scale.
+
+Every picture has its numbers in words beside it and in its title; patterns tell parts apart where colours do not.
+Colours come from the page (``page.css``), so that light, dark and print have their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from fairdsl.report.markup import Markup, element, fragment
+
+__all__ = ["PATTERNS", "divided", "rate"]
+
+_WIDTH, _HEIGHT = 600, 40
+#: The hatching of what is open, once a page; pictures refer to it by its name.
+PATTERNS = element(
+    "svg",
+    element(
+        "defs",
+        element(
+            "pattern",
+            element("rect", width=8, height=8, class_="open-ground"),
+            element("path", d="M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4", class_="open-line"),
+            id="open",
+            width=8,
+            height=8,
+            patternUnits="userSpaceOnUse",
+        ),
+        element(
+            "pattern",
+            element("rect", width=6, height=6, class_="bad-ground"),
+            element("circle", cx=3, cy=3, r=1.2, class_="bad-dot"),
+            id="bad",
+            width=6,
+            height=6,
+            patternUnits="userSpaceOnUse",
+        ),
+    ),
+    width=0,
+    height=0,
+    aria_hidden="true",
+    class_="hidden",
+)
+_FILLS = {"certified": "part-good", "undecided": "part-open", "falsified": "part-bad"}
+
+
+def divided(
+    parts: Sequence[tuple[str, Fraction]],
+    words: str,
+    *,
+    estimate: tuple[Fraction, Fraction] | None = None,
+    required: Fraction | None = None,
+) -> Markup:
+    """A bar of 100 % in its parts, from the left: what is certified, what is open, what fails.
+
+    Below it where a sample has the end of the first part, above it where the end has to be.
+    """
+    drawn, at = [], Fraction(0)
+    order = [part for name in _FILLS for part in parts if part[0] == name]
+    for name, part in order:
+        if part:
+            drawn.append(
+                element("rect", x=_x(at), y=8, width=max(_x(part), 1.5), height=_HEIGHT - 18, class_=_FILLS[name])
+            )
+        at += part
+    if required is not None:
+        x = _x(required)
+        drawn.append(element("path", d=f"M{x:.1f},0 V{_HEIGHT - 6} M{x - 4:.1f},0 h8", class_="mark-required"))
+    if estimate is not None:
+        low, high = map(_x, estimate)
+        drawn.append(element("path", d=f"M{low:.1f},{_HEIGHT - 3} H{max(high, low + 2):.1f}", class_="mark-estimate"))
+    return _picture(words, _WIDTH, _HEIGHT, *drawn)
+
+
+def rate(bounds: tuple[Fraction, Fraction], words: str, sampling: tuple[Fraction, Fraction] | None = None) -> Markup:
+    """A rate on the scale from 0 to 100 %: a bar to what is certain, hatched to what is possible, the sample's
+    interval as a whisker."""
+    low, high = (_x(end, 120) for end in bounds)
+    drawn = [
+        element("rect", x=0, y=4, width=120, height=10, class_="ground"),
+        element("rect", x=0, y=4, width=low, height=10, class_="part-rate"),
+    ]
+    if high > low:
+        drawn.append(element("rect", x=low, y=4, width=high - low, height=10, class_="part-open"))
+    if sampling is not None:
+        start, end = (_x(one, 120) for one in sampling)
+        drawn.append(
+            element("path", d=f"M{start:.1f},9 H{end:.1f} M{start:.1f},5 v8 M{end:.1f},5 v8", class_="whisker")
+        )
+    return _picture(words, 120, 18, *drawn, small=True)
+
+
+def _picture(words: str, width: int, height: int, *drawn: Markup, small: bool = False) -> Markup:
+    return element(
+        "svg",
+        element("title", words),
+        fragment(*drawn),
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        aria_label=words,
+        preserveAspectRatio="none",
+        class_="small" if small else "bar",
+    )
+
+
+def _x(part: Fraction, width: int = _WIDTH) -> float:
+    return float(min(max(part, Fraction(0)), Fraction(1)) * width)

@@ -1,0 +1,73 @@
+"""The formats of a report: one line each, by which files, commands and functions find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import PurePath
+from typing import cast
+
+from fairdsl.report.model import Report
+
+__all__ = ["FORMATS", "Format", "format_of", "written_as"]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One format."""
+
+    #: Its name.
+    name: str
+    #: How files of it end, the usual ending first; empty where it is for a log, and no file.
+    suffixes: tuple[str, ...]
+    #: What it is for.
+    about: str
+
+    def render(self, report: Report) -> str:
+        """The report in it."""
+        if self.name == "json":
+            return report.to_json()
+        if self.name == "text":
+            from fairdsl.report.text import render
+
+            return render(report)
+        from fairdsl.report.layout import sheet_of
+
+        module = {"html": "page"}.get(self.name, self.name)
+        made = cast("Callable[..., str]", getattr(import_module(f"fairdsl.report.{module}"), module))
+        return made(sheet_of(report))
+
+
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("json", (".json",), "all of it, for programs"),
+        Format("html", (".html", ".htm"), "a page that stands alone, for people"),
+        Format("markdown", (".md",), "for pull requests and model cards"),
+        Format("sarif", (".sarif",), "for code scanning"),
+        Format("junit", (".xml",), "for build servers"),
+        Format("text", (".txt",), "as on a terminal"),
+        Format("github", (), "annotations in the log of a workflow"),
+    )
+}
+
+
+def format_of(path: str) -> Format | None:
+    """The format that a file's name ends in; None where none does."""
+    suffix = PurePath(path).suffix.lower()
+    return next((one for one in FORMATS.values() if suffix in one.suffixes), None)
+
+
+def written_as(report: Report, path: str) -> str:
+    """The report as a file of that name holds it. ValueError where no format has that ending."""
+    found = format_of(path)
+    if found is None:
+        raise ValueError(f"`{path}` ends like no format of reports; {endings()}")
+    return found.render(report)
+
+
+def endings() -> str:
+    """What a file may end in, in words."""
+    listed = ", ".join(one.suffixes[0] for one in FORMATS.values() if one.suffixes)
+    return f"let it end in one of {listed}"
