@@ -9,7 +9,9 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,9 @@ from fairdsl.backends.intervals import Intervals, warmup
 from fairdsl.backends.intervals.kernels import compiled, tree, trials
 from fairdsl.backends.intervals.kernels.compiled import kernels_compiled
 from fairdsl.backends.intervals.lowering import _float32_error
+from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.backends.intervals.workers import refine_in_parallel
+from fairdsl.backends.solved import Ending
 from fairdsl.clock import OutOfTimeError
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_array import ExactArray
@@ -435,6 +440,28 @@ def test_nothing_is_loaded_any_more_once_a_share_has_its_time() -> None:
     command = [sys.executable, "-c", _LOADING]
     ended = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert (ended.stdout, ended.stderr) == ("0 0\n", "")
+
+
+def test_a_share_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With another budget the boxes are the same ones, and the bounds are closer."""
+
+    def so_many(refinement: Refinement, **others: Any) -> Ending:
+        ending = refine_in_parallel(refinement, **{**others, "jobs": 1}, nodes=40)
+        return ending if ending is Ending.FINISHED else Ending.DEADLINE
+
+    monkeypatch.setattr("fairdsl.backends.intervals.drive.refine_in_parallel", so_many)
+    asked = problem(PEOPLE, network(5, 12, seed=2, scale=SCALE), 4, quantity=SHARE)
+    answering = Intervals().answering(asked, Facts(), Budget.of(60.0), Silent())
+    known = [next(answering)]
+    known += [answering.send(Budget.of(60.0)) for _ in range(3)]
+    answering.close()
+    boxes = [int(each.evidence.method.split()[0].replace(",", "")) for each in known if isinstance(each, Shares)]
+    assert boxes == sorted(set(boxes))
+    assert len(boxes) == 4
+    for before, after in pairwise(each for each in known if isinstance(each, Shares)):
+        assert before.certified <= after.certified
+        assert before.falsified <= after.falsified
+        assert before.undecided > after.undecided
 
 
 def test_a_share_that_is_cut_while_it_is_refined_has_its_estimate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -253,3 +253,41 @@ def test_without_time_not_even_bounds_are_waited_for() -> None:
     found = answer(TIED, seconds=-1.0)
     assert isinstance(found, Unknown)
     assert found.reason is Reason.TIMEOUT
+
+
+def test_what_the_time_ran_out_of_is_asked_again() -> None:
+    """With another budget; what was settled before stays so, and between the two no process is kept."""
+    asked, pools = list[str](), list[Canned]()
+
+    def reply(job: Job) -> Answer:
+        if job.key == "anybody":
+            return Answer(status="sat")
+        asked.append(job.text)
+        return Answer(status="unsat") if len(asked) > 1 else Answer(status="unknown", detail="timeout")
+
+    def pool(_: int) -> Canned:
+        pools.append(Canned(reply))
+        return pools[-1]
+
+    answering = Smt(pool).answering(TIED, Facts(), Budget.of(60.0), Silent())
+    first = next(answering)
+    assert isinstance(first, Unknown)
+    assert first.reason is Reason.TIMEOUT
+    with pytest.raises(StopIteration) as ended:
+        answering.send(Budget.of(60.0))
+    assert isinstance(ended.value.value, Holds)
+    assert [asked.count(text) for text in dict.fromkeys(asked)] == [2, *([1] * (len(asked) - 2))]
+    assert len(pools) == 2
+
+
+def test_cases_that_there_was_no_time_to_bound_are_bounded_later() -> None:
+    """None of them is taken for settled."""
+    answering = Smt(lambda _: Canned(lambda job: Answer(status="unsat"))).answering(
+        TIED, Facts(), Budget.of(0.0), Silent()
+    )
+    first = next(answering)
+    assert isinstance(first, Unknown)
+    assert first.reason is Reason.TIMEOUT
+    with pytest.raises(StopIteration) as ended:
+        answering.send(Budget.of(60.0))
+    assert isinstance(ended.value.value, Vacuous)  # nobody is compared, the pool says

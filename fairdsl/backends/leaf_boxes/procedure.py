@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -59,6 +59,10 @@ class LeafBoxes:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact share, or Holds or Violated; bounds or Unknown where the budget ends first."""
+        return at_once(self.answering(problem, facts, budget, observer))
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The same by budgets: boxes that are counted stay so."""
         from fairdsl.backends.leaf_boxes.descent import Descent
         from fairdsl.backends.leaf_boxes.lowering import lower
 
@@ -72,15 +76,18 @@ class LeafBoxes:
             return Vacuous(evidence=Evidence(backend=self.name, method="nobody is in the target"))
         lowered = lower(problem, pair)
         descent = Descent(lowered)
-        shown = _run(lowered, descent, budget, observer, until_shown=problem.quantity is Quantity.HOLDS)
-        facts.witnesses.extend(shown.witnesses)
-        facts.gaps.extend(shown.gaps)
-        evidence = self._evidence(problem, pair, descent)
-        if descent.finished and not descent.counts.paired:
-            return Vacuous(evidence=evidence)
-        if problem.quantity is Quantity.HOLDS:
-            return _holds(descent, shown, evidence)
-        return _shares(problem, pair, descent, shown, evidence)
+        holds = problem.quantity is Quantity.HOLDS
+        while True:
+            shown = _run(lowered, descent, budget, observer, until_shown=holds)
+            facts.witnesses.extend(found for found in shown.witnesses if found not in facts.witnesses)
+            facts.gaps.extend(found for found in shown.gaps if found not in facts.gaps)
+            evidence = self._evidence(problem, pair, descent)
+            if descent.finished and not descent.counts.paired:
+                return Vacuous(evidence=evidence)
+            found = _holds(descent, shown, evidence) if holds else _shares(problem, pair, descent, shown, evidence)
+            if descent.finished or isinstance(found, Violated) or facts.decided_by(found):
+                return found
+            budget = yield found
 
     def _evidence(self, problem: Problem, pair: Pair, descent: Descent) -> Evidence:
         counts, basis = descent.counts, Basis()

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from fairdsl.backends.contract import Budget, Facts, Observer
+from fairdsl.backends.contract import Answering, Budget, Facts, Observer
 from fairdsl.backends.groups import subjects_of
 from fairdsl.backends.rates.cover import Cover
 from fairdsl.clock import Deadline, until
@@ -34,8 +34,8 @@ def refined(
     budget: Budget,
     observer: Observer,
     counting: Callable[[], Value | Refused | None] | None,
-) -> Value | Refused:
-    """The metric, exactly or as an interval that decides the threshold; wider when the budget ends first.
+) -> Answering:
+    """The metric, exactly or as an interval that decides the threshold; wider when a budget ends first.
 
     ``counting`` is another way to it, for a part of the time; None from it: there is no such way.
     """
@@ -51,11 +51,17 @@ def refined(
         joints = [replace(cover.joint(), counts=counts) for cover in covers]
         without = joints[1] if len(joints) > 1 else None
         reason = _reason(covers, budget)
-        ended = reason or Reason.TIMEOUT  # where the clock ends it before there is more
-        value = value_of(question, joints[0], population, _evidence(covers), without=without, reason=ended)
+        why = reason or Reason.TIMEOUT  # where the clock ends it before there is more
+        value = value_of(question, joints[0], population, _evidence(covers), without=without, reason=why)
         facts.so_far = value
-        if decided(question, problem.threshold, joints[0], population, without=without, value=value):
+        settled = decided(question, problem.threshold, joints[0], population, without=without, value=value)
+        if settled or facts.decided_by(value):
             return value_of(question, joints[0], population, _evidence(covers), without=without)
+        if reason is Reason.TIMEOUT:
+            ended = time.monotonic()
+            budget = yield value
+            counted_at += time.monotonic() - ended
+            continue
         if reason is not None:
             return value
         if began - told > 0.5:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -44,12 +44,16 @@ class Enclosing(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question about groups, and the rows of data by key, where there are any."""
+    """A question about groups, and the rows of data by key, where there are any.
+
+    ``enough`` says of a value whether it decides all that is asked.
+    """
 
     question: GroupMetric
     threshold: Threshold | None
     population: Population
     counts: Mapping[Key, Counted] = field(default_factory=dict)
+    enough: Callable[[Value | Refused], bool] = lambda _: False
 
     def answer(self, enclosings: Sequence[Enclosing]) -> Value | Refused | Unknown:
         """The metric of one subject, or of the first less the second, refined until it is decided."""
@@ -57,7 +61,7 @@ class Asked:
         try:
             while [each for each in enclosings if each.improve()]:  # every one of them is asked to
                 value = self._value(enclosings, None)
-                if value is not None and self._decided(enclosings, value):
+                if value is not None and (self._decided(enclosings, value) or self.enough(value)):
                     return value
         except OutOfTimeError:
             reason = Reason.TIMEOUT

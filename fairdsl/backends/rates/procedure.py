@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
+from functools import partial
+
+from fairdsl.backends.contract import (
+    Answering,
+    Budget,
+    Capability,
+    Cost,
+    Facts,
+    Observer,
+    Offer,
+    Refusal,
+    at_once,
+)
 from fairdsl.backends.groups import question_of
 from fairdsl.backends.rates.anytime import refined
 from fairdsl.backends.rates.columns import OpenError
@@ -19,7 +31,7 @@ from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Key
 from fairdsl.metrics.value import most_favoured_groups
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Reason, Refused, Unknown, Value
+from fairdsl.verdict import Reason, Refused, Unknown, Value, Verdict
 
 __all__ = ["Rates"]
 
@@ -41,12 +53,15 @@ class Rates:
     )
 
     def __init__(self) -> None:
-        self._known: tuple[Problem, Joints | Refusal] | None = None
+        self._known: tuple[tuple[object, ...], Joints | Refusal] | None = None
 
     def _joints(self, problem: Problem) -> Joints | Refusal:
-        """How the problem's joints are computed, with the states that were counted."""
-        if self._known is None or self._known[0] is not problem:
-            self._known = problem, joints_of(problem)
+        """How the problem's joints are computed, with the states that were counted; whatever its threshold is."""
+        known = None if self._known is None else self._known[0]
+        about = (problem.model, problem.population, problem.question, problem.domain)
+        if known is None or any(one is not other for one, other in zip(known, about, strict=True)):
+            self._known = about, joints_of(problem)
+        assert self._known is not None, "set above"
         return self._known[1]
 
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -59,43 +74,48 @@ class Rates:
         how = "boxes, which narrow" if joints.boxed else "states, if they can be counted"
         return Offer(method=f"masses of {how}: {joints.uncounted}", decides=True, fits=joints.fits)
 
-    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The metric, exactly or as an interval that decides the threshold; wider when the budget ends first."""
+        return at_once(self.answering(problem, facts, budget, observer))
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The same by budgets: boxes that are weighed stay so."""
         joints = self._joints(problem)
         if isinstance(joints, Refusal) or problem.population is None:
             raise ValueError("rates were asked for of a question that is refused")
         try:
             if joints.boxed:
-                return _narrowed(problem, joints, facts, budget, observer)
-            return _answered(problem, joints, budget, observer)
+                counting = None if joints.ways is None else partial(_counted, problem, joints, facts, budget, observer)
+                return (yield from refined(problem, facts, budget, observer, counting))
+            return _answered(problem, joints, facts, budget, observer)
         except (OpenError, TangledError, LargeError, TooManyError) as error:
             return nothing(Reason.MEMORY_OUT, str(error))
         except OutOfTimeError:
             return nothing(Reason.TIMEOUT)
 
 
-def _narrowed(
+def _counted(
+    problem: Problem, joints: Joints, facts: Facts, budget: Budget, observer: Observer
+) -> Value | Refused | None:
+    """What counting states with more work comes to, beside boxes that are cut; None where there are too many."""
+    try:
+        found = _answered(problem, joints, facts, budget, observer)
+    except TooManyError:
+        return None
+    return None if isinstance(found, Unknown) else found
+
+
+def _answered(
     problem: Problem, joints: Joints, facts: Facts, budget: Budget, observer: Observer
 ) -> Value | Refused | Unknown:
-    """Boxes are cut, and where there are states they are counted with more work between."""
-
-    def counting() -> Value | Refused | None:
-        try:
-            found = _answered(problem, joints, budget, observer)
-        except TooManyError:
-            return None
-        return None if isinstance(found, Unknown) else found
-
-    return refined(problem, facts, budget, observer, None if joints.ways is None else counting)
-
-
-def _answered(problem: Problem, joints: Joints, budget: Budget, observer: Observer) -> Value | Refused | Unknown:
     question, population = question_of(problem), problem.population
     assert population is not None, "checked by the caller"
     observer.progress(BACKEND, None, "counting states")
     observer.progress(BACKEND, None, joints.in_words(LAST))
     counts = rows_counted(question, population, problem.model)
-    asked = Asked(question=question, threshold=problem.threshold, population=population, counts=counts)
+    asked = Asked(
+        question=question, threshold=problem.threshold, population=population, counts=counts, enough=facts.decided_by
+    )
     if question.baseline == MOST_FAVOURED:
         return _from_most_favoured(asked, joints, budget, observer)
     return asked.answer([joints.enclosing(subject, budget, observer) for subject in joints.subjects])

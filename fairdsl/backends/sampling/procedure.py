@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -77,6 +77,10 @@ class Sampling:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The estimate of the first look that is close enough; of the last look there was time for, else."""
+        return at_once(self.answering(problem, facts, budget, observer))
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The same by budgets: the sample grows on."""
         from fairdsl.backends.sampling.draw import Sample
         from fairdsl.backends.sampling.looks import looks, most_needed
         from fairdsl.backends.units import units_of
@@ -88,7 +92,11 @@ class Sampling:
         sample, seen, ended = Sample(units, budget.seed), None, False
         most = most_needed(precision)
         for look in () if units.empty else looks(precision):
-            while sample.size < look.size and not budget.exhausted and not sample.barren:
+            while sample.size < look.size and not sample.barren:
+                if budget.exhausted:
+                    budget = yield self._verdict(
+                        problem, precision, _Seen(sample, seen, units.empty, ended=True), facts
+                    )
                 with until(budget.deadline):
                     sample.grow(look.size - sample.size)
                 detail = f"{sample.size:,} units, {sample.unfair:,} of them unfair"

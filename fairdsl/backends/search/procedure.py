@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
 from fairdsl.backends.search.evaluators import evaluator_of
@@ -60,33 +60,46 @@ class Search:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """Violated with replayed witnesses, or Unknown; gap witnesses go to ``facts``."""
+        return at_once(self.answering(problem, facts, budget, observer))
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The same by budgets, where it has as long as there is: other individuals are drawn in each."""
         pair = problem.question
         if not isinstance(pair, Pair):
             raise ValueError("search was asked what it refuses")
         hunt = _Hunt(problem, pair, budget.seed)
-        share = Budget.of(_seconds(problem, hunt.points, budget, alone=facts.alone), jobs=1, seed=budget.seed)
-        with one_blas_thread(), until(share.deadline):  # what was found by then is kept
-            hunt.run(share, observer)
-        facts.witnesses.extend(hunt.witnesses)
-        facts.gaps.extend(hunt.gaps)
-        evidence = Evidence(
-            backend=self.name,
-            method=f"{hunt.evaluated:,} individuals drawn and evaluated, seed {share.seed}",
-            fidelity=Fidelity.NARROWS,
-        )
-        if problem.quantity is not Quantity.HOLDS:
-            return _bounded(problem, pair, hunt, evidence)
-        if hunt.witnesses:
-            return Violated(witnesses=tuple(hunt.witnesses), evidence=evidence)
-        if hunt.gaps:
-            detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
-            return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=tuple(hunt.gaps))
-        return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
+        while True:
+            share = Budget.of(_seconds(hunt, budget, alone=facts.alone), jobs=1, seed=budget.seed)
+            with one_blas_thread(), until(share.deadline):  # what was found by then is kept
+                hunt.run(share, observer)
+            facts.witnesses.extend(found for found in hunt.witnesses if found not in facts.witnesses)
+            facts.gaps.extend(found for found in hunt.gaps if found not in facts.gaps)
+            verdict = _found(problem, pair, hunt, budget.seed)
+            if hunt.ended or not (facts.alone and hunt.large):
+                return verdict
+            budget = yield verdict
 
 
-def _seconds(problem: Problem, points: int | None, budget: Budget, *, alone: bool) -> float:
+def _found(problem: Problem, pair: Pair, hunt: _Hunt, seed: int) -> Verdict:
+    """What was found comes to."""
+    evidence = Evidence(
+        backend=Search.name,
+        method=f"{hunt.evaluated:,} individuals drawn and evaluated, seed {seed}",
+        fidelity=Fidelity.NARROWS,
+    )
+    if problem.quantity is not Quantity.HOLDS:
+        return _bounded(problem, pair, hunt, evidence)
+    if hunt.witnesses:
+        return Violated(witnesses=tuple(hunt.witnesses), evidence=evidence)
+    if hunt.gaps:
+        detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
+        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=tuple(hunt.gaps))
+    return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
+
+
+def _seconds(hunt: _Hunt, budget: Budget, *, alone: bool) -> float:
     """The seconds that the hunt may take: more where nobody comes after it who could prove anything."""
-    if alone and (points is None or points > _LISTED):
+    if alone and hunt.large:
         return _ALONE * budget.remaining
     return min(_SECONDS, _FRACTION * budget.remaining)
 
@@ -130,6 +143,13 @@ class _Hunt:
         self.witnesses: list[Witness] = []
         self.gaps: list[Witness] = []
         self.evaluated = 0
+        #: Whether enough is found, or nothing new is to be expected.
+        self.ended = False
+
+    @property
+    def large(self) -> bool:
+        """Whether there are more individuals than can be gone through."""
+        return self.points is None or self.points > _LISTED
 
     @property
     def units(self) -> tuple[int | None, int]:
@@ -149,6 +169,7 @@ class _Hunt:
     def run(self, budget: Budget, observer: Observer) -> None:
         """Hunt until enough is found, nothing can be drawn, or the budget ends."""
         if self._sampler.empty:
+            self.ended = True
             return
         free = [
             index
@@ -162,9 +183,8 @@ class _Hunt:
             self.evaluated += int(found.valid.sum())
             barren = 0 if found.valid.any() else barren + 1
             self._check(found, budget)
-            if len(self.witnesses) >= _ENOUGH or budget.exhausted or barren >= _BARREN:
-                return
-            if self.evaluated >= most:
+            self.ended = len(self.witnesses) >= _ENOUGH or barren >= _BARREN or self.evaluated >= most
+            if self.ended or budget.exhausted:
                 return
             observer.progress("search", None, f"{self.evaluated:,} individuals")
 

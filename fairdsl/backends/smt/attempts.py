@@ -19,7 +19,7 @@ from fairdsl.clock import until
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
 
-__all__ = ["Attempts", "Programmed"]
+__all__ = ["Attempt", "Attempts", "Programmed"]
 
 #: Questions with so few undecided units go to z3 at once.
 _FEW_UNITS = 6
@@ -29,11 +29,57 @@ _PROGRAM_SHARE, _PROGRAM_SECONDS = 0.35, 30.0
 
 @dataclass(frozen=True, slots=True)
 class Programmed:
-    """How many cases bounds and linear programs settled; ``trusted``: some without a proof."""
+    """How many cases bounds and linear programs settled; ``trusted``: some without a proof.
+
+    ``late``: the programs were not ready in time; ``all``: they leave nothing, whatever z3 left open.
+    """
 
     cases: int = 0
     trusted: bool = False
     found: bool = False
+    late: bool = False
+    all: bool = False
+
+
+@dataclass(slots=True)
+class Attempt:
+    """The work on one problem, within one budget after the other."""
+
+    _attempts: Attempts
+    _problem: Problem
+    _run: WorkList
+    programmed: Programmed
+    _witness: Witness | None
+    _again: bool = field(default=False, init=False)
+
+    @property
+    def waits(self) -> bool:
+        """Whether more time may settle what is open."""
+        return self._witness is None and self._run.waits
+
+    def go_on(self, budget: Budget) -> Outcome:
+        """What is known when the budget ends."""
+        if self._again:
+            self._run.resume(self._attempts.pool, budget)
+            self._programs(budget)
+        self._again = True
+        outcome = self._run.outcome if self.programmed.all else self._run.run()
+        self._attempts.ended(self._run)
+        outcome.witness = outcome.witness or self._witness
+        return outcome
+
+    def _programs(self, budget: Budget) -> None:
+        """Linear programs decide all or nothing once z3 is at work: what they leave it knows better by now."""
+        if not self.programmed.late:
+            return
+        said = self._attempts.programs_again(self._problem, budget)
+        if said is None:
+            return
+        self.programmed = Programmed(trusted=said.trusted and not said.left)
+        if said.status is Status.VIOLATED:
+            self._witness, self.programmed = said.witness, Programmed(found=True, all=True)
+        elif not said.left:
+            self.programmed = Programmed(cases=self._run.cases, trusted=said.trusted, all=True)
 
 
 @dataclass(slots=True)
@@ -56,8 +102,7 @@ class Attempts:
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End all processes."""
-        self._end_pool()
-        self._end_solvers()
+        self.rest()
 
     @property
     def pool(self) -> Pool:
@@ -66,18 +111,27 @@ class Attempts:
             self._pool = self.workers(self.budget.jobs)
         return self._pool
 
-    def ask(
-        self, problem: Problem, facts: Facts, budget: Budget, *, until_open: bool = False
-    ) -> tuple[Outcome, Programmed]:
-        """What becomes of the problem, which has the attempts' domain; ``until_open``: only a proof is wanted."""
+    def begin(self, problem: Problem, facts: Facts, budget: Budget, *, until_open: bool = False) -> Attempt:
+        """Work on the problem, which has the attempts' domain; ``until_open``: only a proof is wanted."""
         every = cases(problem)
         left, programmed, witness = self._by_programs(problem, every, budget)
         run = WorkList(problem, self.pool, facts, budget, self.observer, left, until_open=until_open)
-        outcome = run.run()
-        outcome.witness = outcome.witness or witness
+        return Attempt(self, problem, run, programmed, witness)
+
+    def ended(self, run: WorkList) -> None:
+        """Its budget is over: nobody waits for what solvers are still at."""
         if not run.idle:
             self._end_pool()
-        return outcome, programmed
+
+    def rest(self) -> None:
+        """End all processes; they are started again when they are needed."""
+        self._end_pool()
+        self._end_solvers()
+
+    def programs_again(self, problem: Problem, budget: Budget) -> Chained | None:
+        """What linear programs say where there was not time enough for them; None where nothing is known."""
+        said = self._programs_say(problem, budget)
+        return None if said is None or said.reason not in (None, Reason.INCOMPLETE) else said
 
     def _by_programs(
         self, problem: Problem, every: Cases, budget: Budget
@@ -90,9 +144,9 @@ class Attempts:
         if not many:
             return bounds, Programmed(), None
         self.observer.progress("smt", None, "linear programs")
-        said = self._programs_say(problem, budget)
-        if said is None or said.reason not in (None, Reason.INCOMPLETE):
-            return bounds, Programmed(), None  # the process did not finish: nothing is known
+        said = self.programs_again(problem, budget)
+        if said is None:
+            return bounds, Programmed(late=True), None  # the process did not finish: nothing is known
         if said.status is Status.VIOLATED:
             return CaseBounds(problem, ()), Programmed(found=True), said.witness
         left = [every[number] for number in said.left]

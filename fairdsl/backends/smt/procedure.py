@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
@@ -82,6 +82,10 @@ class Smt:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; a violation always carries a pair that was replayed."""
+        return at_once(self.answering(problem, facts, budget, observer))
+
+    def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
+        """The same by budgets: regions that are settled stay so. In between no process is kept."""
         if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)
@@ -89,7 +93,7 @@ class Smt:
             method = "a pair that an earlier stage found"
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method=method))
         with Attempts(problem, budget, observer, partial(self._workers, budget), self._solvers) as attempts:
-            return _answer(problem, facts, budget, attempts)
+            return (yield from _answering(problem, facts, budget, attempts))
 
     def _workers(self, budget: Budget, jobs: int) -> Pool:
         return Workers(jobs, memory=budget.options[SmtOptions].query_memory) if self._pool is None else self._pool(jobs)
@@ -104,7 +108,7 @@ class Smt:
         return verdict
 
 
-def _answer(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) -> Verdict:
+def _answering(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) -> Answering:
     """A proof of the deployed file where that can be had; else of the exact model, with the margin that it has."""
     started, reach = time.monotonic(), reach_of(problem, budget.remaining)
     if reach.alike:
@@ -115,8 +119,17 @@ def _answer(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) 
         wide = _widened(problem, reach.slack, budget.share(_WIDENED_PART), attempts)
     if wide.verdict is not None:
         return wide.verdict
-    outcome, programmed = attempts.ask(problem, facts, budget)
-    verdict = _verdict(outcome, _evidence(problem, outcome, budget, programmed))
+    attempt = attempts.begin(problem, facts, budget)
+    while True:
+        outcome = attempt.go_on(budget)
+        verdict = _verdict(outcome, _evidence(problem, outcome, budget, attempt.programmed))
+        if not attempt.waits:
+            break
+        facts.so_far = verdict
+        attempts.rest()
+        ended = time.monotonic()
+        budget = yield verdict
+        started += time.monotonic() - ended
     if not isinstance(verdict, Holds):
         return verdict
     proof = _proof(verdict, problem, reach, budget, attempts)
@@ -132,16 +145,17 @@ def _widened(problem: Problem, slack: Sequence[Fraction], budget: Budget, attemp
     wider = widened_by(problem, slack)
     if wider is None:
         return _Widened(margin=max(slack))
-    outcome, programmed = attempts.ask(wider, Facts(), budget, until_open=True)
+    attempt = attempts.begin(wider, Facts(), budget, until_open=True)
+    outcome = attempt.go_on(budget)
     pairs = [*outcome.unconfirmed, *((gap.a.point, gap.b.point) for gap in outcome.gaps)]
     if outcome.witness is not None:
         found = checked(problem, outcome.witness.a.point, outcome.witness.b.point)
         if found is not None and is_violation(problem, found):
-            evidence = _evidence(problem, outcome, budget, programmed)
+            evidence = _evidence(problem, outcome, budget, attempt.programmed)
             return _Widened(verdict=Violated(witnesses=(found,), evidence=evidence))
         pairs.append((outcome.witness.a.point, outcome.witness.b.point))
     elif not outcome.open and not outcome.gaps:
-        holds = Holds(evidence=_evidence(problem, outcome, budget, programmed))
+        holds = Holds(evidence=_evidence(problem, outcome, budget, attempt.programmed))
         reach = Reach(covers=f"rounding included: scores may be off by {_shown(max(slack))}")
         return _Widened(verdict=_with_margin(_proof(holds, problem, reach, budget, attempts), min(slack), None))
     return _Widened(margin=min((inside(problem, *pair) for pair in pairs), default=max(slack)))

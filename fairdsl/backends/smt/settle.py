@@ -161,9 +161,9 @@ class CaseBounds:
     def __len__(self) -> int:
         return len(self._asked)
 
-    def batches(self) -> Iterator[list[tuple[Case, Bounded]]]:
-        """All of them in order, bounded batch by batch; it looks at the clock in between."""
-        for start in range(0, len(self._asked), self._most):
+    def batches(self, first: int = 0) -> Iterator[list[tuple[Case, Bounded]]]:
+        """All from the ``first`` on in order, bounded batch by batch; it looks at the clock in between."""
+        for start in range(first, len(self._asked), self._most):
             if start == len(self._known):
                 look()
                 self._known += self._bounded(self._asked[start : start + self._most])

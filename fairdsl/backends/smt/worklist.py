@@ -98,7 +98,9 @@ class WorkList:
         self._budget = budget
         self._observer = observer
         self._cases: list[Case] = []
-        self._batches = left.batches()
+        self._left, self._batches = left, left.batches()
+        #: Whether cases may be left that were not bounded yet, and regions of whose answer the time ran out.
+        self._more, self._late = True, list[_Task]()
         self._share = Fraction(1, max(1, len(left)))
         self._until_open = until_open
         self._bounders: dict[int, Bounder] = {}
@@ -110,13 +112,12 @@ class WorkList:
 
     def run(self) -> Outcome:
         """Until everything is settled, a violation is found, or the time is up."""
-        more = True
-        while (more or self._stack or self._running) and self.outcome.witness is None and not self._lost():
+        while (self._more or self._stack or self._running) and self.outcome.witness is None and not self._lost():
             if self._budget.exhausted:
                 self._out_of_time()
                 break
-            if more and not self._stack:
-                more = self._fill()
+            if self._more and not self._stack and not self._fill():
+                break
             if self._stack and len(self._running) < self._budget.jobs:
                 self._take(self._stack.pop())
                 wait = Deadline.within(0)
@@ -124,18 +125,39 @@ class WorkList:
                 wait = self._budget.deadline
             if self._running:
                 for key, answer in self._pool.finished(wait):
-                    self._answered(self._running.pop(key), answer)
+                    if (asked := self._running.pop(key, None)) is not None:  # of a budget before, nobody asks it
+                        self._answered(asked, answer)
         return self.outcome
 
+    @property
+    def waits(self) -> bool:
+        """Whether more time may settle what is open."""
+        return self.outcome.witness is None and any(reason is Reason.TIMEOUT for reason, _ in self.outcome.open)
+
+    @property
+    def cases(self) -> int:
+        """How many cases there are."""
+        return len(self._left)
+
+    def resume(self, pool: Pool, budget: Budget) -> None:
+        """Another budget, and perhaps another pool: what the last one did not suffice for is asked again."""
+        self._pool, self._budget = pool, budget
+        self._stack += [*self._late, *self._running.values()]
+        self._late, self._running = [], {}
+        self.outcome.open = [(reason, why) for reason, why in self.outcome.open if reason is not Reason.TIMEOUT]
+
     def _fill(self) -> bool:
-        """Bound the next cases and put them on the stack; False where there are none, or no time for them."""
+        """Bound the next cases and put them on the stack; False where there is no time for it."""
         batch: list[tuple[Case, Bounded]] | None = None
         with until(self._budget.deadline) as scope:
             batch = next(self._batches, None)
         if scope.passed:
+            self._batches = self._left.batches(len(self._cases))
             self._out_of_time()
-        if batch is None:
             return False
+        if batch is None:
+            self._more = False
+            return True
         first = len(self._cases)
         self._cases += [case for case, _ in batch]
         tasks = [_Task(first + place, bounded, self._share) for place, (_, bounded) in enumerate(batch)]
@@ -214,7 +236,10 @@ class WorkList:
             if not self._halve(again):
                 self._stack.append(replace(again, limited=False))
         else:
-            self.outcome.open.append((reason_of(answer), answer.detail))
+            reason = reason_of(answer)
+            if reason is Reason.TIMEOUT:
+                self._late.append(task)
+            self.outcome.open.append((reason, answer.detail))
 
     def _refuted(self, task: _Task) -> None:
         if task.margins:
