@@ -211,7 +211,7 @@ def _enough(demands: Sequence[Elaborated]) -> Callable[[Verdict], bool] | None:
         return None
 
     def decided(verdict: Verdict) -> bool:
-        found = (judged_demand(verdict, each.metric, each.quantity, each.threshold).judgement for each in asked)
+        found = (judged_demand(verdict, each.comparison, each.quantity, each.threshold).judgement for each in asked)
         return all(judgement in (Judgement.HOLDS, Judgement.VIOLATED) for judgement in found)
 
     return decided

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["error_page", "grammar_file", "style_sheet", "text_of", "version"]
+__all__ = ["error_page", "grammar_file", "prelude_file", "style_sheet", "text_of", "version"]
 
 _PACKAGE = Path(__file__).parent
 
@@ -22,6 +22,11 @@ def _folder(in_wheel: str, in_checkout: str) -> Path:
 def grammar_file(name: str) -> Path:
     """The path of ``fair.lark`` or ``mistakes.toml``."""
     return _folder("grammar", "grammar") / name
+
+
+def prelude_file(name: str) -> Path:
+    """The path of a file with metrics that the language names."""
+    return _folder("prelude", "prelude") / name
 
 
 def error_page(code: str) -> Path:

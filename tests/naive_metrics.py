@@ -176,6 +176,7 @@ class Naive:
 #: these people: tests/subset_sum/test_changed_laws.py has its definition.
 NAIVE: dict[tuple[str, bool], Naive] = {
     ("acceptance_rate", False): Naive(ACCEPTANCE, max, worst=None, alone=True, every=True),
+    ("least_accuracy", False): Naive(ACCURACY, min, worst=None, label=True, alone=True),
     ("most_favoured", False): Naive(ACCEPTANCE, max, worst=None, alone=True),
     ("least_favoured", False): Naive(ACCEPTANCE, min, worst=None, alone=True),
     ("statistical_parity", False): Naive(ACCEPTANCE, gap),

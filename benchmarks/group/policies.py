@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from fairdsl.prelude import metric_named
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.ssat.options import SsatOptions
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Not, Predicate, Relation, Variable
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem

@@ -13,11 +13,11 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+from fairdsl.prelude import metric_named
 
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Relation
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem

@@ -207,8 +207,8 @@ def _print_page(found: CodePage) -> None:
 def _metric(topic: str) -> MetricPage:
     """What a metric is, its other names, and what a property must say for it to mean something."""
     from fairdsl.ir.metric import Metric
-    from fairdsl.ir.metric_registry import known_metrics, registered
     from fairdsl.metrics.described import needs_of, other_names
+    from fairdsl.prelude import known_metrics, registered
 
     metric = registered(topic)
     if metric is None:
@@ -234,10 +234,10 @@ def _print_metric(page: MetricPage) -> None:
     click.echo(output_style().paint(page.name, Paint.BOLD))
     _print_block("is", [page.meaning])
     if page.definition is not None:
-        _print_block("defined", [page.definition])
+        _print_block("defined", [f"metric {page.name} = {page.definition}"])
     _print_block("needs", page.needs)
     if page.aliases:
         _print_block("also", [", ".join(page.aliases)])
     if page.privileged is not None:
         other = page.privileged
-        _print_block("beside", [f"`privileged GROUP`: {other.meaning}, {other.definition}"])
+        _print_block("beside", [f"`privileged GROUP`: {other.meaning}, metric {other.name} = {other.definition}"])

@@ -23,8 +23,7 @@ from fairdsl.comparing.model import (
     Side,
 )
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import registered
+from fairdsl.prelude import ideal_of
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.words import group_words, in_percent
 from fairdsl.verdict import Estimated, Interval, Part, Value
@@ -106,7 +105,6 @@ def _demand(before: DemandReport | None, after: DemandReport | None, tolerance: 
     assert one is not None
     old, new = _groups(before), _groups(after)
     parts = _parts(() if old is None else old.beside, () if new is None else new.beside)
-    about = registered(one.metric)
     value = Change(None if before is None else before.value, None if after is None else after.value)
     return DemandChange(
         text=one.text,
@@ -115,12 +113,12 @@ def _demand(before: DemandReport | None, after: DemandReport | None, tolerance: 
         after=None if after is None else after.judgement,
         value=None if value == _NO_NUMBER else value,
         sampling=_sampling(None if old is None else old.sampling, None if new is None else new.sampling),
-        spread=bool(parts) or (isinstance(about, Metric) and about.is_span),
+        spread=bool(parts) or (one.comparison is not None and one.comparison.is_span),
         groups=_rates(old, new),
         parts=parts,
         favoured={} if old is None or new is None else _favoured(old, new),
         percent=in_percent(one),
-        ideal=None if about is None else about.ideal,
+        ideal=ideal_of(one.metric, one.definition),
         confidences=Confidences(before=_confidence(before), after=_confidence(after)),
         tolerance=tolerance,
     )

@@ -80,6 +80,7 @@ _QUESTIONS: dict[str, str] = {
     "E0415": "a decision rule that means nothing definite",
     "E0416": "a metric without what defines it",
     "E0417": "a setting that nothing reads",
+    "E0418": "an expression that is no metric",
 }
 
 _FILES: dict[str, str] = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fairdsl.clock import doing
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
+from fairdsl.elaborate.asked import deciding
 from fairdsl.elaborate.binding import hold_models, tell_binding
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.populations import Populations
@@ -17,11 +18,12 @@ from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import Deployed, Model, Readout, read_attributes
+from fairdsl.ir.model import ByThreshold, Deployed, Model, Readout, read_attributes
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
+from fairdsl.ir.rate import Decides, ScoreIs
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.replacement import check_replacement
@@ -154,8 +156,9 @@ def elaborate(
         reporter.extend(_unread(checked, models[checked.model]))
         reporter.extend(_assumed(checked, models[checked.model]))
         reporter.extend(_alike(checked, models[checked.model], populations))
+    deciders: dict[tuple[str, Decides], Model] = {}
     demands = tuple(
-        _elaborated(spec, checked, demand, models, populations)
+        _elaborated(spec, checked, demand, models, populations, deciders)
         for checked in spec.properties
         for demand in checked.demands
     )
@@ -221,11 +224,17 @@ def _elaborated(
     demand: Demand,
     models: Mapping[str, Model],
     populations: Populations,
+    deciders: dict[tuple[str, Decides], Model],
 ) -> Elaborated:
+    """``deciders`` are the models as rates ask about them, so that each is run once."""
     question = demand.question
     declaration = spec.models[checked.model].declaration
     model, name = models[checked.model], _population_of(checked)
     refusal: Diagnostic | None = None
+    if isinstance(question, GroupMetric) and (decides := question.metric.rate.decides) is not None:
+        refusal = _no_one_score(model, demand.span) if isinstance(decides, ScoreIs) else None
+        if refusal is None:
+            model = deciders.setdefault((checked.model, decides), deciding(model, decides))
     if isinstance(question, Pair):
         refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
@@ -308,9 +317,15 @@ def _no_score(model: Model, declaration: ModelDeclaration, demand: Demand) -> Di
         return errors.no_single_score(model.name, "answers that are classes, or probabilities", demand.span)
     if isinstance(declaration.decision, ByRules):
         return errors.no_single_score(model.name, "rules that name outcomes, and no score", demand.span)
-    if model.score_count != 1:
-        return errors.no_single_score(model.name, f"{model.score_count} scores", demand.span)
+    return _no_one_score(model, demand.span)
+
+
+def _no_one_score(model: Model, span: Span) -> Diagnostic | None:
+    """Why the model has no single score that could be compared with a number."""
+    if not isinstance(model.rule, ByThreshold):
+        what = f"{model.score_count} scores" if model.score_count != 1 else "classes, and no score"
+        return errors.no_single_score(model.name, what, span)
     if model.deployed is not None and model.deployed.readout is not Readout.SCORE:
         what = "a probability or a class as its output, and its score only inside"
-        return errors.no_single_score(model.name, what, demand.span)
+        return errors.no_single_score(model.name, what, span)
     return None

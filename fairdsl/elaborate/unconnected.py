@@ -26,7 +26,7 @@ def cannot_tell_apart(question: GroupMetric, population: Population | None, mode
         return False
     decisive = set(read_attributes(model))
     label = label_column(population)
-    if question.metric.rate.event.reads_label and label is not None:  # its rates are shares of the label's values
+    if question.metric.rate.event_reads_label and label is not None:  # its rates are shares of the label's values
         decisive.add(label)
     conditions = (mentioned(part) for part in conjuncts(conjoin(domain.where, question.given)))
     return bool(decisive) and decisive.isdisjoint(_reached(question.across, (*population.edges, *conditions)))

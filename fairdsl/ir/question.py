@@ -227,5 +227,7 @@ class Threshold:
 
 
 def metric_words(metric: str) -> str:
-    """The name of a metric in prose: ``path-specific gap``, ``disparate impact``."""
+    """The name of a metric in prose: ``path-specific gap``, ``disparate impact``; a term as it is written."""
+    if "(" in metric:
+        return metric
     return metric.replace("path_specific", "path-specific").replace("_", " ")

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from fairdsl.ir.metric import Each, Event, Rate
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.intervals import Defined
-from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Joint, Key, cells_of, columns_of, key_at, key_of
-from fairdsl.metrics.rate_cells import RateCells
+from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Joint, Key, cells_of, columns_of, key_of
+from fairdsl.metrics.rate_cells import Cells, Condition, conditions_of
 
 __all__ = ["Assignment", "Case", "Cohort", "Hits", "cohorts_of", "pooled"]
 
@@ -106,73 +105,16 @@ class Cohort:
         return Bounds(low=low / self.whole[1], high=min(Fraction(1), high / self.whole[0]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Condition:
-    """One of the conditions of a rate: the label's value that counts as deserving, and what hits and misses are.
-
-    ``whole`` is None where the model decides who meets the condition.
-    """
-
-    value: Fraction | None
-    label: Assignment
-    decision: bool | None
-    hits: RateCells
-    misses: RateCells
-    whole: RateCells | None
-
-    @classmethod
-    def of(
-        cls, rate: Rate, value: Fraction | None, given: Event | None, label: Assignment, decision: bool | None = None
-    ) -> _Condition:
-        """The rate under an event that is given."""
-        among = RateCells.of(given)
-        hits = RateCells.of(given, rate.event)
-        return cls(
-            value=value,
-            label=label,
-            decision=decision,
-            hits=hits,
-            misses=among.less(hits),
-            whole=None if rate.among_decided else among,
-        )
-
-
-def _conditions(question: GroupMetric, population: Population) -> list[_Condition]:
-    """All conditions of the metric's rate, one by one."""
-    rate, name = question.metric.rate, question.metric.name
-    if not rate.reads_label:
-        return [_Condition.of(rate, None, rate.given if isinstance(rate.given, Event) else None, ())]
-    label = label_column(population)
-    if label is None or label in question.across + question.given_each:
-        raise ValueError(f"{name} needs a label that defines no groups")
-    values = [key_of(cell) for cell in cells_of(population, label)]
-    if rate.given is Each.LABEL:
-        return [_Condition.of(rate, value, Event.DESERVING, ((label, value),)) for value in values]
-    deserving = None if question.deserving is None else key_at(population, label, question.deserving)
-    if deserving is None:
-        raise ValueError(f"{name} is about a value of the label, and the question names none of them")
-    match rate.given:
-        case Each.DECISION:
-            both = ((Event.FAVOURABLE, True), (Event.UNFAVOURABLE, False))
-            return [_Condition.of(rate, deserving, given, (), decision) for given, decision in both]
-        case Event.DESERVING:
-            return [_Condition.of(rate, deserving, Event.DESERVING, ((label, deserving),))]
-        case Event.UNDESERVING:
-            others = [value for value in values if value != deserving]
-            return [_Condition.of(rate, deserving, rate.given, ((label, others[0]),) if len(others) == 1 else ())]
-        case given:
-            return [_Condition.of(rate, deserving, given, ())]
-
-
 def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> list[Cohort]:
     """All cohorts of a metric: stratum by stratum, in each case by case, then by groups."""
     columns = columns_of(question, population)
     label = label_column(population) if question.metric.rate.reads_label else None
-    reader = _Reader(joint=joint)
+    reader = _Reader(joint=joint, label=label)
+    conditions = conditions_of(question, population)
     return [
         reader.cohort(group, stratum, condition, everybody)
         for stratum in _assignments(question.given_each, population)
-        for condition in _conditions(question, population)
+        for condition in conditions
         for group in _assignments(question.across, population)
         if _agree(group, stratum)
         for everybody in [_keys(columns, group, stratum, label, population)]
@@ -211,29 +153,29 @@ class _Reader:
     """Reads cohorts off a joint."""
 
     joint: Joint
+    label: int | None
 
     def cohort(
         self,
         group: Assignment,
         stratum: Assignment,
-        condition: _Condition,
+        condition: Condition,
         everybody: Mapping[Fraction | None, Key],
     ) -> Cohort:
         """The cohort under a condition; ``everybody`` are the keys of the whole group, by the label's value."""
-        own, others = everybody[condition.value], [key for other, key in everybody.items() if other != condition.value]
-        known, rest = self._known(own), [self._known(key) for key in others]
-        whole = None if condition.whole is None else _probability(condition.whole, known, rest)
+        known = {value: self._known(key) for value, key in everybody.items()}
+        whole = None if condition.whole is None else _probability(condition.whole, known)
         return Cohort(
             group=group,
             stratum=stratum,
-            label=condition.label,
+            label=() if condition.label is None or self.label is None else ((self.label, condition.label),),
             decision=condition.decision,
-            hits=_probability(condition.hits, known, rest),
+            hits=_probability(condition.hits, known),
             whole=whole,
-            misses=_probability(condition.misses, known, rest) if whole is None else (Fraction(0), Fraction(0)),
-            of_group=_sum([known.total, *(each.total for each in rest)]),
+            misses=_probability(condition.misses, known) if whole is None else (Fraction(0), Fraction(0)),
+            of_group=_sum([each.total for each in known.values()]),
             rows=self._rows(everybody.values()),
-            counted=self._counted(condition, own, others),
+            counted=self._counted(condition, everybody),
         )
 
     def _known(self, key: Key) -> _Known:
@@ -244,20 +186,20 @@ class _Reader:
         counts = self.joint.counts
         return sum(counts.get(key, _NOBODY).rows for key in keys) if counts else None
 
-    def _counted(self, condition: _Condition, own: Key, others: list[Key]) -> Hits | None:
+    def _counted(self, condition: Condition, everybody: Mapping[Fraction | None, Key]) -> Hits | None:
         if not self.joint.counts:
             return None
         (fewest, most), (least, greatest) = (
-            self._rows_of(part, own, others) for part in (condition.hits, condition.misses)
+            self._rows_of(part, everybody) for part in (condition.hits, condition.misses)
         )
-        certain = fewest + least if condition.whole is None else self._rows_of(condition.whole, own, others)[0]
+        certain = fewest + least if condition.whole is None else self._rows_of(condition.whole, everybody)[0]
         return Hits(rows=certain, hits=(fewest, most), misses=(least, greatest))
 
-    def _rows_of(self, part: RateCells, own: Key, others: list[Key]) -> tuple[int, int]:
+    def _rows_of(self, part: Cells, everybody: Mapping[Fraction | None, Key]) -> tuple[int, int]:
         """The fewest and the most rows of such decisions."""
         fewest = most = 0
-        for decisions, key in [(part.at, own), *((part.others, key) for key in others)]:
-            counted = self.joint.counts.get(key, _NOBODY)
+        for value, decisions in part.items():
+            counted = self.joint.counts.get(everybody[value], _NOBODY)
             if decisions == {True}:
                 fewest, most = fewest + counted.least, most + counted.most
             elif True in decisions:
@@ -282,10 +224,9 @@ class _Known:
         return max(Fraction(0), low - most), high - least
 
 
-def _probability(part: RateCells, own: _Known, others: list[_Known]) -> _Ends:
+def _probability(part: Cells, known: Mapping[Fraction | None, _Known]) -> _Ends:
     """Pr[a part of the decisions and labels]."""
-    every = [(part.at, own), *((part.others, each) for each in others)]
-    return _sum([each.of(decisions) for decisions, each in every if decisions])
+    return _sum([known[value].of(decisions) for value, decisions in part.items() if decisions])
 
 
 def _sum(found: list[_Ends]) -> _Ends:

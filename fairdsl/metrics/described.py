@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import METRICS, SHARES, Named
+from fairdsl.ir.metric import Alias, Metric
+from fairdsl.prelude import SHARES, Named, metrics
 
 __all__ = ["definition_table", "metric_table", "needs_of", "other_names"]
 
@@ -38,9 +38,9 @@ def metric_table() -> str:
     rows = ["| metric | is | needs | also known as |", "| --- | --- | --- | --- |"]
     for share in SHARES.values():
         rows.append(f"| `{share.name}` | {share.meaning} | pairs | |")
-    for metric in METRICS:
+    for metric in metrics():
         needs = "; ".join(_own_needs(metric))
-        also = ", ".join(f"`{alias.name}` ({alias.library.value})" for alias in metric.aliases)
+        also = ", ".join(map(_other_name, metric.aliases))
         rows.append(_row(f"`{metric.name}`", metric.in_words().replace("|", "\\|"), needs, also))
     return "\n".join(rows) + "\n"
 
@@ -48,10 +48,14 @@ def metric_table() -> str:
 def definition_table() -> str:
     """The expressions and formulas of all metrics of groups, as a table in Markdown for the page about semantics."""
     rows = ["| metric | is defined as | of rates p | at best |", "| --- | --- | --- | --- |"]
-    for metric in METRICS:
+    for metric in metrics():
         ideal = "" if metric.ideal is None else str(metric.ideal)
         rows.append(_row(f"`{metric.name}`", f"`{metric.definition}`", metric.formula(), ideal))
     return "\n".join(rows) + "\n"
+
+
+def _other_name(alias: Alias) -> str:
+    return f"`{alias.name}`" + (f" ({alias.library.value})" if alias.library else "")
 
 
 def _row(*cells: str) -> str:

@@ -8,8 +8,8 @@ from math import ceil
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import show_number
-from fairdsl.ir.metric import Event, Rate
 from fairdsl.ir.population import Population, Rows
+from fairdsl.ir.rate import Each, Fact, Negated, Rate
 from fairdsl.metrics.cohorts import Cohort
 from fairdsl.metrics.errors import contradicted, empty_groups, few_rows
 from fairdsl.metrics.estimated import estimated
@@ -122,13 +122,13 @@ def _why_undefined(reading: Reading, stratum: Stratum) -> str:
 
 def _why_no_rate(rate: Rate) -> str:
     """Of a rate among those about whom the model decides in one way."""
-    match rate.given:
-        case Event.FAVOURABLE:
-            return "nobody of some group is favoured, so of its favoured there is no rate"
-        case Event.UNFAVOURABLE:
-            return "everybody of some group is favoured, so of its others there is no rate"
-        case _:
-            return "the model decides alike about everybody of some group, so there is no rate of the other decision"
+    if rate.decides is None and rate.given is Fact.FAVOURABLE:
+        return "nobody of some group is favoured, so of its favoured there is no rate"
+    if rate.decides is None and rate.given == Negated(Fact.FAVOURABLE):
+        return "everybody of some group is favoured, so of its others there is no rate"
+    if rate.given is Each.DECISION:
+        return "the model decides alike about everybody of some group, so there is no rate of the other decision"
+    return "nobody of some group is among those that the rate is given, so there is no such rate"
 
 
 def _meaning(reading: Reading, population: Population) -> Iterator[str]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil
 
-from fairdsl.ir.metric import Comparison, Metric
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.population import Network, Population
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.ir.rows_needed import AtHand, NoRows, RowsNeeded
@@ -55,19 +55,20 @@ def needed(
     )
 
 
-def rows_to_decide(value: Value, metric: Metric, threshold: Threshold) -> int | None:
+def rows_to_decide(value: Value, comparison: Comparison, threshold: Threshold) -> int | None:
     """About how many rows each cohort needs for a threshold to be decided, if the rates stay as they are.
 
     A gap g of two rates is certain to lie on its side of t once both are within abs(g - t) / 2, and a ratio
     of a and b once they are within abs(a - t b) / (1 + t). None for any other number, and one on the threshold itself.
     """
-    if value.confidence is None or value.parts or value.low != value.high or not value.rates or metric.rate.along_paths:
+    counted = all(rate.rows is not None for rate in value.rates)  # along paths nobody has rows
+    if value.confidence is None or value.parts or value.low != value.high or not value.rates or not counted:
         return None
     limit = threshold.limit
     most, least = max(rate.high for rate in value.rates), min(rate.low for rate in value.rates)
-    if metric.comparison is Comparison.GAP:
+    if comparison is Comparison.GAP:
         error = abs(value.low - limit) / 2
-    elif metric.comparison is Comparison.RATIO and most and limit > 0 and least / most == value.low:
+    elif comparison is Comparison.RATIO and most and limit > 0 and least / most == value.low:
         error = abs(least - limit * most) / (1 + limit)
     else:
         return None

@@ -71,11 +71,12 @@ class Reading:
     def extremes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The places in ``kept`` of those that may be favoured most, and least, where they are compared.
 
-        Only shares of favourable decisions are a favour; of other rates there is neither.
+        Only shares of favourable decisions are a favour; of other rates there is neither, but where they are asked for.
         """
         most: list[int] = []
         least: list[int] = []
-        if not self.question.metric.rate.is_favour:
+        metric = self.question.metric
+        if not (metric.rate.is_favour or metric.names_groups):
             return (), ()
         for at in dict.fromkeys(cohort.stratum for cohort in self.kept):
             inside = [(place, cohort) for place, cohort in enumerate(self.kept) if cohort.stratum == at]

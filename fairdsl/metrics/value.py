@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
+from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.counts import rows_of
@@ -146,7 +146,7 @@ def most_favoured_groups(
 
     ``joint`` is of the law itself and its keys those of the acceptance rates of the question.
     """
-    plain = replace(question, metric=ACCEPTANCE_RATE, allowed=frozenset(), baseline=None)
+    plain = replace(question, metric=ACCEPTANCE, allowed=frozenset(), baseline=None)
     counted = joint if joint.counts else replace(joint, counts=rows_of(plain, population))
     reading = read(plain, counted, population)
     most, _ = reading.extremes

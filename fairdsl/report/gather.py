@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated, Elaboration
+from fairdsl.ir.question import GroupMetric
 from fairdsl.plan.ended import unanswered
 from fairdsl.plan.errors import nobody_compared
+from fairdsl.prelude import registered
 from fairdsl.report.asked import Asked
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
 from fairdsl.report.stopped import Stopped
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
+from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Reason, Vacuous, Value, Verdict
 
 __all__ = ["Gathering", "not_read"]
@@ -65,6 +68,7 @@ class Gathering:
         answer = DemandReport(
             text=item.demand.text,
             metric=item.demand.metric,
+            definition=_definition(item.demand),
             quantity=item.demand.quantity,
             threshold=item.demand.threshold,
             verdict=verdict,
@@ -141,6 +145,7 @@ def not_read(
                     DemandReport(
                         text=demand.text,
                         metric=demand.metric,
+                        definition=_definition(demand),
                         quantity=demand.quantity,
                         threshold=demand.threshold,
                         verdict=unanswered(demand.quantity, reason, detail),
@@ -155,3 +160,11 @@ def not_read(
         diagnostics=tuple(warnings),
         ended=ended,
     )
+
+
+def _definition(demand: Demand) -> str | None:
+    """The expression of a metric that the language does not name."""
+    asked = demand.question
+    if not isinstance(asked, GroupMetric) or asked.influence or registered(asked.metric.name) is not None:
+        return None
+    return asked.metric.definition

@@ -30,8 +30,8 @@ def same_table(value: Value) -> tuple[object, ...]:
     return value.rates, value.most, value.least, value.excluded, value.beside, value.sampling, value.confidence
 
 
-def group_table(value: Value) -> Table:
-    """The rates of all groups, the most and least favoured marked."""
+def group_table(value: Value, *, favour: bool = True) -> Table:
+    """The rates of all groups, the most and least favoured marked; without ``favour`` they are the extremes alone."""
     rates, brief = value.rates, _listed(value)
     names = list(dict.fromkeys(name for rate in rates for name in (*rate.group, *rate.given)))
     interval = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval"
@@ -68,7 +68,7 @@ def group_table(value: Value) -> Table:
             number=True,
         ),
         Column(name="impact ratio", entries=tuple(_impact(rates)), number=True, page=True),
-        Column(name="favoured", entries=texts(mark(place) for place in range(len(rates)))),
+        Column(name="favoured" if favour else "extreme", entries=texts(mark(place) for place in range(len(rates)))),
     ]
     filled = (column for column in columns if any(entry.text for entry in column.entries))
     return Table(heading="groups", columns=tuple(filled), brief=tuple(brief))

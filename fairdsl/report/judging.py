@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import assert_never
 
-from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import registered
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import (
     Estimated,
@@ -42,11 +41,14 @@ class Judged:
     detail: str | None = None
 
 
-def judged_demand(verdict: Verdict, metric: str, quantity: Quantity, threshold: Threshold | None) -> Judged:
+def judged_demand(
+    verdict: Verdict, comparison: Comparison | None, quantity: Quantity, threshold: Threshold | None
+) -> Judged:
     """What a demand comes to by its verdict.
 
-    ``threshold`` is None for a measure, and for demands that compare no number (``require same
-    decision``): then a share or value is *measured*, and any other verdict is taken as it is.
+    ``comparison`` is how a metric of groups compares rates. ``threshold`` is None for a measure, and for demands that
+    compare no number (``require same decision``): then a share or value is *measured*, and any other verdict is taken
+    as it is.
     """
     match verdict:
         case Refused():
@@ -68,7 +70,7 @@ def judged_demand(verdict: Verdict, metric: str, quantity: Quantity, threshold: 
         case Estimated():
             return _estimated(verdict, quantity, threshold)
         case Value():
-            return _metric(verdict, metric, threshold)
+            return _metric(verdict, comparison, threshold)
         case _:
             assert_never(verdict)
 
@@ -119,7 +121,7 @@ _SHORT_OF_PRECISION = {
 }
 
 
-def _metric(value: Value, metric: str, threshold: Threshold | None) -> Judged:
+def _metric(value: Value, comparison: Comparison | None, threshold: Threshold | None) -> Judged:
     """A metric of groups, judged where the spec gives a threshold. What is no number is not shown as one."""
     from fairdsl.metrics import judged
 
@@ -134,7 +136,7 @@ def _metric(value: Value, metric: str, threshold: Threshold | None) -> Judged:
         reason = Reason.INCOMPLETE
     if judgement in (Judgement.HOLDS, Judgement.VIOLATED) or reason is None:
         return Judged(judgement=judgement, value=number)
-    return Judged(judgement=judgement, value=number, reason=reason, detail=_detail(value, metric, threshold))
+    return Judged(judgement=judgement, value=number, reason=reason, detail=_detail(value, comparison, threshold))
 
 
 def _left_by_sampling(value: Value, threshold: Threshold | None) -> bool:
@@ -150,7 +152,7 @@ def _nothing_known(value: Value) -> bool:
     return not value.defined or all(low == 0 and high == 1 for low, high in numbers)
 
 
-def _detail(value: Value, metric: str, threshold: Threshold | None) -> str:
+def _detail(value: Value, comparison: Comparison | None, threshold: Threshold | None) -> str:
     """Why it is not known any better."""
     if value.reason is Reason.UNDEFINED:
         return "" if threshold is None else "no threshold is met or missed by what is no number"
@@ -160,8 +162,7 @@ def _detail(value: Value, metric: str, threshold: Threshold | None) -> str:
         if _left_by_sampling(value, threshold):
             from fairdsl.metrics import rows_to_decide
 
-            about = registered(metric)
-            rows = rows_to_decide(value, about, threshold) if isinstance(about, Metric) else None
+            rows = None if comparison is None else rows_to_decide(value, comparison, threshold)
             many = "" if rows is None else f", about {rows:,} behind each rate if the rates stay as they are"
             return f"the rows leave room on both sides of the threshold; more of them may decide it{many}"
     if value.reason is Reason.NUMERIC_GAP:

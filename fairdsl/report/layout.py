@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.question import metric_words
+from fairdsl.prelude import registered
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out, same_table
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
@@ -207,7 +207,7 @@ def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
     first = next(other for other in item.demands if other.groups is not None and same_table(other.groups) == table)
     if first is not demand:
         return
-    yield group_table(demand.groups)
+    yield group_table(demand.groups, favour=demand.favour)
     if demand.groups.excluded:
         yield Note("left out", (left_out(demand.groups),))
 

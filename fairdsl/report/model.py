@@ -16,8 +16,10 @@ from fairdsl.codec import Document
 from fairdsl.diagnostics import DISK_FAILED, Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
+from fairdsl.ir.metric import Comparison, Metric
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
+from fairdsl.prelude import comparison_of, registered
 from fairdsl.report.asked import Asked
 from fairdsl.report.judging import Judged, judged_demand
 from fairdsl.report.stopped import Stopped
@@ -75,6 +77,8 @@ class DemandReport:
     text: str
     #: What is asked for: ``same_decision``, ``fair_share``, ``disparate_impact``, ...
     metric: str
+    #: Its expression over rates, where it is none of the metrics that the language names.
+    definition: str | None = None
     #: Which number of the verdict it is about; of a discrimination rate the complement of the fair share.
     quantity: Quantity = Quantity.HOLDS
     #: What the backend answered, and what the answer rests on.
@@ -88,8 +92,21 @@ class DemandReport:
     _judged: Judged = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        judged = judged_demand(self.verdict, self.metric, self.quantity, self.threshold)
+        judged = judged_demand(self.verdict, self.comparison, self.quantity, self.threshold)
         object.__setattr__(self, "_judged", judged)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """How the metric compares rates; None where it is none of groups."""
+        return comparison_of(self.metric, self.definition)
+
+    @property
+    def favour(self) -> bool:
+        """Whether the groups of the greatest and the least rate, where they are told, are those that are favoured."""
+        if self.definition is not None:  # marked are extremes that are asked for, whatever they are rates of
+            return self.comparison is None or not self.comparison.value.names_groups
+        known = registered(self.metric)
+        return not isinstance(known, Metric) or known.rate.is_favour
 
     @property
     def judgement(self) -> Judgement:

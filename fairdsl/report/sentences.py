@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.question import metric_words
 from fairdsl.report.model import DemandReport
 from fairdsl.report.words import asked, known
@@ -25,8 +23,7 @@ def plain(demand: DemandReport) -> str:
     if demand.value is None:
         return _plain_of_pairs(demand)
     metric, limit = metric_words(demand.metric), demand.threshold
-    about = registered(demand.metric)
-    if isinstance(about, Metric) and about.names_groups:
+    if limit is None and demand.comparison is not None and demand.comparison.value.names_groups:
         return f"{metric.capitalize()}: {known(demand, demand.value)}."
     said = f"The {metric} {'is' if demand.value.low is not None else 'is known to be'} {known(demand, demand.value)}"
     if limit is None:

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from fairdsl.ir.decimals import ROUNDED, decimal, decimals
 from fairdsl.ir.domain import show_number
-from fairdsl.ir.metric import Comparison, Metric
-from fairdsl.ir.metric_registry import registered
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.numbers import Towards, nearest, shown
 from fairdsl.ir.question import metric_words
 from fairdsl.ir.reading import Reading
+from fairdsl.prelude import SHARES
 from fairdsl.report.model import DemandReport, ExitCode
 from fairdsl.verdict import (
     Arithmetic,
@@ -131,9 +131,8 @@ def asked(demand: DemandReport) -> str:
 def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
     limit = demand.threshold
-    about = registered(demand.metric)
-    if demand.groups is not None and isinstance(about, Metric) and not about.compares:
-        return _of_groups(about, value, demand.groups)
+    if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
+        return _of_groups(demand.comparison, value, demand.groups)
     said = number(value, in_percent(demand), None if limit is None else limit.limit)
     if demand.arithmetic is Arithmetic.ESTIMATE and demand.estimate is not None:
         return f"estimated {said}, with {shown(demand.estimate.confidence, percent=True)} confidence"
@@ -142,15 +141,16 @@ def known(demand: DemandReport, value: Interval) -> str:
 
 def in_percent(demand: DemandReport) -> bool:
     """Whether its numbers are written in percent: shares are, and whatever is required in percent."""
-    limit, about = demand.threshold, registered(demand.metric)
-    return (about is not None and about.is_rate) or (limit is not None and limit.text.endswith("%"))
+    limit, comparison = demand.threshold, demand.comparison
+    is_rate = demand.metric in SHARES or (comparison is not None and not comparison.value.compares)
+    return is_rate or (limit is not None and limit.text.endswith("%"))
 
 
-def _of_groups(metric: Metric, value: Interval, groups: Value) -> str:
+def _of_groups(comparison: Comparison, value: Interval, groups: Value) -> str:
     """The spread of the rates, or who has the highest or lowest."""
-    if not metric.names_groups:
+    if not comparison.value.names_groups:
         return number(value, True) if value.exact is not None else f"from {between(value)}"
-    places = groups.most if metric.comparison is Comparison.MOST else groups.least
+    places = groups.most if comparison is Comparison.MOST else groups.least
     found = [groups.rates[place].group for place in sorted(places)]
     names = [group_words(group) for group in found[:_NAMED]]
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []

@@ -19,6 +19,7 @@ from fairdsl.semantics.checked import (
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.domains import check_domain, check_label
 from fairdsl.semantics.load import LoadedSpec
+from fairdsl.semantics.metric_terms import check_metric_declarations
 from fairdsl.semantics.misread import attributes_not_asked_alone
 from fairdsl.semantics.models import check_model
 from fairdsl.semantics.paths import Edges
@@ -31,7 +32,17 @@ from fairdsl.syntax import tree
 
 __all__ = ["check_spec"]
 
-N = TypeVar("N", tree.Domain, tree.Label, tree.Model, tree.Distribution, tree.Graph, tree.NamedTarget, tree.Property)
+N = TypeVar(
+    "N",
+    tree.Domain,
+    tree.Label,
+    tree.Model,
+    tree.Distribution,
+    tree.Graph,
+    tree.NamedTarget,
+    tree.Metric,
+    tree.Property,
+)
 V = TypeVar("V")
 
 #: Findings that something is missing: said only where the whole text was read, for the missing thing may
@@ -72,6 +83,7 @@ class _SpecChecker:
     distributions: dict[str, CheckedDistribution | None] = field(default_factory=dict)
     graphs: dict[str, tuple[tree.Graph, Edges] | None] = field(default_factory=dict)
     targets: dict[str, tree.NamedTarget | None] = field(default_factory=dict)
+    metrics: dict[str, tree.Metric | None] = field(default_factory=dict)
     protected: dict[str, tree.Name] = field(default_factory=dict)
 
     def _items(self) -> Iterator[tree.Item]:
@@ -96,6 +108,8 @@ class _SpecChecker:
         self._collect(tree.Label, "label", self._label, self.labels)
         self._collect(tree.NamedTarget, "target", lambda node: node, self.targets)
         self._check_targets()
+        self._collect(tree.Metric, "metric", lambda node: node, self.metrics)
+        check_metric_declarations(self.metrics, self.reporter)
         self._collect_protected()
         self._collect(tree.Model, "model", self._model, self.models)
         self._collect(tree.Graph, "graph", self._graph, self.graphs)
@@ -207,6 +221,7 @@ class _SpecChecker:
             labels=_present(self.labels),
             graphs=_present(self.graphs),
             targets=_present(self.targets),
+            metrics=self.metrics,
             domains=tuple(self.domains),
         )
         checked: list[CheckedProperty] = []

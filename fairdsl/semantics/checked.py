@@ -9,8 +9,9 @@ from fractions import Fraction
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.domain import Attribute, Domain, Type
 from fairdsl.ir.expr import TRUE, Predicate
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.population import Normal
-from fairdsl.ir.question import Precision, Quantity, Question, Threshold
+from fairdsl.ir.question import GroupMetric, Precision, Quantity, Question, Threshold
 from fairdsl.source import SourceFile, Span
 
 __all__ = [
@@ -156,6 +157,11 @@ class Demand:
     certain: Fraction | None = None
     beyond: tuple[Span, ...] = field(compare=False, repr=False, default=())
     span: Span = field(compare=False, repr=False)
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """How its metric compares rates; None where it is none of groups."""
+        return self.question.metric.comparison if isinstance(self.question, GroupMetric) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.metric import Alias, Metric
-from fairdsl.ir.metric_registry import registered
+from fairdsl.ir.metric import Alias, Library, Metric
+from fairdsl.ir.rate import Each
+from fairdsl.prelude import registered
 from fairdsl.semantics import errors
 from fairdsl.syntax import tree
 
@@ -31,7 +32,8 @@ def check_coined(
 
 def _of_two_labels(metric: Metric, alias: Alias, label: Attribute | None) -> tuple[str, str] | None:
     """A name about true and false positives, of another label: why it cannot be written, and what can."""
-    if not alias.two_labels or label is None or label.size is None or label.size == 2:
+    two = alias.library is Library.FAIRLEARN and metric.rate.given is Each.LABEL
+    if alias.library is None or not two or label is None or label.size is None or label.size == 2:
         return None
     return (
         f"{alias.library.value}'s `{alias.name}` is about two values of the label, and `{label.name}` has {label.size}",
@@ -42,7 +44,7 @@ def _of_two_labels(metric: Metric, alias: Alias, label: Attribute | None) -> tup
 def _beside_privileged(metric: Metric, alias: Alias) -> tuple[str, str] | None:
     """A name without a privileged group, of a metric whose own name is something else beside one."""
     other = registered(metric.name, privileged=True)
-    if not isinstance(other, Metric) or other.signed is metric.signed:
+    if alias.library is None or not isinstance(other, Metric) or other.signed is metric.signed:
         return None
     return (
         f"{alias.library.value}'s `{alias.name}` is the {metric.in_words()}, whoever is privileged",

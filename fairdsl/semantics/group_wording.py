@@ -12,8 +12,8 @@ from typing import assert_never
 
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.metric import Each, Event
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold, metric_words
+from fairdsl.ir.rate import AllOf, AnyOf, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
 from fairdsl.semantics.influences import in_words
 from fairdsl.semantics.wording import predicate_text
 
@@ -26,6 +26,7 @@ class GroupWords:
 
     columns: Domain
     model: str
+    outcomes: Sequence[str]
     favourable: str
     protected: Sequence[str]
 
@@ -57,10 +58,12 @@ class GroupWords:
     def sentence(self, question: GroupMetric, threshold: Threshold | None) -> str:
         """The question as one English sentence."""
         groups = ", ".join(f"`{name}`" for name in self._names(question.across))
-        name = metric_words(question.metric.name)
+        name, meaning = metric_words(question.metric.name), self._meaning(question)
+        named = f"{name} of `{self.model}` ({meaning})"
+        if question.metric.name == question.metric.definition:  # a term says itself what it means
+            named = f"{meaning}, by `{self.model}`,"
         parts = [
-            f"The {name} of `{self.model}` ({self._meaning(question)}) across the groups of {groups} "
-            f"under `{question.population}`",
+            f"The {named} across the groups of {groups} under `{question.population}`",
             *self._narrowed(question),
         ]
         if question.influence:
@@ -143,11 +146,11 @@ class GroupWords:
                 own = f"{self.columns.attributes[-1].name} = y"
             case Each.DECISION:
                 letter = "p(g, d)"
-                own = f"({self._event(Event.FAVOURABLE, question)}) = d"
-            case Event():
-                own = self._event(rate.given, question)
+                own = f"({self._event(Fact.FAVOURABLE, question)}) = d"
             case None:
                 own = ""
+            case condition:
+                own = self._event(condition, question)
         if question.given != TRUE:
             conditions.append(predicate_text(question.given, self.columns))
         conditions += [f"{name} = e" if len(question.given_each) == 1 else name for name in self._each(question)]
@@ -157,19 +160,41 @@ class GroupWords:
     def _event(self, event: Event, question: GroupMetric) -> str:
         """As a condition on the decision and the label."""
         match event:
-            case Event.FAVOURABLE:
-                return f"{self.model} = {self.favourable}"
-            case Event.UNFAVOURABLE:
-                return f"{self.model} != {self.favourable}"
-            case Event.DESERVING:
+            case Fact.FAVOURABLE:
+                return self._decided(question.metric.rate.decides)
+            case Fact.DESERVING:
                 return self._deserving(question)
-            case Event.UNDESERVING:
-                return self._deserving(question, "!=")
-            case Event.CORRECT:
+            case Fact.CORRECT:
                 return f"({self.model} = {self.favourable}) = ({self._deserving(question)})"
-            case Event.WRONG:
+            case LabelIn(text=text):
+                return text if " " in text or self.columns.attributes[-1].name != text else f"{text} = yes"
+            case Negated(part=Fact.DESERVING):
+                return self._deserving(question, "!=")
+            case Negated(part=Fact.FAVOURABLE):
+                return self._decided(question.metric.rate.decides, negated=True)
+            case Negated(part=Fact.CORRECT):
                 return f"({self.model} = {self.favourable}) != ({self._deserving(question)})"
+            case Negated(part=part):
+                return f"not ({self._event(part, question)})"
+            case AllOf(parts=parts):
+                return " and ".join(self._joined(part, question) for part in parts)
+            case AnyOf(parts=parts):
+                return " or ".join(self._joined(part, question) for part in parts)
         assert_never(event)
+
+    def _joined(self, part: Event, question: GroupMetric) -> str:
+        words = self._event(part, question)
+        return f"({words})" if isinstance(part, AllOf | AnyOf) else words
+
+    def _decided(self, decides: Decides | None, *, negated: bool = False) -> str:
+        match decides:
+            case None:
+                return f"{self.model} {'!=' if negated else '='} {self.favourable}"
+            case OutcomeIs(outcome=outcome):
+                return f"{self.model} {'!=' if negated else '='} {self.outcomes[outcome]}"
+            case ScoreIs(relation=relation, limit=limit):
+                return f"score {(relation.negated if negated else relation).value} {show_number(limit)}"
+        assert_never(decides)
 
     def _each(self, question: GroupMetric) -> list[str]:
         return self._names(question.given_each)

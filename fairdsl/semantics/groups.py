@@ -12,15 +12,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
+from fairdsl.ir.expr import conjoin
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import METRICS, ShareMetric, known_metrics, registered
 from fairdsl.ir.question import GroupMetric, Quantity, Threshold
+from fairdsl.prelude import ShareMetric, metrics
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.coined import check_coined
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.group_clauses import GroupClauses, Groups
 from fairdsl.semantics.influences import check_influence, influence_on
+from fairdsl.semantics.metric_terms import MetricScope, ReadMetric, metric_name
 from fairdsl.semantics.needs import Needs, has_clause
 from fairdsl.semantics.paths import Edges
 from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
@@ -66,6 +68,7 @@ class GroupBuilder:
     protected: Sequence[str]
     distributions: Mapping[str, CheckedDistribution | None]
     graphs: Mapping[str, tuple[tree.Graph, Edges]]
+    metrics: Mapping[str, tree.Metric | None]
     reporter: Reporter
     _read: list[Metric] = field(default_factory=list)
 
@@ -96,26 +99,23 @@ class GroupBuilder:
                 self.reporter.report(errors.demand_not_understood(comparison.span, help_text))
                 return []
             # An influence is a difference of two values of the metric, so it may be negative.
-            limit = metric_threshold("influence", comparison.relation, comparison.right, self.reporter)
+            limit = metric_threshold(None, comparison.relation, comparison.right, self.reporter)
             asked = _Asked(clause=clause, span=clause.span, threshold=limit, confidence=confidence)
             return self._influences(comparison.left, asked, groups)
-        found = metric_comparison(comparison, self.reporter, signed=has_clause(self.node, tree.PrivilegedClause))
+        found = metric_comparison(comparison)
         if found is None:
             self.reporter.report(
                 errors.demand_not_understood(
                     clause.demand.span,
-                    "write a metric and a number, as in `require disparate_impact >= 80%`",
+                    "write a metric and a number, as in `require impact_ratio >= 80%`",
                 )
             )
             return []
-        name, threshold, span = found
-        metric = self._metric(name, groups)
+        side, relation, number = found
+        metric = self._metric(side, groups)
         if metric is None:
             return []
-        if metric.names_groups:
-            self.reporter.report(
-                errors.metric_needs(name.text, span, "no threshold: it is a group", f"write `measure {name.text}`")
-            )
+        threshold = metric_threshold(metric.metric, relation, number, self.reporter)
         asked = _Asked(clause=clause, span=clause.span, threshold=threshold, confidence=confidence)
         return [self._demand(metric, asked, groups)]
 
@@ -132,10 +132,11 @@ class GroupBuilder:
         metric = self._metric(influence.metric, groups)
         if metric is None:
             return []
-        subsets = check_influence(influence, metric, groups.across, self.model.domain, self.reporter)
+        subsets = check_influence(influence, metric.metric, groups.across, self.model.domain, self.reporter)
         return [self._demand(metric, asked, groups, subset) for subset in subsets]
 
-    def _demand(self, metric: Metric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
+    def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
+        metric = read.metric
         name = influence_on(influence, self.model.domain, metric.name) if influence else metric.name
         label = groups.population.label if groups.population else None
         return Demand(
@@ -145,7 +146,7 @@ class GroupBuilder:
                 metric=metric,
                 across=groups.across,
                 population=groups.population.name if groups.population else None,
-                given=groups.given,
+                given=conjoin(groups.given, read.among),
                 given_each=groups.given_each,
                 deserving=label.deserving if label and metric.rate.about_deserving else None,
                 privileged=groups.privileged if metric.signed else None,
@@ -174,27 +175,37 @@ class GroupBuilder:
             self.reporter.report(errors.clause_out_of_place("with confidence", asked.span, why, help_text))
         return asked.value
 
-    def _metric(self, name: tree.Name, groups: Groups) -> Metric | None:
-        """The metric of that name, if everything that defines it is there."""
-        metric = registered(name.text, privileged=has_clause(self.node, tree.PrivilegedClause))
-        if metric is None:
-            self.reporter.report(errors.unknown_metric(name.text, name.span, known_metrics()))
-            return None
-        if isinstance(metric, ShareMetric):
+    def _metric(self, node: tree.Expression | tree.Name, groups: Groups) -> ReadMetric | None:
+        """The metric that is written, if everything that defines it is there."""
+        population = groups.population
+        scope = MetricScope(
+            declared=self.metrics,
+            model=self.model,
+            columns=groups.columns,
+            labelled=population is not None and population.label is not None,
+            privileged=has_clause(self.node, tree.PrivilegedClause),
+            reporter=self.reporter,
+        )
+        read = scope.read(node)
+        if isinstance(read, ShareMetric):
             self.reporter.report(
                 errors.clause_out_of_place(
-                    name.text,
-                    name.span,
+                    read.name,
+                    node.span,
                     "it counts pairs of individuals, and this property is about groups",
                     "write a property with `compare a, b` and `differ in`",
                 )
             )
             return None
-        self._read.append(metric)
-        label = groups.columns.attributes[-1] if groups.population and groups.population.label else None
-        check_coined(metric, name, self.node, label, self.reporter)
-        Needs(self.node, self.model, groups, self.graphs, self.reporter).check(metric, name.span)
-        return metric
+        if read is None:
+            return None
+        self._read.append(read.metric)
+        label = groups.columns.attributes[-1] if scope.labelled else None
+        name = metric_name(node)
+        if name is not None and name.text not in self.metrics:
+            check_coined(read.metric, name, self.node, label, self.reporter)
+        Needs(self.node, self.model, groups, self.graphs, self.reporter).check(read.metric, node.span)
+        return read
 
     # ---- clauses that nothing reads --------------------------------------------------------------
 
@@ -203,10 +214,10 @@ class GroupBuilder:
         if self.reporter.has_errors:
             return
         if not any(metric.signed for metric in self._read):
-            readers = [metric.name for metric in METRICS if metric.signed]
+            readers = [metric.name for metric in metrics() if metric.signed]
             self._unread(tree.PrivilegedClause, readers)
         if not any(metric.rate.along_paths for metric in self._read):
-            readers = [metric.name for metric in METRICS if metric.rate.along_paths]
+            readers = [metric.name for metric in metrics() if metric.rate.along_paths]
             self._unread(tree.AllowClause, readers)
             self._unread(tree.BaselineClause, readers)
 

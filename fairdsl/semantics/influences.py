@@ -34,12 +34,6 @@ def check_influence(
     influence: tree.Influence, metric: Metric, across: Sequence[int], domain: Domain, reporter: Reporter
 ) -> tuple[tuple[int, ...], ...]:
     """The columns of each set; what is wrong with them, or with the influence on such a metric, is reported."""
-    if metric.names_groups:
-        why = "an influence is a difference of two numbers, and the answer is a group"
-        reporter.report(
-            errors.clause_out_of_place("influence", influence.span, why, "write `influence of ... on acceptance_rate`")
-        )
-        return ()
     return tuple(_columns(subset, across, domain, reporter) for subset in influence.subsets)
 
 

@@ -10,8 +10,8 @@ from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
+from fairdsl.prelude import registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedProperty, Demand
 from fairdsl.semantics.walk import walk
@@ -68,7 +68,7 @@ def attributes_not_asked_alone(properties: Sequence[CheckedProperty]) -> Iterato
 def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic]:
     """A bound on the wrong side or scale, and one bound only of what may be negative."""
     limit = demand.threshold
-    about = registered(demand.metric, privileged=_signed(demand))
+    about = demand.question.metric if isinstance(demand.question, GroupMetric) else registered(demand.metric)
     influence = isinstance(demand.question, GroupMetric) and bool(demand.question.influence)
     if limit is None or about is None or about.ideal is None or influence:
         return
@@ -111,10 +111,6 @@ def _scale(name: str, demand: Demand, text: str, example: str) -> Iterator[Diagn
         "numbers are taken as they are written: 1 is the same as 100%",
         f"check the scale: {example}",
     )
-
-
-def _signed(demand: Demand) -> bool:
-    return isinstance(demand.question, GroupMetric) and demand.question.privileged is not None
 
 
 def _pooled(node: tree.Property, demand: Demand, question: GroupMetric, domain: Domain) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import variables
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import nearest
+from fairdsl.prelude import nearest
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, LabelDeclaration
 from fairdsl.semantics.group_clauses import Groups
@@ -36,7 +36,8 @@ class Needs:
 
     def check(self, metric: Metric, span: Span) -> None:
         """Report whatever the metric, named at ``span``, lacks."""
-        self._favourable()
+        if metric.rate.about_favourable:
+            self._favourable()
         population = self.groups.population
         if metric.rate.reads_label and population is not None:
             self._label(metric, span, population)

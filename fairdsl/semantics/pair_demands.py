@@ -8,14 +8,15 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.metric_registry import SHARES, known_metrics, registered
 from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap
+from fairdsl.prelude import SHARES, ShareMetric, known_metrics, registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.confidence import called
+from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.semantics.populations import population_named
 from fairdsl.semantics.precision import precision_of
-from fairdsl.semantics.thresholds import metric_comparison
+from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_property import clause_text
@@ -52,7 +53,7 @@ class PairDemands:
         found = [
             quiet._pair_demand(clause.demand)
             for clause in self.node.clauses
-            if isinstance(clause, tree.RequireClause) and metric_comparison(clause.demand, quiet.reporter) is None
+            if isinstance(clause, tree.RequireClause) and metric_comparison(clause.demand) is None
         ]
         demands = list(dict.fromkeys(demand for demand in found if demand is not None))
         shares = [clause for clause in self.node.clauses if _asks_for_share(clause)]
@@ -83,22 +84,22 @@ class PairDemands:
         return tuple(spans)
 
     def _required(self, clause: tree.RequireClause, question: Pair) -> Demand | None:
-        found = metric_comparison(clause.demand, self.reporter)
+        found = metric_comparison(clause.demand)
         if found is not None:
-            name, threshold, span = found
-            if not self._is_pair_metric(name, span):
+            side, relation, number = found
+            share = self._share(side)
+            if share is None:
                 return None
             confidence = clause.confidence
             under, beyond = self._under_rows(confidence), self._beyond()
-            quantity = SHARES[name.text].quantity
             return Demand(
                 text=clause_text(clause),
-                metric=name.text,
+                metric=share.name,
                 question=question,
                 beyond=() if under else beyond,
                 under=under,
-                quantity=quantity,
-                threshold=threshold,
+                quantity=share.quantity,
+                threshold=metric_threshold(share, relation, number, self.reporter),
                 precision=None if confidence is None else precision_of(None, confidence, self.reporter),
                 required=True,
                 span=clause.demand.span,
@@ -132,11 +133,12 @@ class PairDemands:
                 )
             )
             return None
-        if not self._is_pair_metric(item.metric, item.metric.span):
+        share = self._share(item.metric)
+        if share is None:
             return None
         if item.confidence is not None and item.within is None:
             why, remedy = "it says how sure an estimate is, and none is asked for", "write how close it comes as well"
-            example = f"`measure {item.metric.text} within 1% with confidence {item.confidence.text}`"
+            example = f"`measure {share.name} within 1% with confidence {item.confidence.text}`"
             place = item.confidence.span
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, f"{remedy}: {example}"))
             return None
@@ -144,32 +146,34 @@ class PairDemands:
         beyond = self._beyond()
         return Demand(
             text=f"measure {clause_text(item)}",
-            metric=item.metric.text,
+            metric=share.name,
             question=question,
             beyond=() if under else beyond,
             under=under,
-            quantity=SHARES[item.metric.text].quantity,
+            quantity=share.quantity,
             threshold=None,
             precision=None if item.within is None else precision_of(item.within, item.confidence, self.reporter),
             required=False,
             span=item.span,
         )
 
-    def _is_pair_metric(self, name: tree.Name, span: Span) -> bool:
-        if name.text in SHARES:
-            return True
-        if registered(name.text) is not None:
+    def _share(self, node: tree.Expression | tree.Name) -> ShareMetric | None:
+        """The share that is written; None after reporting that it is none."""
+        name = metric_name(node)
+        if name is not None and name.text in SHARES:
+            return SHARES[name.text]
+        if name is None or registered(name.text) is not None:
             self.reporter.report(
                 errors.clause_out_of_place(
-                    name.text,
-                    span,
+                    node.span.text,
+                    node.span,
                     "it is a metric of groups, and this property compares pairs",
                     "write a property with `across` and `under`",
                 )
             )
         else:
-            self.reporter.report(errors.unknown_metric(name.text, span, known_metrics()))
-        return False
+            self.reporter.report(errors.unknown_metric(name.text, node.span, known_metrics()))
+        return None
 
     def _pair_demand(self, node: tree.Expression | tree.SameDecision) -> PairDemand | None:
         if isinstance(node, tree.SameDecision) or self._is_same_decision(node):
@@ -225,8 +229,9 @@ class PairDemands:
 def _asks_for_share(clause: tree.Clause) -> bool:
     match clause:
         case tree.RequireClause(demand=demand):
-            found = metric_comparison(demand, Reporter())
-            return found is not None and found[0].text in SHARES
+            found = metric_comparison(demand)
+            name = None if found is None else metric_name(found[0])
+            return name is not None and name.text in SHARES
         case tree.MeasureClause(items=items):
             return any(isinstance(item.metric, tree.Name) and item.metric.text in SHARES for item in items)
         case _:

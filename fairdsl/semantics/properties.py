@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.question import GroupMetric, Pair, Quantity
+from fairdsl.prelude import TERMS
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
 from fairdsl.semantics.group_wording import GroupWords
@@ -48,6 +49,7 @@ class PropertyScope:
     labels: Mapping[str, LabelDeclaration]
     graphs: Mapping[str, tuple[tree.Graph, frozenset[tuple[str, str]]]]
     targets: Mapping[str, tree.NamedTarget]
+    metrics: Mapping[str, tree.Metric | None]
     domains: Sequence[str]
 
 
@@ -73,7 +75,7 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, labels, reporter
         ).demands()
     else:
-        builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.graphs, reporter)
+        builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.graphs, scope.metrics, reporter)
         demands = builder.demands()
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
@@ -128,6 +130,7 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     words = GroupWords(
         columns=domain_with_label(model.domain, population.label if population else None),
         model=name,
+        outcomes=model.declaration.outcomes,
         favourable=model.declaration.outcomes[favourable] if favourable is not None else "favourable",
         protected=scope.protected,
     )
@@ -295,6 +298,6 @@ def _called_models(node: tree.Property, scope: PropertyScope) -> list[tree.Name]
         if not (isinstance(clause, tree.RequireClause) and isinstance(clause.demand, tree.Comparison)):
             continue
         for side in (clause.demand.left, clause.demand.right):
-            if isinstance(side, tree.Call) and side.function.text not in ("score", "abs", "confidence"):
+            if isinstance(side, tree.Call) and side.function.text not in ("score", "abs", "confidence", *TERMS):
                 names.append(side.function)
     return names

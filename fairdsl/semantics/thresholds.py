@@ -6,10 +6,10 @@ from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.metric_registry import registered
 from fairdsl.ir.question import Threshold
+from fairdsl.prelude import TERMS, Named
 from fairdsl.semantics import errors
-from fairdsl.source import Span
+from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.syntax import tree
 
 __all__ = ["check_share", "metric_comparison", "metric_threshold"]
@@ -19,30 +19,25 @@ _NEVER_MET = {("<", Fraction(0)), (">", Fraction(1))}
 
 
 def metric_comparison(
-    node: tree.Expression | tree.SameDecision, reporter: Reporter, *, signed: bool = False
-) -> tuple[tree.Name, Threshold, Span] | None:
-    """The metric, threshold and place of ``fair_share >= 95%`` (or mirrored); None for other demands.
-
-    ``signed``: the property has a privileged group, against which some metrics leave 0 .. 1.
-    """
+    node: tree.Expression | tree.SameDecision,
+) -> tuple[tree.Expression, str, tree.Number] | None:
+    """The metric, relation and number of ``fair_share >= 95%`` (or mirrored); None for other demands."""
     if not isinstance(node, tree.Comparison):
         return None
     for side, other, relation in (
         (node.left, node.right, node.relation),
         (node.right, node.left, Relation(node.relation).mirrored.value),
     ):
-        if isinstance(side, tree.Reference) and side.owner is None and isinstance(other, tree.Number):
-            return side.name, metric_threshold(side.name.text, relation, other, reporter, signed=signed), side.span
+        name = side.function.text if isinstance(side, tree.Call) else None
+        if isinstance(other, tree.Number) and (name in TERMS or metric_name(side) is not None):
+            return side, relation, other
     return None
 
 
-def metric_threshold(
-    metric: str, relation: str, number: tree.Number, reporter: Reporter, *, signed: bool = False
-) -> Threshold:
-    """The threshold; one that a metric between 0 and 1 always or never meets is reported."""
-    known = registered(metric, privileged=signed)
-    if known is not None and known.is_share:
-        check_share(metric, relation, number, reporter)
+def metric_threshold(metric: Named | None, relation: str, number: tree.Number, reporter: Reporter) -> Threshold:
+    """The threshold; one that a metric between 0 and 1 always or never meets is reported. None: no such metric."""
+    if metric is not None and metric.is_share:
+        check_share(metric.name, relation, number, reporter)
     return Threshold(relation=Relation(relation), limit=number.value, text=number.text)
 
 

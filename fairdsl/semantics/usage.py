@@ -20,6 +20,7 @@ _KINDS: dict[type[tree.Item], str] = {
     tree.Distribution: "distribution",
     tree.Graph: "graph",
     tree.NamedTarget: "target",
+    tree.Metric: "metric",
 }
 
 

@@ -61,6 +61,7 @@ class SpecBuilder(PropertyBuilder):
             "distribution": self._distribution,
             "graph": self._graph,
             "named_target": self._named_target,
+            "metric": self._metric,
             "property": self._property,
         }
         return makers[str(branch.data)](branch)
@@ -283,6 +284,14 @@ class SpecBuilder(PropertyBuilder):
             name=name,
             domain=domain[0] if domain else None,
             condition=self.only_expression(branch),
+            span=self.span(branch),
+        )
+
+    def _metric(self, branch: Branch) -> tree.Metric:
+        return tree.Metric(
+            doc=self._doc(branch),
+            name=self.names(branch)[0],
+            definition=self.only_expression(branch),
             span=self.span(branch),
         )
 

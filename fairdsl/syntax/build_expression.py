@@ -32,7 +32,8 @@ class ExpressionBuilder(WordBuilder):
             "literal": self.number,
             "text": self._text,
             "reference": self._reference,
-            "call": self._call,
+            "call": self.call,
+            "of_model": self.of_model,
             "influence": self.influence,
             "parenthesised": self._only,
         }
@@ -117,9 +118,32 @@ class ExpressionBuilder(WordBuilder):
         *owner, name = self.names(branch)
         return tree.Reference(owner=owner[0] if owner else None, name=name, span=self.span(branch))
 
-    def _call(self, branch: Branch) -> tree.Call:
-        function = self.name(tokens(branch, "NAME")[0])
-        return tree.Call(function=function, arguments=self._parts(branch), span=self.span(branch))
+    def call(self, branch: Branch) -> tree.Call:
+        """``rate(refuse given sick = yes)``, and calls without a condition."""
+        parts = branches(branch)
+        along = bool(parts) and parts[-1].data == "along_paths"
+        parts = parts[: len(parts) - along]
+        given: tree.Expression | tree.Each | None = None
+        if tokens(branch, "GIVEN"):
+            *parts, last = parts
+            given = self._each(last) if last.data == "each" else self.expression(last)
+        return tree.Call(
+            function=self.name(tokens(branch, "NAME")[0]),
+            arguments=tuple(self.expression(part) for part in parts),
+            given=given,
+            along_paths=along,
+            span=self.span(branch),
+        )
+
+    def _each(self, branch: Branch) -> tree.Each:
+        return tree.Each(name=self.names(branch)[0], span=self.span(branch))
+
+    def of_model(self, branch: Branch) -> tree.OfModel:
+        """``impact_ratio of new``."""
+        *metric, model = self.names(branch)
+        return tree.OfModel(
+            metric=metric[0] if metric else self.call(branches(branch)[0]), model=model, span=self.span(branch)
+        )
 
     def influence(self, branch: Branch) -> tree.Influence:
         """``influence of a, (b, c) on METRIC``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lark import Tree
+from lark import Token, Tree
 
 from fairdsl.syntax import tree
 from fairdsl.syntax.build_expression import ExpressionBuilder
@@ -103,9 +103,18 @@ class PropertyBuilder(ExpressionBuilder):
         return tree.MeasureClause(items=items, span=self.span(branch))
 
     def _measure_item(self, branch: Branch) -> tree.MeasureItem:
-        first = branch.children[0]
-        metric = self.influence(first) if isinstance(first, Tree) else self.name(first)
+        metric = self._measured(branch.children[0])
         numbers = list(self.numbers(branch))
         within = numbers.pop(0) if tokens(branch, "WITHIN") else None
         confidence = numbers.pop() if numbers else None
         return tree.MeasureItem(metric=metric, within=within, confidence=confidence, span=self.span(branch))
+
+    def _measured(self, part: Token | Branch) -> tree.Name | tree.Influence | tree.Call | tree.OfModel:
+        if not isinstance(part, Tree):
+            return self.name(part)
+        match part.data:
+            case "influence":
+                return self.influence(part)
+            case "of_model":
+                return self.of_model(part)
+        return self.call(part)

@@ -66,6 +66,7 @@ _EXAMPLES = {
     "domain": "domain Applicant { ... }",
     "property": "property my_name { ... }",
     "graph": "graph influence { ... }",
+    "metric": "metric miss_rate_gap = gap(rate(refuse given sick = yes))",
     "distribution": "distribution cohort over Applicant",
     "use": 'use "german.fair"',
     "audit": 'audit "Small loans, 2024"',

@@ -62,6 +62,9 @@ def _format_item(writer: Writer, item: tree.Item) -> None:
             over = f" over {name_text(item.domain)}" if item.domain else ""
             condition = expression_pieces(item.condition, outermost=True)
             writer.statement(f"target {name_text(item.name)}{over} = ", condition, item.span.start)
+        case tree.Metric():
+            definition = expression_pieces(item.definition, outermost=True)
+            writer.statement(f"metric {name_text(item.name)} = ", definition, item.span.start)
         case tree.Domain():
             format_domain(writer, item)
         case tree.Model():

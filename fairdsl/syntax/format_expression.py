@@ -161,8 +161,9 @@ def _one_piece(expression: tree.Expression) -> str:
             owner = f"{name_text(expression.owner)}." if expression.owner else ""
             return owner + name_text(expression.name)
         case tree.Call():
-            arguments = ", ".join(expression_text(argument) for argument in expression.arguments)
-            return f"{name_text(expression.function)}({arguments})"
+            return _call(expression)
+        case tree.OfModel(metric=metric, model=model):
+            return f"{name_text(metric) if isinstance(metric, tree.Name) else _call(metric)} of {name_text(model)}"
         case tree.Negative():
             bare = not isinstance(expression.operand, (tree.Number, tree.Negative))
             operand = flat(_inside(expression.operand, _SIGN)) if bare else expression_text(expression.operand)
@@ -170,6 +171,18 @@ def _one_piece(expression: tree.Expression) -> str:
         case tree.Influence():
             return influence_text(expression)
     raise AssertionError(f"{type(expression).__name__} has its own pieces")
+
+
+def _call(call: tree.Call) -> str:
+    inside = ", ".join(expression_text(argument) for argument in call.arguments)
+    match call.given:
+        case None:
+            pass
+        case tree.Each(name=name):
+            inside += f" given each {name_text(name)}"
+        case given:
+            inside += f" given {expression_text(given)}"
+    return f"{name_text(call.function)}({inside}{' along allowed paths' * call.along_paths})"
 
 
 def influence_text(influence: tree.Influence) -> str:

@@ -7,7 +7,7 @@ from typing import assert_never
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import (
     expression_pieces,
-    influence_text,
+    expression_text,
     list_pieces,
     name_pieces,
     name_text,
@@ -111,6 +111,6 @@ def _measure(clause: tree.MeasureClause) -> list[Piece]:
 
 
 def _item(item: tree.MeasureItem) -> str:
-    metric = influence_text(item.metric) if isinstance(item.metric, tree.Influence) else name_text(item.metric)
+    metric = name_text(item.metric) if isinstance(item.metric, tree.Name) else expression_text(item.metric)
     precision = f" within {item.within.text}" if item.within else ""
     return metric + precision + (f" with confidence {item.confidence.text}" if item.confidence else "")

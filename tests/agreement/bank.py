@@ -17,15 +17,16 @@ from hypothesis import strategies as st
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Excluding, GroupMetric, Pair, PairUnder, Precision, Quantity, SameDecision
+from fairdsl.prelude import metric_named
 from fairdsl.verdict import Estimated, Holds, Shares, Vacuous, Verdict, Violated
 from tests import oracle
 from tests.agreement import engines, group_truth
 from tests.naive_metrics import NAIVE
+from tests.naive_terms import terms
 from tests.rates.laws import random_laws
 from tests.rule_strategies import rule_models, rule_problems
 from tests.strategies import attributes, confident_problems, models, predicates, problems
@@ -166,14 +167,19 @@ def wrong_estimate(problem: Problem, verdict: Verdict, known: object) -> str | N
 @st.composite
 def group_questions(draw: st.DrawFn, columns: tuple[Attribute, ...], has_label: bool) -> GroupMetric:
     people = range(len(columns) - has_label)
-    metrics = [known for known, naive in NAIVE.items() if has_label or not naive.label]
-    name, signed = draw(st.sampled_from(metrics))
+    if draw(st.booleans()):
+        metrics = [known for known, naive in NAIVE.items() if has_label or not naive.label]
+        name, signed = draw(st.sampled_from(metrics))
+        metric = metric_named(name, privileged=signed)
+    else:
+        metric, naive = draw(terms([F(value) for value in columns[-1].values or ()] if has_label else []))
+        signed = naive.signed
     across = draw(st.lists(st.sampled_from(people), min_size=1, max_size=min(2, len(people)), unique=True))
     others = [column for column in people if column not in across]
     few = st.lists(st.sampled_from(others), max_size=1) if others else st.just([])
     deserving = F(draw(st.sampled_from(columns[-1].values or ())))
     return GroupMetric(
-        metric=metric_named(name, privileged=signed),
+        metric=metric,
         across=tuple(across),
         population="people",
         given=draw(st.one_of(st.just(TRUE), predicates(columns[: len(people)]))),

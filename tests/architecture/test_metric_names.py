@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairdsl.ir.metric_registry import known_metrics
+from fairdsl.prelude import known_metrics
 from tests.modules import PACKAGE, nodes_of
 
-REGISTRY = "ir/metric_registry.py"
+REGISTRY = "prelude/registry.py"
 #: Words that are names of metrics, and stand for something else.
 ALLOWED = {
     ("ir/question.py", "most_favoured"),  # the baseline of a path-specific gap, as it is written in a spec

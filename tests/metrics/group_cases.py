@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute, Boolean, Category, CategoryValue, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics import Bounds, Counted, Joint, Key
+from fairdsl.prelude import metric_named
 from fairdsl.verdict import Evidence, Value
 
 F = Fraction

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.ir.expr import Relation, holds
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.question import Excluding, Threshold
 from fairdsl.metrics import Counted, Joint, decided, judged, rows_needed, rows_to_decide, value_of
 from fairdsl.metrics.cohorts import Hits
 from fairdsl.metrics.sampling import frequency, half_width, sampled_rate
+from fairdsl.prelude import metric_named
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Judgement, Value
 
@@ -273,7 +273,7 @@ def test_rows_that_would_decide_a_threshold(metric: str, relation: Relation, lim
 
     few = with_each(40)
     assert judged(few, threshold) is Judgement.UNKNOWN
-    rows = rows_to_decide(few, metric_named(metric), threshold)
+    rows = rows_to_decide(few, metric_named(metric).comparison, threshold)
     assert rows is not None
     assert judged(with_each(rows + 1), threshold) is not Judgement.UNKNOWN
     assert half_width(rows, confidence=LEVEL, rates=3) > half_width(2 * rows, confidence=LEVEL, rates=3)
@@ -283,13 +283,9 @@ def test_what_no_rows_decide() -> None:
     value = value_of(about("statistical_parity", confidence=LEVEL), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(value, Value)
     on_it = Threshold(relation=Relation.LE, limit=F(1, 10), text="0.1")
-    assert rows_to_decide(value, metric_named("statistical_parity"), on_it) is None
-    assert rows_to_decide(value, metric_named("acceptance_rate"), on_it) is None
+    assert rows_to_decide(value, metric_named("statistical_parity").comparison, on_it) is None
+    assert rows_to_decide(value, metric_named("acceptance_rate").comparison, on_it) is None
     plain = value_of(about("statistical_parity"), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(plain, Value)
-    assert (
-        rows_to_decide(
-            plain, metric_named("statistical_parity"), Threshold(relation=Relation.LE, limit=F(1, 5), text="0.2")
-        )
-        is None
-    )
+    at_fifth = Threshold(relation=Relation.LE, limit=F(1, 5), text="0.2")
+    assert rows_to_decide(plain, metric_named("statistical_parity").comparison, at_fifth) is None

@@ -17,12 +17,12 @@ from fairdsl.ir.domain import Attribute, Boolean, Integer, Real
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Layer, Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Threshold
 from fairdsl.metrics.subject import subject_of
+from fairdsl.prelude import metric_named
 from fairdsl.verdict import Reason, Value
 from tests import builders
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, network, points

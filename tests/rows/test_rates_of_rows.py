@@ -19,11 +19,11 @@ from fairdsl.codec import plain
 from fairdsl.ir.domain import Attribute, Domain, Integer
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Compare, Linear, Member, Relation, Variable
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Rows, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.prelude import metric_named
 from fairdsl.report.model import Interval
 from fairdsl.report.text import render
 from fairdsl.verdict import Judgement, Reason, Value

@@ -255,7 +255,6 @@ INFLUENCES = {
     "what makes the groups": "  measure influence of (age, sex) on disparate_impact # error: E0413",
     "no range": "  measure influence of income on disparate_impact # error: E0302",
     "twice": "  measure influence of (age, age) on disparate_impact # error: E0201",
-    "on a group": "  measure influence of age on most_favoured # error: E0413",
 }
 
 

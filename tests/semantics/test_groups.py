@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from marked_specs import PEOPLE, assert_found_as_marked, checked, each, findings, groups, only_property
 
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.prelude import metric_named
 
 RECIDIVISM = """\
 ## Group fairness of a recidivism tree, over a population learned from data.
@@ -201,7 +201,6 @@ LACKING = {
     .replace("  baseline  sex = male\n", "")
     .replace("<= 2%", "<= 2% # error: E0416"),
     "a written graph": groups("  allow sex -> income -> approve # error: E0416\n  measure disparate_impact"),
-    "no threshold": groups("  require most_favoured >= 80% # error: E0416"),
 }
 
 

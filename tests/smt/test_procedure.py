@@ -18,7 +18,7 @@ from fairdsl.backends.smt.solvers.chain import Chained, Status
 from fairdsl.clock import Deadline
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import Relation, Who
-from fairdsl.ir.metric_registry import ACCEPTANCE_RATE
+from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.model import ByHighest, ByThreshold, Layer
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, GroupMetric, Quantity, Relaxation, ScoreGap
@@ -151,7 +151,7 @@ def test_the_deadline_is_kept() -> None:
 
 def test_refusals_say_why() -> None:
     shares = replace(TIED, quantity=Quantity.FAIR_SHARE)
-    group = replace(TIED, question=GroupMetric(metric=ACCEPTANCE_RATE, across=(1,), population=None))
+    group = replace(TIED, question=GroupMetric(metric=ACCEPTANCE, across=(1,), population=None))
     for asked, word in ((shares, "shares"), (group, "pairs of individuals")):
         for backend in (Smt(), SmtLib()):
             offer = backend.offer(asked)

@@ -21,12 +21,12 @@ from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Predicate
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.metric import Comparison, Metric
-from fairdsl.ir.metric_registry import METRICS, metric_named
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Cell, Inside, Network, Normal, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Excluding
 from fairdsl.plan.negotiate import Plan, negotiate
+from fairdsl.prelude import metric_named, metrics
 from fairdsl.verdict import Reason, Refused, Unknown, Value
 from tests import builders
 from tests.subset_sum.laws import asked, bernoulli, booleans, factor, linear, network, points
@@ -241,7 +241,7 @@ def test_trap_17_what_is_above_counts() -> None:
 
 BY_EXTREMES = [
     metric
-    for metric in METRICS
+    for metric in metrics()
     if metric.comparison in (Comparison.GAP, Comparison.RATIO)
     and metric.rate.of_decisions
     and not metric.rate.along_paths

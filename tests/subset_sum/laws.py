@@ -13,13 +13,13 @@ from fairdsl.backends.rates.linear.score import weighted_sum
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, Input
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network, Row
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
 from fairdsl.metrics.joint import Bounds, columns_of, key_of
 from fairdsl.metrics.subject import Subject, subject_of
+from fairdsl.prelude import metric_named
 from fairdsl.verdict import Value
 from tests import oracle
 

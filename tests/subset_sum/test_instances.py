@@ -28,10 +28,10 @@ from fairdsl.ir.domain import Attribute, Integer, Real
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import And, Compare, Linear, Relation, Variable
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Sample
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, Excluding
+from fairdsl.prelude import metric_named
 from fairdsl.solver_files.solve import SolvedFile
 from fairdsl.verdict import Refused, Value
 from tests.codec.values import damaged

@@ -61,13 +61,21 @@ influences = node(tree.Influence, subsets=several(several(names)), metric=names)
 references = node(tree.Reference, owner=st.none() | names, name=names)
 
 
+def calls(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Calls, of rates with a condition too. `not (` always negates, so no function can be called `not`."""
+    given = st.none() | inner | node(tree.Each, name=_names(without=("and", "or", "in")))
+    function = _names(without=("not",))
+    return node(tree.Call, function=function, arguments=several(inner), given=given, along_paths=st.booleans())
+
+
 def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     arithmetic = st.sampled_from("+-*/")
     relations = st.sampled_from(["=", "!=", "<", "<=", ">", ">="])
     elements = several(value_names | numbers() | ranges)
     return st.one_of(
         # `not (` always negates, so no function can be called `not`.
-        node(tree.Call, function=_names(without=("not",)), arguments=several(inner)),
+        calls(inner),
+        node(tree.OfModel, metric=names | calls(inner), model=names),
         node(tree.Negative, operand=inner.filter(lambda e: not _bare_number(e))),
         node(tree.Arithmetic, operator=arithmetic, left=inner, right=inner),
         node(tree.Comparison, relation=relations, left=inner, right=inner),
@@ -84,6 +92,8 @@ def _bare_number(expression: tree.Expression) -> bool:
 
 
 expressions = st.recursive(references | numbers() | texts | influences, _grown, max_leaves=8)
+
+measured = names | influences | calls(expressions) | node(tree.OfModel, metric=names | calls(expressions), model=names)
 
 # ---- domains -----------------------------------------------------------------------------------
 
@@ -197,14 +207,15 @@ clauses = st.one_of(
     node(
         tree.MeasureClause,
         items=several(
-            node(tree.MeasureItem, metric=names | influences, within=st.none(), confidence=st.none())
-            | node(tree.MeasureItem, metric=names | influences, within=numbers(), confidence=st.none() | numbers())
+            node(tree.MeasureItem, metric=measured, within=st.none(), confidence=st.none())
+            | node(tree.MeasureItem, metric=measured, within=numbers(), confidence=st.none() | numbers())
         ),
     ),
 )
 properties = node(
     tree.Property, doc=docs, name=names, sentence=st.none() | texts, clauses=several(clauses, least=0, most=5)
 )
+metrics = node(tree.Metric, doc=docs, name=names, definition=expressions)
 targets = node(tree.NamedTarget, doc=docs, name=names, domain=st.none() | names, condition=expressions)
 
 # ---- files -------------------------------------------------------------------------------------
@@ -224,6 +235,7 @@ specs = node(
             distributions,
             graphs,
             targets,
+            metrics,
             properties,
         ),
         least=0,

@@ -25,10 +25,11 @@ from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.clock import NEVER, Deadline
-from fairdsl.ir.metric import Comparison, Event, Metric
-from fairdsl.ir.population import Population, label_column
+from fairdsl.ir.metric import Comparison
+from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Threshold
-from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_at, key_of
+from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_of
+from fairdsl.metrics.rate_cells import labels_rated
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.verdict import Evidence, Value
 
@@ -55,23 +56,22 @@ def learnable(question: GroupMetric, law: Law) -> str | None:
     """Why the extreme groups do not say enough; None where they do."""
     if question.metric.signed:
         return "groups are compared with a privileged one"
-    if not _of_extremes(question.metric, law):
+    if not _of_extremes(question, law):
         return f"`{question.metric.name}` is about every group"
     if law.asked:
         return "a condition is not part of the law, so that rates are quotients"
     return None
 
 
-def _of_extremes(metric: Metric, law: Law) -> bool:
+def _of_extremes(question: GroupMetric, law: Law) -> bool:
     """Whether only the extreme groups of a stratum decide the number. Who is favoured most takes the rates of all.
 
     A rate has to be that of one key: a share of decisions, where the label has no values that are taken together.
     """
+    metric = question.metric
     if metric.comparison not in (Comparison.GAP, Comparison.RATIO) or not metric.rate.of_decisions:
         return False
-    network = law.subject.network
-    label = label_column(network)
-    return metric.rate.given is not Event.UNDESERVING or (label is not None and len(network.cells[label]) == 2)
+    return all(len(values) == 1 for values in labels_rated(question, law.subject.network))
 
 
 def learns(question: GroupMetric, law: Law, groups: Groups | None) -> bool:
@@ -194,12 +194,10 @@ class Inquiry:
 
     def _rated(self, cells: Cells) -> bool:
         """Whether the metric looks at the rate of this key: some are about one value of the label only."""
-        question, network = self.question, self.law.subject.network
-        given, label = question.metric.rate.given, label_column(network)
-        if given not in (Event.DESERVING, Event.UNDESERVING) or question.deserving is None or label is None:
+        if not self.question.metric.rate.reads_label:
             return True
-        deserving = self.key(cells)[-1] == key_at(network, label, question.deserving)
-        return deserving is (given is Event.DESERVING)
+        label = self.key(cells)[-1]
+        return any(label in values for values in labels_rated(self.question, self.law.subject.network))
 
     def _at(self, formulas: Formulas, cells: Cells, mass: Fraction) -> tuple[Bounds, Bounds]:
         """Both joint probabilities of one key."""

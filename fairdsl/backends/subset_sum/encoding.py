@@ -19,6 +19,8 @@ from fairdsl.backends.subset_sum.instance_file import pack_instance
 from fairdsl.backends.subset_sum.solve import solve_instance
 from fairdsl.codec import MisfitError
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.prelude import registered
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value, Verdict
 
 __all__ = ["SubsetSumInstance"]
@@ -38,7 +40,7 @@ class SubsetSumInstance(Encoding):
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """What `check` answers, as far as its task is finite and exact."""
-        found = refusal_of(problem) or refusal_of_sum(problem) or instance_of(problem, None)
+        found = refusal_of(problem) or _unnamed(problem) or refusal_of_sum(problem) or instance_of(problem, None)
         if isinstance(found, Refusal):
             return found
         return Offer(method="weighted subset sums", decides=True)
@@ -99,3 +101,12 @@ class SubsetSumInstance(Encoding):
 
 #: Under which name an answer keeps its text.
 _SOLVED = "solved"
+
+
+def _unnamed(problem: Problem) -> Refusal | None:
+    """An instance says its metric by name, which stands alone for metrics of the language only."""
+    question = problem.question
+    if not isinstance(question, GroupMetric) or registered(question.metric.name) is not None:
+        return None
+    why = f"an instance names its metric, and `{question.metric.definition}` is none that the language names"
+    return Refusal(why=why, span=question.span)

@@ -27,11 +27,11 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.metric_registry import METRICS, registered
 from fairdsl.ir.population import Cell, Network, Sample, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.joint import Counted, Key, columns_of, key_at, key_of, keys_of
 from fairdsl.populations.document import SavedRange
+from fairdsl.prelude import metrics, registered
 from fairdsl.source.reading import content_of
 
 __all__ = ["read_instance"]
@@ -145,7 +145,7 @@ def _question(saved: written.Question, population: Network) -> GroupMetric:
     at = Place(("question",))
     metric = registered(saved.metric, privileged=saved.privileged is not None)
     if not isinstance(metric, Metric):
-        raise at.at("metric").misfit(f"is not one of {', '.join(sorted({each.name for each in METRICS}))}")
+        raise at.at("metric").misfit(f"is not one of {', '.join(sorted({each.name for each in metrics()}))}")
     places = {column.name: place for place, column in enumerate(population.columns)}
     question = GroupMetric(
         metric=metric,

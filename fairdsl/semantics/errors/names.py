@@ -140,6 +140,17 @@ def unknown_metric(name: str, span: Span, known: Sequence[str]) -> Diagnostic:
     )
 
 
+def metric_is_known(name: str, span: Span) -> Diagnostic:
+    """A metric of the spec has the name of one of the language."""
+    return Diagnostic(
+        code="E0201",
+        title=f"metric `{name}` has the name of one of the language",
+        primary=Label(span, "a name that means something already"),
+        why="a reader would take it for the metric that everybody means by it",
+        help=f"give it another name; `fairdsl explain {name}` says what `{name}` is",
+    )
+
+
 def not_protected(name: str, span: Span, clause: str, protected: Sequence[str]) -> Diagnostic:
     """`differ in` or `across` names an attribute that is not declared protected."""
     others = f", or name one of {listing(protected)}" if protected else " of the spec"

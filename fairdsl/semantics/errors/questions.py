@@ -202,6 +202,17 @@ def setting_out_of_place(setting: str, span: Span, why: str, help_text: str) -> 
     )
 
 
+def no_metric(span: Span, why: str, help_text: str) -> Diagnostic:
+    """What is written as a metric is none."""
+    return Diagnostic(
+        code="E0418",
+        title="this is no metric of groups",
+        primary=Label(span),
+        why=why,
+        help=help_text,
+    )
+
+
 def metric_needs(metric: str, span: Span, what: str, help_text: str) -> Diagnostic:
     """A metric without the label, population, group or path that defines it."""
     return Diagnostic(

@@ -14,11 +14,32 @@ class Reference(Node):
 
 
 @node
+class Each(Node):
+    """``each label``: its values are taken one by one."""
+
+    name: Name
+
+
+@node
 class Call(Node):
-    """``approve(a)``, ``score(a)``, ``abs(...)``, ``one_hot(workclass)``, ``confidence(a)``."""
+    """``approve(a)``, ``score(a)``, ``abs(...)``, ``one_hot(workclass)``, ``confidence(a)``.
+
+    Rates have conditions: ``rate(refuse given sick = yes)``, ``rate(favourable given each label)``,
+    ``rate(favourable along allowed paths)``.
+    """
 
     function: Name
     arguments: tuple[Expression, ...]
+    given: Expression | Each | None = None
+    along_paths: bool = False
+
+
+@node
+class OfModel(Node):
+    """``impact_ratio of new``: the metric of another model than the property's."""
+
+    metric: Name | Call
+    model: Name
 
 
 @node
@@ -114,4 +135,5 @@ Expression = (
     | Conjunction
     | Disjunction
     | Influence
+    | OfModel
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from fairdsl.syntax.tree.expressions import Expression, Influence
+from fairdsl.syntax.tree.expressions import Call, Expression, Influence, OfModel
 from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
 from fairdsl.syntax.tree.populations import Path
 
@@ -17,6 +17,15 @@ class NamedTarget(Node):
     name: Name
     domain: Name | None
     condition: Expression
+
+
+@node
+class Metric(Node):
+    """``metric miss_rate_gap = gap(rate(refuse given sick = yes))``; another name alone is another name for it."""
+
+    doc: tuple[str, ...]
+    name: Name
+    definition: Expression
 
 
 @node
@@ -138,7 +147,7 @@ class RequireClause(Node):
 class MeasureItem(Node):
     """A metric to report, ``discrimination_rate within 0.1% with confidence 99%`` with the precision asked for."""
 
-    metric: Name | Influence
+    metric: Name | Influence | Call | OfModel
     within: Number | None
     confidence: Number | None
 

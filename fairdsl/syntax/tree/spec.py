@@ -8,7 +8,7 @@ from fairdsl.source import Span
 from fairdsl.syntax.tree.declarations import Domain, Label, Model, Protected
 from fairdsl.syntax.tree.node import Node, Number, Text, node
 from fairdsl.syntax.tree.populations import Distribution, Graph
-from fairdsl.syntax.tree.properties import NamedTarget, Property
+from fairdsl.syntax.tree.properties import Metric, NamedTarget, Property
 
 
 @node
@@ -33,7 +33,7 @@ class Use(Node):
     path: Text
 
 
-Item = Use | Domain | Protected | Label | Model | Distribution | Graph | NamedTarget | Property
+Item = Use | Domain | Protected | Label | Model | Distribution | Graph | NamedTarget | Metric | Property
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

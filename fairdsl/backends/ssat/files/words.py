@@ -143,7 +143,7 @@ def combined(
     return {
         "metric": question.metric.name,
         "value": value,
-        "rate": f"p = {quotient_of(question.metric.rate)}",
+        "rate": f"p = {quotient_of(question, population)}",
         "laws": laws,
     }
 

@@ -1,0 +1,36 @@
+"""The metrics that the language names: lines in the language itself, read from files that ship with the package."""
+
+from fairdsl.prelude.registry import (
+    SHARES,
+    Named,
+    ShareMetric,
+    comparison_of,
+    ideal_of,
+    known_metrics,
+    metric_named,
+    metrics,
+    nearest,
+    registered,
+)
+from fairdsl.prelude.terms import FACTS, TERMS, MistakeError, Term, Words, definition_text, metric_of, term_of
+
+__all__ = [
+    "FACTS",
+    "SHARES",
+    "TERMS",
+    "MistakeError",
+    "Named",
+    "ShareMetric",
+    "Term",
+    "Words",
+    "comparison_of",
+    "definition_text",
+    "ideal_of",
+    "known_metrics",
+    "metric_named",
+    "metric_of",
+    "metrics",
+    "nearest",
+    "registered",
+    "term_of",
+]
