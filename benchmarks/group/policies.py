@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from fairdsl.prelude import metric_named
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.ssat.options import SsatOptions
@@ -24,6 +23,7 @@ from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.prelude import metric_named
 from fairdsl.verdict import Value, Verdict
 from group.measure import least
 from group.sums import FALSE_AND_TRUE

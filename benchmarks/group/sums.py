@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-from fairdsl.prelude import metric_named
 
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Relation
@@ -22,6 +21,7 @@ from fairdsl.ir.model import ByThreshold, Model, linear_layer
 from fairdsl.ir.population import Cell, Factor, Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Quantity
+from fairdsl.prelude import metric_named
 
 __all__ = ["FALSE_AND_TRUE", "Sum", "correlated", "independent", "problem_of"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fairdsl.clock import doing
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
@@ -21,7 +21,7 @@ from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Deployed, Model, Readout, read_attributes
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Population
-from fairdsl.ir.problem import Problem
+from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
 from fairdsl.ir.rate import Decides, ScoreIs
 from fairdsl.models.load import load_model
@@ -133,7 +133,7 @@ def elaborate(
     reporter = Reporter()
     models: dict[str, Model] = {}
     try:
-        asked = frozenset(checked.model for checked in spec.properties)
+        asked = frozenset(name for checked in spec.properties for name in checked.models)
         if opened is None:
             models, warnings = load_models(spec, overrides, callables=callables, only=asked)
             reporter.extend(warnings)
@@ -143,7 +143,12 @@ def elaborate(
         reporter.extend(error.diagnostics)  # what is wrong with the data is said as well
     populations = Populations(spec, data or {}, reporter)
     populations.check_names()
-    asked_under = {(name, each.model): each.domain for each in spec.properties if (name := _population_of(each))}
+    asked_under = {
+        (name, model): each.domain
+        for each in spec.properties
+        if (name := _population_of(each))
+        for model in each.models
+    }
     for (name, model_name), domain in asked_under.items():
         with doing(f"reading the data of `{name}`"):
             population = populations.of(name, model_name, models.get(model_name))
@@ -192,7 +197,12 @@ def build_populations(
     Beside each stands the model whose thresholds divide it, None where it is the same for all. Only models whose
     thresholds divide a population are opened. Raises DiagnosticError as :func:`elaborate` does.
     """
-    asked = {(name, checked.model) for checked in spec.properties if (name := _population_of(checked)) is not None}
+    asked = {
+        (name, model)
+        for checked in spec.properties
+        if (name := _population_of(checked)) is not None
+        for model in checked.models
+    }
     alone = next(iter(spec.models), "") if len(spec.models) == 1 else ""
     pairs = sorted(asked) if spec.properties else [(name, alone) for name in spec.distributions]
     needed = frozenset(model for name, model in pairs if Populations.needs_model(spec.distributions[name]))
@@ -227,14 +237,12 @@ def _elaborated(
     deciders: dict[tuple[str, Decides], Model],
 ) -> Elaborated:
     """``deciders`` are the models as rates ask about them, so that each is run once."""
-    question = demand.question
-    declaration = spec.models[checked.model].declaration
-    model, name = models[checked.model], _population_of(checked)
+    question, of = demand.question, demand.of or checked.model
+    declaration = spec.models[of].declaration
+    model, name = models[of], _population_of(checked)
     refusal: Diagnostic | None = None
-    if isinstance(question, GroupMetric) and (decides := question.metric.rate.decides) is not None:
-        refusal = _no_one_score(model, demand.span) if isinstance(decides, ScoreIs) else None
-        if refusal is None:
-            model = deciders.setdefault((checked.model, decides), deciding(model, decides))
+    if isinstance(question, GroupMetric):
+        model, refusal = _decider(question, of, model, demand.span, deciders)
     if isinstance(question, Pair):
         refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
@@ -247,12 +255,33 @@ def _elaborated(
         if demand.under is not None and isinstance(question, Pair)
         else question,
         quantity=demand.quantity,
-        population=None if name is None else populations.of(name, checked.model, model),
+        population=None if name is None else populations.of(name, of, models[of]),
         threshold=demand.threshold if isinstance(question, GroupMetric) or demand.precision is not None else None,
         precision=demand.precision,
         span=demand.span,
     )
+    if demand.less is not None:
+        other = demand.less.of or checked.model
+        decider, late = _decider(demand.less.question, other, models[other], demand.span, deciders)
+        first = replace(problem, threshold=None)
+        law = None if name is None else populations.of(name, other, models[other])
+        second = replace(first, model=decider, question=demand.less.question, population=law)
+        problem = replace(problem, question=MetricDifference(first=first, second=second, span=demand.span))
+        refusal = refusal or late
     return Elaborated(property=checked, demand=demand, outcomes=model.outcomes, problem=problem, refusal=refusal)
+
+
+def _decider(
+    question: GroupMetric, name: str, model: Model, span: Span, deciders: dict[tuple[str, Decides], Model]
+) -> tuple[Model, Diagnostic | None]:
+    """The model as the metric's rate asks about it, or why it cannot be asked so."""
+    decides = question.metric.rate.decides
+    if decides is None:
+        return model, None
+    refusal = _no_one_score(model, span) if isinstance(decides, ScoreIs) else None
+    if refusal is not None:
+        return model, refusal
+    return deciders.setdefault((name, decides), deciding(model, decides)), None
 
 
 def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:

@@ -13,7 +13,19 @@ if TYPE_CHECKING:
     from fairdsl.ir.model import Model
     from fairdsl.ir.population import Population
 
-__all__ = ["Problem"]
+__all__ = ["MetricDifference", "Problem"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricDifference:
+    """One metric of groups less another one: of two models, or two metrics of one, each a problem of its own.
+
+    It is a question of its own, so that nobody who answers metrics answers it by one of the two.
+    """
+
+    first: Problem
+    second: Problem
+    span: Span | None = field(compare=False, repr=False, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
@@ -28,7 +40,7 @@ class Problem:
     name: str
     domain: Domain
     model: Model
-    question: Question | PairUnder
+    question: Question | PairUnder | MetricDifference
     quantity: Quantity
     population: Population | None = None
     threshold: Threshold | None = None

@@ -17,7 +17,7 @@ from fairdsl.clock import GRACE, Deadline, OutOfTimeError, deadline_in_force, do
 from fairdsl.elaborate import Elaborated
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Rows
-from fairdsl.ir.problem import Problem
+from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.plan import errors
 from fairdsl.plan.gate import turned_away
@@ -78,6 +78,8 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
     refused = refusal_of_clauses(item.demand)
     if refused is not None:
         return refused
+    if isinstance(item.problem.question, MetricDifference):
+        return _of_two(item.problem, item.problem.question, backend)
     first = Structure()
     known = first.offer(item.problem)
     if backend is None and not by_partitions and isinstance(known, Offer):
@@ -94,6 +96,21 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
         f"`with confidence {show_number(100 * certain)}%` asks for less: a proof, or a pair that is found, is certain"
     )
     return replace(plan, notes=(note,))
+
+
+def _of_two(problem: Problem, asked: MetricDifference, backend: str | None) -> Plan | Refused:
+    """The plan of one metric less another one: both have their own."""
+    from fairdsl.plan.difference import Difference  # it carries out the plans that are made here
+
+    plans = [negotiate(each, backend=backend) for each in (asked.first, asked.second)]
+    refused = next((plan for plan in plans if isinstance(plan, Refused)), None)
+    if refused is not None:
+        return refused
+    first, second = (plan for plan in plans if isinstance(plan, Plan))
+    procedure = Difference(first, second)
+    offer = procedure.offer(problem)
+    assert isinstance(offer, Offer), "both have a plan"
+    return Plan((Stage(procedure, offer),), tuple(dict.fromkeys((*first.passed_over, *second.passed_over))))
 
 
 def _at_once(stage: Stage, without: Plan | Refused) -> Plan:

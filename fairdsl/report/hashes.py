@@ -28,7 +28,7 @@ def hashed_models(
     """
     held = agreements or {}
     hashed: list[HashedFile] = []
-    for name in dict.fromkeys(checked.model for checked in spec.properties):
+    for name in dict.fromkeys(name for checked in spec.properties for name in checked.models):
         box = opened[name].opaque if name in opened else None
         if isinstance(box, BlackBox) and box.call is not None:
             hashed.append(HashedFile(name=name, path=None, sha256=None, function=True, agreement=held.get(name)))

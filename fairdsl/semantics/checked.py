@@ -23,6 +23,7 @@ __all__ = [
     "Demand",
     "Edge",
     "LabelDeclaration",
+    "Subtrahend",
     "TableLaw",
     "UniformLaw",
 ]
@@ -137,10 +138,19 @@ class CheckedDistribution:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Subtrahend:
+    """What is taken from a metric: another one, ``of`` a model where it is not the property's."""
+
+    question: GroupMetric
+    of: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
     """One ``require`` or one measured metric: the question, what is asked of it, and its threshold.
 
     ``threshold`` is None for a measure and for ``require same decision``, which holds or does not.
+    It is asked ``of`` another model than the property's, if one is named, and ``less`` is taken from its number.
     A share is taken ``under`` the rows of a distribution, if one is named. With ``precision`` an estimate of it is
     enough; of a yes or no the spec is content with the confidence ``certain``. ``beyond`` are the places of clauses in
     force that no backend treats yet; the demand is refused for them.
@@ -152,6 +162,8 @@ class Demand:
     quantity: Quantity
     threshold: Threshold | None
     required: bool
+    of: str | None = None
+    less: Subtrahend | None = None
     precision: Precision | None = None
     under: str | None = None
     certain: Fraction | None = None
@@ -161,7 +173,7 @@ class Demand:
     @property
     def comparison(self) -> Comparison | None:
         """How its metric compares rates; None where it is none of groups."""
-        return self.question.metric.comparison if isinstance(self.question, GroupMetric) else None
+        return self.question.metric.comparison if isinstance(self.question, GroupMetric) and not self.less else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +192,12 @@ class CheckedProperty:
     sentences: tuple[str, ...]
     formulas: tuple[str, ...]
     span: Span = field(compare=False, repr=False)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that it is about, and those that single demands are about."""
+        others = [name for each in self.demands for name in (each.of, each.less.of if each.less else None)]
+        return tuple(dict.fromkeys((self.model, *(name for name in others if name is not None))))
 
     @property
     def sentence(self) -> str:

@@ -55,8 +55,18 @@ class GroupWords:
 
     # ---- the sentence ------------------------------------------------------------------------------
 
-    def sentence(self, question: GroupMetric, threshold: Threshold | None) -> str:
-        """The question as one English sentence."""
+    def sentence(self, question: GroupMetric, threshold: Threshold | None, *, less: str | None = None) -> str:
+        """The question as one English sentence; ``less`` is the :meth:`subject` that is taken from it."""
+        bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+        confidence = question.confidence
+        if confidence is not None:
+            percent = show_number(100 * (confidence if less is None else 2 * confidence - 1))
+            bound += f", with a probability of {percent}% over the choice of the rows"
+        rest = "" if less is None else f", less the {less.removeprefix('The ')},"
+        return f"{self.subject(question)}{rest}{bound}."
+
+    def subject(self, question: GroupMetric) -> str:
+        """The number that the question is about."""
         groups = ", ".join(f"`{name}`" for name in self._names(question.across))
         name, meaning = metric_words(question.metric.name), self._meaning(question)
         named = f"{name} of `{self.model}` ({meaning})"
@@ -72,12 +82,7 @@ class GroupWords:
             parts.append(
                 f", less its value where {names} {verb} uniform and independent of all else ({their} influence),"
             )
-        bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
-        if question.confidence is not None:
-            percent = show_number(100 * question.confidence)
-            shown = "" if threshold else "an interval that covers it with "
-            bound += f", with {shown}a probability of {percent}% over the choice of the rows"
-        return "".join(parts) + f"{bound}."
+        return "".join(parts)
 
     def _meaning(self, question: GroupMetric) -> str:
         if question.metric.rate.along_paths:

@@ -8,7 +8,7 @@ holds what its metric reads and nothing else; the property's clauses, in their w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
@@ -17,7 +17,7 @@ from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import GroupMetric, Quantity, Threshold
 from fairdsl.prelude import ShareMetric, metrics
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
+from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand, Subtrahend
 from fairdsl.semantics.coined import check_coined
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.semantics.group_clauses import GroupClauses, Groups
@@ -25,7 +25,7 @@ from fairdsl.semantics.influences import check_influence, influence_on
 from fairdsl.semantics.metric_terms import MetricScope, ReadMetric, metric_name
 from fairdsl.semantics.needs import Needs, has_clause
 from fairdsl.semantics.paths import Edges
-from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
+from fairdsl.semantics.thresholds import TwoMetrics, metric_comparison, metric_threshold, two_metrics
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_property import clause_text
@@ -65,6 +65,7 @@ class GroupBuilder:
 
     node: tree.Property
     model: CheckedModel
+    models: Mapping[str, CheckedModel | None]
     protected: Sequence[str]
     distributions: Mapping[str, CheckedDistribution | None]
     graphs: Mapping[str, tuple[tree.Graph, Edges]]
@@ -102,6 +103,8 @@ class GroupBuilder:
             limit = metric_threshold(None, comparison.relation, comparison.right, self.reporter)
             asked = _Asked(clause=clause, span=clause.span, threshold=limit, confidence=confidence)
             return self._influences(comparison.left, asked, groups)
+        if (both := two_metrics(comparison)) is not None:
+            return self._difference(both, clause, confidence, groups)
         found = metric_comparison(comparison)
         if found is None:
             self.reporter.report(
@@ -118,6 +121,27 @@ class GroupBuilder:
         threshold = metric_threshold(metric.metric, relation, number, self.reporter)
         asked = _Asked(clause=clause, span=clause.span, threshold=threshold, confidence=confidence)
         return [self._demand(metric, asked, groups)]
+
+    def _difference(
+        self, both: TwoMetrics, clause: tree.RequireClause, confidence: Fraction | None, groups: Groups
+    ) -> list[Demand]:
+        """A metric held against another one, of this model or of another."""
+        left, right = self._metric(both.left, groups), self._metric(both.right, groups)
+        if left is None or right is None:
+            return []
+        # Both intervals have to cover: each may miss with half of the probability.
+        each = None if confidence is None else (1 + confidence) / 2
+        asked = _Asked(clause=clause, span=clause.span, threshold=both.threshold, confidence=each)
+        demand, other = self._demand(left, asked, groups), self._demand(right, asked, groups)
+        if not (isinstance(demand.question, GroupMetric) and isinstance(other.question, GroupMetric)):
+            raise AssertionError("metrics of groups make questions about groups")
+        return [
+            replace(
+                demand,
+                metric=f"{demand.metric} - {other.metric}",
+                less=Subtrahend(question=other.question, of=other.of),
+            )
+        ]
 
     def _measured(self, item: tree.MeasureItem, groups: Groups) -> list[Demand]:
         confidence = None if item.within else self._confidence(item.confidence, groups.population)
@@ -138,6 +162,8 @@ class GroupBuilder:
     def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
         metric = read.metric
         name = influence_on(influence, self.model.domain, metric.name) if influence else metric.name
+        if read.of is not None:
+            name = f"{name} of {read.of}"
         label = groups.population.label if groups.population else None
         return Demand(
             text=asked.text(name if influence else None),
@@ -161,6 +187,7 @@ class GroupBuilder:
             quantity=Quantity.METRIC,
             threshold=asked.threshold,
             required=asked.required,
+            of=read.of,
             beyond=asked.beyond,
             span=asked.span,
         )
@@ -177,10 +204,33 @@ class GroupBuilder:
 
     def _metric(self, node: tree.Expression | tree.Name, groups: Groups) -> ReadMetric | None:
         """The metric that is written, if everything that defines it is there."""
+        if isinstance(node, tree.OfModel):
+            model = self._other_model(node.model)
+            if model is None:
+                return None
+            read = self._metric_of(model, node.metric, groups)
+            own = model.declaration.name == self.model.declaration.name
+            return read if read is None or own else replace(read, of=model.declaration.name)
+        return self._metric_of(self.model, node, groups)
+
+    def _other_model(self, name: tree.Name) -> CheckedModel | None:
+        """The model of that name, if it decides about the people of this property."""
+        if name.text not in self.models:
+            self.reporter.report(errors.unknown_declaration("model", name.text, name.span, tuple(self.models)))
+            return None
+        model = self.models[name.text]
+        if model is not None and model.domain != self.model.domain:
+            why = f"it is about `{model.domain.name}`, and the property about `{self.model.domain.name}`"
+            help_text = "compare models of one domain"
+            self.reporter.report(errors.clause_out_of_place(f"of {name.text}", name.span, why, help_text))
+            return None
+        return model
+
+    def _metric_of(self, model: CheckedModel, node: tree.Expression | tree.Name, groups: Groups) -> ReadMetric | None:
         population = groups.population
         scope = MetricScope(
             declared=self.metrics,
-            model=self.model,
+            model=model,
             columns=groups.columns,
             labelled=population is not None and population.label is not None,
             privileged=has_clause(self.node, tree.PrivilegedClause),
@@ -204,7 +254,7 @@ class GroupBuilder:
         name = metric_name(node)
         if name is not None and name.text not in self.metrics:
             check_coined(read.metric, name, self.node, label, self.reporter)
-        Needs(self.node, self.model, groups, self.graphs, self.reporter).check(read.metric, node.span)
+        Needs(self.node, model, groups, self.graphs, self.reporter).check(read.metric, node.span)
         return read
 
     # ---- clauses that nothing reads --------------------------------------------------------------

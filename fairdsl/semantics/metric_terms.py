@@ -44,6 +44,8 @@ class ReadMetric:
 
     metric: Metric
     among: Predicate = TRUE
+    #: The model, where it is another one than the property's.
+    of: str | None = None
 
 
 def metric_name(node: tree.Expression | tree.Name) -> tree.Name | None:
@@ -206,7 +208,8 @@ def check_metric_declarations(declared: dict[str, tree.Metric | None], reporter:
     """Names of the language stay what they are, and no name stands for itself; one that does is None from then on."""
     for name, metric in declared.items():
         if metric is not None and registered(name) is not None:
-            reporter.report(errors.metric_is_known(name, metric.name.span))
+            what = "a metric of the language"
+            reporter.report(errors.declared_twice("metric", name, metric.name.span, None, clashes_with=what))
         if metric is not None and _stands_for_itself(name, declared):
             reporter.report(errors.no_metric(metric.definition.span, "it stands for itself", "write what it is"))
             declared[name] = None

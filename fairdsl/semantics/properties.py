@@ -75,7 +75,9 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, labels, reporter
         ).demands()
     else:
-        builder = GroupBuilder(node, model, scope.protected, scope.distributions, scope.graphs, scope.metrics, reporter)
+        builder = GroupBuilder(
+            node, model, scope.models, scope.protected, scope.distributions, scope.graphs, scope.metrics, reporter
+        )
         demands = builder.demands()
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
@@ -125,19 +127,35 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
             sentence=sentence(question, model.domain, name, demand.quantity, demand.threshold, under=demand.under),
             formula=formula(question, model.domain, name),
         )
-    population = scope.distributions[question.population] if question.population else None
-    favourable = model.declaration.favourable
-    words = GroupWords(
-        columns=domain_with_label(model.domain, population.label if population else None),
-        model=name,
-        outcomes=model.declaration.outcomes,
-        favourable=model.declaration.outcomes[favourable] if favourable is not None else "favourable",
-        protected=scope.protected,
-    )
+    words = _group_words(demand.of, question, model, scope)
+    if demand.less is None:
+        return _Words(
+            clauses=words.clauses(question),
+            sentence=words.sentence(question, demand.threshold),
+            formula=words.formula(question, demand.threshold),
+        )
+    other = _group_words(demand.less.of, demand.less.question, model, scope)
+    limit = f" {demand.threshold.relation.value} {demand.threshold.text}" if demand.threshold else ""
+    both = (words.formula(question, None), other.formula(demand.less.question, None))
     return _Words(
         clauses=words.clauses(question),
-        sentence=words.sentence(question, demand.threshold),
-        formula=words.formula(question, demand.threshold),
+        sentence=words.sentence(question, demand.threshold, less=other.subject(demand.less.question)),
+        formula="\n".join((f"Q - Q'{limit}", *(f"{q} = {each}" for q, each in zip(("Q ", "Q'"), both, strict=True)))),
+    )
+
+
+def _group_words(of: str | None, question: GroupMetric, model: CheckedModel, scope: PropertyScope) -> GroupWords:
+    """The words about a metric ``of`` a model; None: of the property's."""
+    asked = model if of is None else scope.models[of]
+    assert asked is not None, "a demand is about models that could be read"
+    population = scope.distributions[question.population] if question.population else None
+    outcomes, favourable = asked.declaration.outcomes, asked.declaration.favourable
+    return GroupWords(
+        columns=domain_with_label(asked.domain, population.label if population else None),
+        model=asked.declaration.name,
+        outcomes=outcomes,
+        favourable="favourable" if favourable is None else outcomes[favourable],
+        protected=scope.protected,
     )
 
 
@@ -269,6 +287,11 @@ def _model(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
     for name in named:
         if name.text not in scope.models:
             reporter.report(errors.unknown_declaration("model", name.text, name.span, tuple(scope.models)))
+            return None
+    if not named:  # a property that compares models is about the first of them
+        named = [part.model for part in walk(node) if isinstance(part, tree.OfModel)][:1]
+        if named and named[0].text not in scope.models:
+            reporter.report(errors.unknown_declaration("model", named[0].text, named[0].span, tuple(scope.models)))
             return None
     candidates = dict.fromkeys(name.text for name in named) or dict.fromkeys(scope.models)
     if not candidates:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.diagnostics import Reporter
+from fairdsl.ir.domain import show_number
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Threshold
 from fairdsl.prelude import TERMS, Named
@@ -12,7 +15,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.syntax import tree
 
-__all__ = ["check_share", "metric_comparison", "metric_threshold"]
+__all__ = ["TwoMetrics", "check_share", "metric_comparison", "metric_threshold", "two_metrics"]
 
 _ALWAYS_MET = {(">=", Fraction(0)), ("<=", Fraction(1))}
 _NEVER_MET = {("<", Fraction(0)), (">", Fraction(1))}
@@ -28,10 +31,51 @@ def metric_comparison(
         (node.left, node.right, node.relation),
         (node.right, node.left, Relation(node.relation).mirrored.value),
     ):
-        name = side.function.text if isinstance(side, tree.Call) else None
-        if isinstance(other, tree.Number) and (name in TERMS or metric_name(side) is not None):
+        if isinstance(other, tree.Number) and _is_metric(side):
             return side, relation, other
     return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoMetrics:
+    """``left - right RELATION limit`` of two metrics."""
+
+    left: tree.Expression
+    right: tree.Expression
+    threshold: Threshold
+
+
+def two_metrics(node: tree.Expression | tree.SameDecision) -> TwoMetrics | None:
+    """``impact_ratio of new >= impact_ratio of old - 1%``, however it is turned; None for other demands."""
+    if not isinstance(node, tree.Comparison):
+        return None
+    terms = [*_summands(node.left, 1), *_summands(node.right, -1)]
+    metrics = [(sign, term) for sign, term in terms if _is_metric(term)]
+    numbers = [(sign, term) for sign, term in terms if isinstance(term, tree.Number)]
+    if len(metrics) != 2 or len(metrics) + len(numbers) < len(terms) or metrics[0][0] == metrics[1][0]:
+        return None
+    limit = -sum((sign * term.value for sign, term in numbers), Fraction(0))
+    percent = not numbers or any(term.percent for _, term in numbers)
+    text = f"{show_number(100 * limit)}%" if percent else show_number(limit)
+    left, right = sorted(metrics, key=lambda each: -each[0])
+    threshold = Threshold(relation=Relation(node.relation), limit=limit, text=text)
+    return TwoMetrics(left=left[1], right=right[1], threshold=threshold)
+
+
+def _summands(node: tree.Expression, sign: int) -> Iterator[tuple[int, tree.Expression]]:
+    if isinstance(node, tree.Arithmetic) and node.operator in "+-":
+        yield from _summands(node.left, sign)
+        yield from _summands(node.right, sign if node.operator == "+" else -sign)
+    elif isinstance(node, tree.Negative):
+        yield from _summands(node.operand, -sign)
+    else:
+        yield sign, node
+
+
+def _is_metric(node: tree.Expression) -> bool:
+    if isinstance(node, tree.Call):
+        return node.function.text in TERMS
+    return isinstance(node, tree.OfModel) or metric_name(node) is not None
 
 
 def metric_threshold(metric: Named | None, relation: str, number: tree.Number, reporter: Reporter) -> Threshold:

@@ -28,7 +28,7 @@ def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Ite
     """Warnings about the spec's own declarations; a file without properties is there to be used."""
     if not any(isinstance(item, tree.Property) for item in spec.items):
         return
-    models = {checked.model for checked in properties}
+    models = {name for checked in properties for name in checked.models}
     nodes = list(walk(spec.items))
     allows = any(isinstance(node, tree.AllowClause) for node in nodes)
     questioned = set(_names([node for node in nodes if isinstance(node, tree.DifferClause | tree.AcrossClause)]))

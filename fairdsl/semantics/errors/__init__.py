@@ -3,7 +3,6 @@
 from fairdsl.semantics.errors.names import (
     declared_twice,
     file_unreadable,
-    metric_is_known,
     not_protected,
     say_which,
     unknown_attribute,
@@ -66,7 +65,6 @@ __all__ = [
     "edge_not_in_graph",
     "excludes_everybody",
     "file_unreadable",
-    "metric_is_known",
     "metric_needs",
     "model_incomplete",
     "never_decides",

@@ -29,12 +29,19 @@ _MEANT = {
 
 
 def declared_twice(
-    kind: str, name: str, span: Span, first: Span, *, word: str = "declared", clashes_with: str = "", remedy: str = ""
+    kind: str,
+    name: str,
+    span: Span,
+    first: Span | None,
+    *,
+    word: str = "declared",
+    clashes_with: str = "",
+    remedy: str = "",
 ) -> Diagnostic:
     """Two declarations of one kind share a name, or a list (or property) says one thing twice.
 
     ``word`` says how it is done: what is `named` or `written` twice has no other name to be given.
-    ``clashes_with`` is the kind of the first where it is another.
+    ``clashes_with`` is the kind of the first where it is another; what the language names stands in no spec.
     """
     word = "named" if kind == "protected attribute" else word
     listed = word != "declared"
@@ -42,7 +49,9 @@ def declared_twice(
         code="E0201",
         title=f"{kind} `{name}` has the name of {clashes_with}" if clashes_with else f"{kind} `{name}` is {word} twice",
         primary=Label(span, f"the same name as {clashes_with}" if clashes_with else f"{word} again"),
-        secondary=(Label(first, f"{clashes_with} of this name" if clashes_with else f"first {word} here"),),
+        secondary=()
+        if first is None
+        else (Label(first, f"{clashes_with} of this name" if clashes_with else f"first {word} here"),),
         why="the second says nothing new, and another name may have been meant"
         if word == "named"
         else "only one of the two could be in force, and a reader could not tell which",
@@ -137,17 +146,6 @@ def unknown_metric(name: str, span: Span, known: Sequence[str]) -> Diagnostic:
         primary=Label(span, "unknown metric"),
         help=suggestion or f"metrics are {listing(known)}",
         fix=fix,
-    )
-
-
-def metric_is_known(name: str, span: Span) -> Diagnostic:
-    """A metric of the spec has the name of one of the language."""
-    return Diagnostic(
-        code="E0201",
-        title=f"metric `{name}` has the name of one of the language",
-        primary=Label(span, "a name that means something already"),
-        why="a reader would take it for the metric that everybody means by it",
-        help=f"give it another name; `fairdsl explain {name}` says what `{name}` is",
     )
 
 

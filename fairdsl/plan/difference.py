@@ -1,0 +1,125 @@
+"""One metric of groups less another one: each is answered by its own plan, and the two numbers are subtracted.
+
+With the first in [l, h] and the second in [l', h'] their difference lies in [l - h', h - l'].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.ir.problem import MetricDifference, Problem
+from fairdsl.ir.question import GroupMetric
+from fairdsl.plan.execute import execute
+from fairdsl.plan.negotiate import Plan
+from fairdsl.verdict import Arithmetic, Evidence, Part, Rate, Reason, Refused, Unknown, Value, Verdict
+
+__all__ = ["Difference"]
+
+#: What says in a table whose rates these are; it has a space, which no attribute's name has.
+_WHOSE = "of metric"
+_Ends = tuple[Fraction, Fraction]
+
+
+class Difference:
+    """Subtracts what two plans find."""
+
+    name = "difference"
+    about = Capability(questions=("two metrics of groups",), quantities=("their difference",), models=("any two",))
+
+    def __init__(self, first: Plan, second: Plan) -> None:
+        self._plans = first, second
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Ready where both plans are; it costs what the dearer one does."""
+        if not isinstance(problem.question, MetricDifference):
+            return Refusal(why="it subtracts metrics", other=True)
+        methods = (f"`{plan.stages[-1].procedure.name}`: {plan.stages[-1].offer.method}" for plan in self._plans)
+        return Offer(method="; less ".join(methods), decides=True, cost=max(plan.cost for plan in self._plans))
+
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
+        """The difference; unknown where one of the two is."""
+        asked = problem.question
+        assert isinstance(asked, MetricDifference), "difference was asked what it refuses"
+        first, second = self._plans
+        minuend = execute(first, asked.first, budget.share(2), observer)
+        subtrahend = execute(second, asked.second, budget, observer)
+        for verdict in (minuend, subtrahend):
+            if isinstance(verdict, Refused | Unknown):
+                return verdict
+        assert isinstance(minuend, Value), "metrics of groups are values"
+        assert isinstance(subtrahend, Value), "metrics of groups are values"
+        names = (_named(asked.first), _named(asked.second))
+        return _less(minuend, subtrahend, names)
+
+
+def _named(problem: Problem) -> str:
+    assert isinstance(problem.question, GroupMetric), "it is asked of two metrics"
+    return f"{problem.question.metric.name} of {problem.model.name}"
+
+
+def _less(one: Value, other: Value, names: tuple[str, str]) -> Value:
+    sampling = None
+    if one.sampling is not None and other.sampling is not None:
+        sampling = _subtracted(one.sampling, other.sampling)
+    confidence = None if one.confidence is None else 2 * one.confidence - 1  # either may miss
+    low, high = _subtracted((one.low, one.high), (other.low, other.high))
+    defined = one.defined and other.defined
+    parts = _parts(one, other)
+    if parts:  # each is held against the threshold, so the number is where any of them lies
+        low, high = min(part.low for part in parts), max(part.high for part in parts)
+    return Value(
+        low=low,
+        high=high,
+        evidence=_evidence(one.evidence, other.evidence, names),
+        rates=tuple(_of(rate, name) for value, name in zip((one, other), names, strict=True) for rate in value.rates),
+        excluded=tuple(dict.fromkeys((*one.excluded, *other.excluded))),
+        sampling=sampling,
+        confidence=confidence,
+        parts=parts,
+        defined=defined,
+        reason=_reason(one, other, defined),
+        warnings=(*one.warnings, *(each for each in other.warnings if each not in one.warnings)),
+    )
+
+
+def _subtracted(one: _Ends, other: _Ends) -> _Ends:
+    return one[0] - other[1], one[1] - other[0]
+
+
+def _reason(one: Value, other: Value, defined: bool) -> Reason | None:
+    reasons = [value.reason for value in (one, other) if value.reason is not None]
+    if not defined:
+        return Reason.UNDEFINED if Reason.UNDEFINED in reasons else next(iter(reasons), Reason.UNDEFINED)
+    return next(iter(reasons), None)
+
+
+def _of(rate: Rate, name: str) -> Rate:
+    return replace(rate, given=rate.given | {_WHOSE: name})
+
+
+def _parts(one: Value, other: Value) -> tuple[Part, ...]:
+    """The differences at the same places, where both have the same: of each group, or each value of `given`."""
+    others = {part.at: part for part in other.parts}
+    if not one.parts or {part.at for part in one.parts} != set(others):
+        return ()
+    found = []
+    for part in one.parts:
+        rest = others[part.at]
+        low, high = _subtracted((part.low, part.high), (rest.low, rest.high))
+        sampling = None
+        if part.sampling is not None and rest.sampling is not None:
+            sampling = _subtracted(part.sampling, rest.sampling)
+        found.append(Part(at=part.at, low=low, high=high, sampling=sampling, defined=part.defined and rest.defined))
+    return tuple(found)
+
+
+def _evidence(one: Evidence, other: Evidence, names: tuple[str, str]) -> Evidence:
+    """What both rest on; it is true of the file only where both are."""
+    basis = one.basis
+    if basis.arithmetic is not other.basis.arithmetic:
+        asked = {basis.arithmetic, other.basis.arithmetic}
+        basis = replace(basis, arithmetic=Arithmetic.ANSWERS if Arithmetic.ANSWERS in asked else Arithmetic.EXACT)
+    method = one.method if one.method == other.method else f"{names[0]}: {one.method}; {names[1]}: {other.method}"
+    return replace(one, basis=basis, method=method, notes=tuple(dict.fromkeys((*one.notes, *other.notes))))
