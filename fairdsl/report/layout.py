@@ -164,6 +164,14 @@ def _demand(demand: DemandReport, alike: Sequence[DemandReport], item: PropertyR
     )
 
 
+def _favours(demand: DemandReport) -> bool:
+    """Whether the groups of the greatest and the least rate, where they are told, are those that are favoured."""
+    if demand.definition is not None:  # marked are extremes that are asked for, whatever they are rates of
+        return demand.comparison is None or not demand.comparison.value.names_groups
+    known = registered(demand.metric)
+    return not isinstance(known, Metric) or known.rate.is_favour
+
+
 def _meaning(metric: str) -> str | None:
     about = registered(metric)
     return about.in_words() if isinstance(about, Metric) else None if about is None else about.meaning
@@ -207,7 +215,7 @@ def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
     first = next(other for other in item.demands if other.groups is not None and same_table(other.groups) == table)
     if first is not demand:
         return
-    yield group_table(demand.groups, favour=demand.favour)
+    yield group_table(demand.groups, favour=_favours(demand))
     if demand.groups.excluded:
         yield Note("left out", (left_out(demand.groups),))
 

@@ -5,7 +5,7 @@ It is the document ``fairdsl.report/2``: its fields are the keys (docs/reports.m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from os import PathLike, fspath
@@ -16,10 +16,10 @@ from fairdsl.codec import Document
 from fairdsl.diagnostics import DISK_FAILED, Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
-from fairdsl.ir.metric import Comparison, Metric
+from fairdsl.ir.metric import Comparison
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
-from fairdsl.prelude import comparison_of, registered
+from fairdsl.prelude import comparison_of
 from fairdsl.report.asked import Asked
 from fairdsl.report.judging import Judged, judged_demand
 from fairdsl.report.stopped import Stopped
@@ -99,14 +99,6 @@ class DemandReport:
     def comparison(self) -> Comparison | None:
         """How the metric compares rates; None where it is none of groups."""
         return comparison_of(self.metric, self.definition)
-
-    @property
-    def favour(self) -> bool:
-        """Whether the groups of the greatest and the least rate, where they are told, are those that are favoured."""
-        if self.definition is not None:  # marked are extremes that are asked for, whatever they are rates of
-            return self.comparison is None or not self.comparison.value.names_groups
-        known = registered(self.metric)
-        return not isinstance(known, Metric) or known.rate.is_favour
 
     @property
     def judgement(self) -> Judgement:
@@ -274,12 +266,12 @@ class PropertyReport:
     @property
     def witnesses(self) -> tuple[Witness, ...]:
         """The pairs that break a demand, each once."""
-        return _distinct(witness for demand in self.demands for witness in demand.witnesses)
+        return tuple(dict.fromkeys(witness for demand in self.demands for witness in demand.witnesses))
 
     @property
     def disagreements(self) -> tuple[Witness, ...]:
         """The pairs on which the arithmetics disagree, each once."""
-        return _distinct(pair for demand in self.demands for pair in demand.disagreements)
+        return tuple(dict.fromkeys(pair for demand in self.demands for pair in demand.disagreements))
 
     def found_for(self, pair: Witness) -> tuple[int, ...]:
         """Which demands a witness or disagreement belongs to, counted from 0."""
@@ -288,11 +280,6 @@ class PropertyReport:
             for number, demand in enumerate(self.demands)
             if pair in demand.witnesses or pair in demand.disagreements
         )
-
-
-def _distinct(pairs: Iterable[Witness]) -> tuple[Witness, ...]:
-    """Witnesses without repetitions, in order."""
-    return tuple(dict.fromkeys(pairs))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
