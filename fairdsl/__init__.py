@@ -67,6 +67,10 @@ def __getattr__(name: str) -> Any:
             from fairdsl.resources import version
 
             return version()
+        case "load_ipython_extension":
+            from fairdsl.integrations.notebook import register
+
+            return register
         case "Order" | "Partition":
             from fairdsl.backends.smt import options
 

@@ -11,6 +11,7 @@ import click
 import fairdsl
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
+from fairdsl.cli.gate import Gate, gate_option
 from fairdsl.cli.options import (
     data_option,
     engine_option,
@@ -45,6 +46,7 @@ __all__ = ["command"]
 @spec_argument
 @printer_option
 @report_options("--report")
+@gate_option
 @model_option
 @data_option
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
@@ -65,6 +67,7 @@ def command(
     printer: Printer,
     reports: tuple[str, ...],
     card: str | None,
+    gate: Gate,
     models: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
@@ -105,7 +108,9 @@ def command(
         observer.close()
         printer.show(report, verdicts.end)
         write_reports(report, reports, card)
-        ctx.exit(report.exit_code.value)
+        if (said := gate.said(report)) is not None:
+            click.echo(said, err=True)
+        ctx.exit(gate.exit_code(report).value)
 
 
 def _unchecked(spec: str, seed: int, diagnostics: Sequence[Diagnostic] = (), *, ended: Stopped | None = None) -> Report:

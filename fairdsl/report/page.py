@@ -53,11 +53,12 @@ def page(sheet: Sheet) -> str:
 
 
 def excerpt(sheet: Sheet) -> str:
-    """The same for a place inside another page, as a notebook's: styles, and the body."""
-    styles = style_sheet().replace(":root", ":host")
-    inside = element("style", Markup(styles)), PATTERNS, element("main", *_body(sheet, sheet.title or "Fairness"))
-    # A shadow tree keeps the styles of the two pages apart.
-    return element("div", element("template", *inside, shadowrootmode="open"))
+    """The same for a place inside another page, as a notebook's: the styles hold within it alone."""
+    styles = style_sheet().replace(":root", "&").replace("\nbody {", "\n& {").replace("body {", "& {")
+    kept = "\n".join(line for line in styles.split("\n") if not line.lstrip().startswith(("html", "@page")))
+    inside = element("main", *_body(sheet, sheet.title or f"Fairness of {sheet.files[0].place}"))
+    style = element("style", Markup(f".fairdsl-report {{\n{kept}\n}}"))
+    return element("div", style, PATTERNS, inside, class_="fairdsl-report")
 
 
 def _body(sheet: Sheet, title: str) -> Iterator[Content]:
@@ -291,7 +292,11 @@ def _regions(regions: Sequence[tuple[object, str, str, str, str]]) -> Content:
 
 
 def _pair(pair: Pair) -> Content:
-    what = "Two individuals who show it" if pair.heading == "witness" else "Two on whom the arithmetics disagree"
+    what = (
+        "Two individuals who are treated differently"
+        if pair.heading == "witness"
+        else "Two on whom the arithmetics disagree"
+    )
     rows = [
         element(
             "tr",
@@ -340,7 +345,7 @@ def _file(file: FileSheet) -> Content:
         ("file", file.place),
         ("sha256", element("span", file.sha256, class_="code digest") if file.sha256 else None),
         ("reading", file.confirmed),
-        *((name, text) for name, text in file.connected if file.binding is None or name == "agrees"),
+        *((name, prose(text)) for name, text in file.connected if file.binding is None or name == "agrees"),
     ]
     return [element("h3", f"{file.kind} {file.name}".strip()), _facts(facts), _binding(file)]
 
@@ -354,7 +359,8 @@ def _binding(file: FileSheet) -> Content:
         for one in file.binding.inputs[:_ROWS]
     ]
     outcomes = [
-        element("tr", element("th", one.outcome, scope="row"), element("td", one.when)) for one in file.binding.outcomes
+        element("tr", element("th", one.outcome, scope="row"), element("td", prose(one.when)))
+        for one in file.binding.outcomes
     ]
     why = {"name": "by name", "reads": "as the spec lists them", "order": "by their order alone"}[file.binding.by.value]
     return [

@@ -127,7 +127,7 @@ def _finding(finding: Diagnostic, spec: str) -> tuple[_Json, _Json]:
 
 
 def _rule(name: str, title: str, text: str) -> _Json:
-    return {"id": name, "name": name, "shortDescription": {"text": title}, "fullDescription": {"text": text}}
+    return {"id": name, "shortDescription": {"text": title}, "fullDescription": {"text": text}}
 
 
 def _labelled(label: Label) -> _Json:

@@ -17,7 +17,7 @@ class Standing(Enum):
     """What kind of claim it is; the value is a sign that tells it apart without colour, and what it means."""
 
     PROVED = ("\N{CHECK MARK}", "a proof covers everybody in question")
-    COUNTED = ("#", "everybody in question was evaluated, one by one")
+    COUNTED = ("#", "nobody in question was left out, and nothing was estimated")
     COMPUTED = ("=", "the probabilities were computed, exactly or between bounds that are certain")
     SHOWN = ("!", "somebody for whom it fails was found, and replayed on the original model")
     ESTIMATED = ("\N{ALMOST EQUAL TO}", "a random sample says so, with a confidence below 100%")
@@ -99,7 +99,7 @@ def _of(demand: DemandReport, found: Basis) -> str:
             return f"Counted over {found.rows.rows:,} rows of {found.rows.path}; it says nothing of anybody else."
         case Standing.COUNTED:
             return (
-                "Everybody in question was evaluated; each combination of values counts once, so it is a share of "
+                "Everybody in question was decided; each combination of values counts once, so it is a share of "
                 "what is possible and not of people."
             )
         case Standing.SHOWN:

@@ -29,6 +29,7 @@ OWNERS = {
     "pgmpy": ("populations",),
     "pyarrow": ("data", "hunting"),
     "pyganak": ("backends/ssat/solvers",),
+    "pytest": ("integrations",),
     "pysat": ("backends/ssat/encode",),
     "pysdd": ("backends/ssat/solvers",),
     "rich": ("cli",),

@@ -1,0 +1,96 @@
+"""``--fail-on``: which reports end a build.
+
+Mistakes, refusals, a full disk and a run that somebody ended always do: then nothing is known of what was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+import fairdsl
+from fairdsl.report.model import ExitCode, PropertyReport, Report
+from fairdsl.verdict import Judgement
+
+__all__ = ["Gate", "gate_option"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_WORSE = "worse-than="
+#: The exit codes that a gate may let through.
+_OPEN = (ExitCode.VIOLATED, ExitCode.UNKNOWN)
+#: What does not pass where there is nothing to compare it with.
+_FAILING = {Judgement.VIOLATED: ExitCode.VIOLATED, Judgement.UNKNOWN: ExitCode.UNKNOWN}
+_FAILING |= {Judgement.VACUOUS: ExitCode.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What makes a build fail: what is unknown too, what is violated alone, or what is worse than it was."""
+
+    unknown: bool = True
+    baseline: Report | None = None
+    #: As the option was written.
+    written: str = ""
+
+    def exit_code(self, report: Report) -> ExitCode:
+        """The exit code under this gate."""
+        found = report.exit_code
+        if found not in _OPEN:
+            return found
+        if self.baseline is not None:
+            return max(self._worse(report, self.baseline), key=_severity, default=ExitCode.HOLDS)
+        return found if self.unknown or found is ExitCode.VIOLATED else ExitCode.HOLDS
+
+    def said(self, report: Report) -> str | None:
+        """Why the exit code is another than without a gate; None where it is not."""
+        found, meant = report.exit_code, self.exit_code(report)
+        if found is meant:
+            return None
+        return f"exit code {meant.value} in place of {found.value}, by `--fail-on {self.written}`"
+
+    def _worse(self, report: Report, baseline: Report) -> Iterator[ExitCode]:
+        """What each property comes to that got worse, or that the baseline does not have, demand by demand."""
+        before = {item.name: item for item in baseline.properties}
+        for item in report.properties:
+            yield from _worse_than(item, before.get(item.name))
+
+
+def _worse_than(item: PropertyReport, before: PropertyReport | None) -> Iterator[ExitCode]:
+    same = before is not None and before.clauses == item.clauses
+    was = {demand.text: demand.judgement for demand in before.demands} if before is not None and same else {}
+    for demand in item.demands:
+        code = _FAILING.get(demand.judgement)
+        old = _FAILING.get(was[demand.text], ExitCode.HOLDS) if demand.text in was else ExitCode.HOLDS
+        if code is not None and _severity(code) > _severity(old):
+            yield code
+
+
+def _severity(code: ExitCode) -> int:
+    return (ExitCode.HOLDS, ExitCode.UNKNOWN, ExitCode.VIOLATED).index(code)
+
+
+def _read(_: click.Context, __: click.Parameter, text: str | None) -> Gate:
+    match text:
+        case None:
+            return Gate()
+        case "violated" | "unknown":
+            return Gate(unknown=text == "unknown", written=text)
+    if text.startswith(_WORSE) and text != _WORSE:
+        return Gate(baseline=fairdsl.read_report(text.removeprefix(_WORSE)), written=text)
+    raise click.BadParameter(f"`{text}` is no gate; write violated, unknown or worse-than=BASELINE.json")
+
+
+def gate_option(command: _Command) -> _Command:
+    """The option; its :class:`Gate` goes by the name ``gate``."""
+    return click.option(
+        "--fail-on",
+        "gate",
+        metavar="WHAT",
+        callback=_read,
+        hidden=True,
+        help="What exits with 1 or 3: unknown (the usual), violated alone, or worse-than=BASELINE.json, a report: "
+        "demands that came to less than there, or are not there.",
+    )(command)

@@ -1,0 +1,1 @@
+"""Where other programs call fairdsl: notebooks, and pytest."""
