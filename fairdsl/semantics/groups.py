@@ -135,13 +135,17 @@ class GroupBuilder:
         demand, other = self._demand(left, asked, groups), self._demand(right, asked, groups)
         if not (isinstance(demand.question, GroupMetric) and isinstance(other.question, GroupMetric)):
             raise AssertionError("metrics of groups make questions about groups")
+        metric = f"{demand.metric} - {other.metric}"
         return [
             replace(
                 demand,
-                metric=f"{demand.metric} - {other.metric}",
+                metric=f"{self._whole_name(left)} - {self._whole_name(right)}" if left.of != right.of else metric,
                 less=Subtrahend(question=other.question, of=other.of),
             )
         ]
+
+    def _whole_name(self, read: ReadMetric) -> str:
+        return f"{read.metric.name} of {read.of or self.model.declaration.name}"
 
     def _measured(self, item: tree.MeasureItem, groups: Groups) -> list[Demand]:
         confidence = None if item.within else self._confidence(item.confidence, groups.population)

@@ -1,0 +1,152 @@
+"""The cookbook's questions about rates: each spec is in order, and its numbers are those of counting rows."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+import fairdsl
+from fairdsl.verdict import Interval, Judgement
+from tests.examples.example_folders import assert_in_order, script_of
+
+FOLDER = Path(__file__).parents[2] / "examples" / "cookbook"
+F = Fraction
+Row = Mapping[str, str]
+Says = Callable[[Row], bool]
+
+
+def rows(name: str) -> list[Row]:
+    with (FOLDER / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def share(people: Sequence[Row], event: Says, among: Says = lambda _: True) -> Fraction:
+    counting = [one for one in people if among(one)]
+    return F(sum(map(event, counting)), len(counting))
+
+
+def by_group(name: str, column: str, event: Says, among: Says = lambda _: True) -> list[Fraction]:
+    people = rows(name)
+    groups = sorted({one[column] for one in people})
+    return [share([one for one in people if one[column] == group], event, among) for group in groups]
+
+
+# ---- the models, once more ---------------------------------------------------------------------------
+
+
+def treats(one: Row) -> bool:
+    return 94 - int(one["oxygen"]) + F(int(one["age"]), 30) > 0
+
+
+def right(one: Row) -> bool:
+    return treats(one) == (one["sick"] == "yes")
+
+
+def detains(one: Row) -> bool:
+    return not 4 - int(one["priors"]) + F(int(one["age"]), 20) > 0
+
+
+def score(one: Row) -> Fraction:
+    return F(int(one["income"]), 2) + F(int(one["savings"]), 4)
+
+
+def old_grants(one: Row) -> bool:
+    return int(one["income"]) > 42
+
+
+def new_grants(one: Row) -> bool:
+    return int(one["income"]) + F(int(one["savings"]), 2) > 50
+
+
+def repaid(one: Row) -> bool:
+    return one["repaid"] == "yes"
+
+
+def ages(one: Row) -> str:
+    return "young" if int(one["age"]) < 40 else "middle" if int(one["age"]) < 65 else "old"
+
+
+# ---- the questions -----------------------------------------------------------------------------------
+
+
+def checked(name: str) -> list[tuple[Judgement, Interval | None]]:
+    report = fairdsl.check(FOLDER / f"{name}.fair")
+    return [(demand.judgement, demand.value) for each in report.properties for demand in each.demands]
+
+
+def exactly(number: Fraction) -> Interval:
+    return Interval(number, number)
+
+
+def spread(numbers: Sequence[Fraction]) -> Interval:
+    return Interval(min(numbers), max(numbers))
+
+
+@pytest.mark.parametrize("spec", sorted(FOLDER.glob("*.fair")), ids=lambda path: path.stem)
+def test_every_spec_is_in_order(spec: Path) -> None:
+    assert_in_order(spec)
+
+
+def test_the_tables_are_what_the_script_writes(tmp_path: Path) -> None:
+    script_of(FOLDER, "make_rates_data", tmp_path).main()
+    for name in ("patients", "defendants", "borrowers"):
+        assert (tmp_path / f"{name}.csv").read_bytes() == (FOLDER / f"{name}.csv").read_bytes()
+
+
+def test_miss_rates() -> None:
+    missed = by_group("patients", "race", lambda one: not treats(one), lambda one: one["sick"] == "yes")
+    ratio = min(missed) / max(missed)
+    assert ratio < F(80, 100)
+    assert checked("miss-rates") == [(Judgement.VIOLATED, exactly(ratio)), (Judgement.MEASURED, spread(missed))]
+
+
+def test_false_alarms() -> None:
+    alarms = by_group("defendants", "race", detains, lambda one: one["rearrested"] == "no")
+    gap = max(alarms) - min(alarms)
+    assert gap <= F(5, 100)
+    assert checked("false-alarms") == [(Judgement.HOLDS, exactly(gap)), (Judgement.MEASURED, exactly(gap))]
+
+
+def test_accuracy_in_every_group() -> None:
+    by_race = by_group("patients", "race", right)
+    people = rows("patients")
+    by_age = [share([one for one in people if ages(one) == age], right) for age in ("young", "middle", "old")]
+    assert checked("accuracy-in-every-group") == [
+        (Judgement.VIOLATED, exactly(min(by_race))),
+        (Judgement.MEASURED, spread([1 - rate for rate in by_race])),
+        (Judgement.VIOLATED, spread(by_age)),
+        (Judgement.MEASURED, exactly(1 - min(by_age))),
+    ]
+
+
+def test_scoring_rates() -> None:
+    people = rows("borrowers")
+    middle = median(map(score, people))
+    assert f"{float(middle):g}" in (FOLDER / "scoring-rate.fair").read_text(encoding="utf-8")
+    above = by_group("borrowers", "sex", lambda one: score(one) > middle)
+    ratio = min(above) / max(above)
+    assert ratio >= F(80, 100)
+    assert checked("scoring-rate") == [(Judgement.HOLDS, exactly(ratio)), (Judgement.MEASURED, spread(above))]
+
+
+def test_the_new_model_against_the_old_one() -> None:
+    old, new = (by_group("borrowers", "sex", grants) for grants in (old_grants, new_grants))
+    before, after = (min(rates) / max(rates) for rates in (old, new))
+    assert after - before >= F(-1, 100)
+    missed = [
+        by_group("borrowers", "sex", lambda one, grants=grants: not grants(one), repaid)
+        for grants in (old_grants, new_grants)
+    ]
+    more = [late - early for early, late in zip(*missed, strict=True)]
+    assert max(more) <= F(2, 100)
+    assert checked("no-worse-than-the-old-model") == [
+        (Judgement.HOLDS, exactly(after - before)),
+        (Judgement.MEASURED, exactly(before)),
+        (Judgement.MEASURED, exactly(after)),
+        (Judgement.HOLDS, spread(more)),
+    ]
