@@ -35,6 +35,7 @@ __all__ = [
     "Subject",
     "axes_of",
     "crossing",
+    "looked_at",
     "predicates_of",
     "subject_of",
     "uniform_on",
@@ -79,8 +80,11 @@ def subject_of(problem: Problem) -> Subject:
 def _without_idle(model: Model) -> Model:
     """The model without numbers that it gives no weight: trees are fed columns, and read them by their tests alone.
 
-    An indicator without weight stays, which may be one of several of which exactly one is 1.
+    An indicator without weight stays, which may be one of several of which exactly one is 1. What a model without
+    layers weighs is its own matter.
     """
+    if model.opaque is not None:
+        return model
     weighed = np.any(model.layers[0].weight.nonzero, axis=0)
     idle = [isinstance(item, AttributeInput) and not weighed[place] for place, item in enumerate(model.listed)]
     if not any(idle):
@@ -169,10 +173,15 @@ def predicates_of(subject: Subject) -> list[Predicate]:
     return [*indicators, *tests, subject.condition]
 
 
+def looked_at(subject: Subject) -> set[int]:
+    """The columns that the model, the conditions or the keys look at."""
+    asked = {column for predicate in predicates_of(subject) for column in mentioned(predicate)}
+    return {*subject.keys, *asked, *weighed_by(subject.model)}
+
+
 def axes_of(subject: Subject) -> dict[int, Axis]:
     """The columns that the model, the conditions or the keys look at, as axes."""
-    predicates, weighed = predicates_of(subject), weighed_by(subject.model)
-    columns = weighed | set(subject.keys) | {column for each in predicates for column in mentioned(each)}
+    predicates, weighed, columns = predicates_of(subject), weighed_by(subject.model), looked_at(subject)
     singles: dict[int, dict[Predicate, None]] = {column: {} for column in columns}
     together: set[int] = set()
     for predicate in predicates:

@@ -48,7 +48,7 @@ BACKENDS: dict[str, Registered] = {
     "intervals": Registered("fairdsl.backends.intervals", "Intervals"),
     "rows": Registered("fairdsl.backends.rows", "OverRows", About.ROWS, Access.ANSWERS),
     "sampling": Registered("fairdsl.backends.sampling", "Sampling", needs=Access.ANSWERS),
-    "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS),
+    "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS, Access.EVALUATION),
     "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
 }
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from fairdsl.backends.contract import Budget, Facts, Refusal, Silent
-from fairdsl.backends.rates import Rates, engine, joints
+from fairdsl.backends.rates import Rates, cover, engine, joints
 from fairdsl.backends.rates.arithmetic import Arithmetic, Kind
 from fairdsl.backends.rates.gate import has_states
 from fairdsl.ir.model import ByThreshold
@@ -61,7 +61,15 @@ def by_narrowing(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(joints, "has_states", lambda model: False)
 
 
-@pytest.mark.parametrize("how", [as_they_are, by_states, by_boxes, by_narrowing, in_floats, in_large_numbers])
+def by_everybody(patch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of a model but what it decides about single people."""
+    for module in (joints, cover):
+        patch.setattr(module, "only_decides", lambda model: True)
+
+
+@pytest.mark.parametrize(
+    "how", [as_they_are, by_states, by_boxes, by_narrowing, by_everybody, in_floats, in_large_numbers]
+)
 def test_rates_agree_with_the_definition(how: Callable[[pytest.MonkeyPatch], None]) -> None:
     counted: Counter[str] = Counter()
 
@@ -72,7 +80,8 @@ def test_rates_agree_with_the_definition(how: Callable[[pytest.MonkeyPatch], Non
         offer = rates.offer(problem)
         counted["asked"] += 1
         if isinstance(offer, Refusal):
-            assert "irrational" in offer.why
+            others = ("cannot be listed", "paths of influence") if how is by_everybody else ()
+            assert any(why in offer.why for why in ("irrational", *others))
             return
         verdict = rates.answer(problem, Facts(), Budget.of(20.0), Silent())
         assert group_truth.disagreement(problem, group_truth.truth(problem), verdict) is None

@@ -148,7 +148,7 @@ def test_other_backends_refuse_with_the_kernel(tmp_path: Path) -> None:
     assert isinstance(plan, Plan)
     assert [stage.procedure.name for stage in plan.stages] == ["search", "enumerate"]
     refused = dict(plan.passed_over)
-    assert {name for name, reason in refused.items() if reason.startswith(why)} >= {"smt", "intervals", "rates"}
+    assert {name for name, reason in refused.items() if reason.startswith(why)} >= {"smt", "intervals", "leaf_boxes"}
     refusal = without_layers(machine_problem(tmp_path).model)
     assert refusal is not None
     assert refusal.why == why

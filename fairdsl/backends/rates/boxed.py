@@ -10,8 +10,7 @@ from fairdsl.backends.rates.boxes import width_of
 from fairdsl.backends.rates.distribution import TangledError, distribution_of
 from fairdsl.ir.population import Normal
 from fairdsl.ir.problem import Problem
-from fairdsl.metrics.subject import predicates_of, weighed_by
-from fairdsl.numerics.axes import mentioned
+from fairdsl.metrics.subject import looked_at
 
 __all__ = ["refusal_of_boxes"]
 
@@ -29,16 +28,15 @@ def refusal_of_boxes(problem: Problem) -> Refusal | None:
         keys = prod(len(network.cells[column]) for column in subject.keys)
         if keys > _KEYS:
             return Refusal(why=f"there are {keys:,} groups", span=question.span)
-        asked = {column for predicate in predicates_of(subject) for column in mentioned(predicate)}
-        looked_at = {*subject.keys, *asked, *weighed_by(subject.model)}
-        for column in sorted(looked_at):
+        columns = looked_at(subject)
+        for column in sorted(columns):
             if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
                 attribute = network.columns[column]
                 name = f"`{attribute.name}` has a normal law"
                 why = f"{name}, whose masses are irrational: write pieces `uniform(low, high)`"
                 return Refusal(why=why, span=attribute.span)
         try:
-            width = width_of(distribution_of(network, looked_at), subject.keys)
+            width = width_of(distribution_of(network, columns), subject.keys)
         except TangledError as error:
             return Refusal(why=str(error))
         if width > _WIDTH:

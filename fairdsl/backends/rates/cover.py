@@ -21,6 +21,7 @@ from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
 from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look, halved
 from fairdsl.backends.rates.distribution import distribution_of
 from fairdsl.backends.rates.frontier import Frontier, Open
+from fairdsl.backends.rates.no_bounds import NoBounds, only_decides
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import TreeBounds, adds_trees
@@ -80,6 +81,13 @@ class Cover:
         self._truths = Truths(self.axes)
         self._distribution = distribution_of(subject.network, self.axes)
         self._bounds = self._bounding()
+        match self._bounds:
+            case TreeBounds():
+                self._batch = _BATCH
+            case UnitBounds():
+                self._batch = _BATCH // 8
+            case NoBounds():  # everybody in them is decided
+                self._batch = _BATCH // 64
         #: Of trees a box has all keys; with hidden units it has one, given which more columns are independent.
         self._together = isinstance(self._bounds, TreeBounds)
         self._points = Individuals(subject.model, subject.condition, self.axes, len(subject.network.columns))
@@ -121,7 +129,7 @@ class Cover:
 
     def improve(self) -> None:
         """Cut the boxes of which most is open."""
-        taken = self._frontier.take(_BATCH if self._together else _BATCH // 8)
+        taken = self._frontier.take(self._batch)
         rows = np.arange(len(taken))
         starts, stops = taken.start.copy(), taken.stop.copy()
         stops[rows, taken.column] = taken.at
@@ -164,7 +172,9 @@ class Cover:
             total[name] = mass if certain else _between(whole, mass.high - none.low)
         return Joint(favourable=favourable, total=total)
 
-    def _bounding(self) -> TreeBounds | UnitBounds:
+    def _bounding(self) -> TreeBounds | UnitBounds | NoBounds:
+        if only_decides(self._subject.model):
+            return NoBounds()
         if adds_trees(self._subject):
             try:
                 return TreeBounds(self._subject, self._truths)

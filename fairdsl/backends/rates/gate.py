@@ -1,4 +1,4 @@
-"""Which questions are about joint probabilities under a distribution of columns, of models of linear pieces."""
+"""Which questions are about joint probabilities under a distribution of columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import prod
 
 from fairdsl.backends import groups
 from fairdsl.backends.contract import Refusal
-from fairdsl.ir.model import ByHighest, Model
+from fairdsl.ir.model import Model
 from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -20,7 +20,7 @@ _KEYS = 1 << 16
 
 def refusal_of(problem: Problem) -> Refusal | None:
     """Why a problem is none of them, before anything is counted; None where it is one."""
-    refusal = groups.refusal_of(problem, _of_model, paths=True)
+    refusal = groups.refusal_of(problem, lambda _: None, paths=True)
     if refusal is None and isinstance(problem.population, Network):
         refusal = _of_groups(groups.question_of(problem), problem.population)
     return refusal
@@ -28,16 +28,7 @@ def refusal_of(problem: Problem) -> Refusal | None:
 
 def has_states(model: Model) -> bool:
     """Whether it is a sum of trees, rules and columns."""
-    return len(model.layers) == 1 and bool(model.layers[0].linear.all())
-
-
-def _of_model(model: Model) -> str | None:
-    """Why a model is not treated; None where it is."""
-    if not model.rational:
-        return "the model has sigmoid or tanh units, which are not linear pieces"
-    if isinstance(model.rule, ByHighest) and any(model.rule.slack):
-        return "the scores are off by some slack"
-    return None
+    return model.opaque is None and len(model.layers) == 1 and bool(model.layers[0].linear.all())
 
 
 def _of_groups(question: GroupMetric, network: Network) -> Refusal | None:

@@ -20,6 +20,7 @@ from fairdsl.backends.rates.gate import has_states
 from fairdsl.backends.rates.linear.offer import refusal_of_sum
 from fairdsl.backends.rates.linear.refinement import Refinement
 from fairdsl.backends.rates.linear.score import weighted_sum
+from fairdsl.backends.rates.no_bounds import only_decides, people_in_words, refusal_of_people
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import adds_trees
 from fairdsl.backends.rates.unknown_rows import AllowingForUnknown, allowing_for_unknown
@@ -94,6 +95,9 @@ class Joints:
 def joints_of(problem: Problem) -> Joints | Refusal:
     """The joints of a question that the gate lets pass; states are counted, if little work does it."""
     model, subjects = problem.model, subjects_of(problem)
+    if only_decides(model):
+        refusal = refusal_of_people(problem) or refusal_of_boxes(problem)
+        return refusal or Joints(subjects=subjects, boxed=True, uncounted=people_in_words(problem))
     if not has_states(model):
         refusal = refusal_of_boxes(problem)
         return refusal or Joints(subjects=subjects, boxed=True, uncounted="the model has hidden units")

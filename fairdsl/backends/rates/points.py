@@ -15,10 +15,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.units import settling
+from fairdsl.clock import look
 from fairdsl.ir.expr import Predicate, Who
 from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.numerics.axes import Axis
-from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import UNDECIDED, decision
 from fairdsl.numerics.predicates import mask
 
@@ -51,7 +53,9 @@ class Individuals:
     def __init__(self, model: Model, condition: Predicate, axes: Mapping[int, Axis], width: int) -> None:
         self._model, self._condition, self._axes, self._width = model, condition, axes, width
         self._columns = tuple(sorted(axes))
-        self._evaluator = BatchEvaluator(model)
+        self._settled = settling(model)
+        #: A black box is given the attributes of its domain, and nothing beside them.
+        self._given = len(model.opaque.domain.attributes) if isinstance(model.opaque, BlackBox) else width
         #: By column, before each atom: values listed, atoms without a list, atoms with values that are no floats.
         self._before = {
             column: (
@@ -77,6 +81,7 @@ class Individuals:
 
     def decided(self, start: IntArray, stop: IntArray) -> Decided:
         """A box atom by atom, with nothing open but what an atom's inside or a threshold leaves open."""
+        look()
         atoms = [self._axes[column].atoms[start[column] : stop[column]] for column in self._columns]
         values = [[value for atom in each for value in atom.values or ()] for each in atoms]
         starts = [np.cumsum([0, *(len(atom.values or ()) for atom in each)])[:-1] for each in atoms]
@@ -112,7 +117,7 @@ class Individuals:
         decisions = np.full(count, UNDECIDED, dtype=np.int64)
         rows = np.flatnonzero(given)
         if floats and rows.size:
-            decisions[rows] = self._evaluator.settled(points[rows]).decisions
+            decisions[rows] = self._settled(points[rows, : self._given]).decisions
         elif not floats:
             for row in rows.tolist():
                 outcome = decision(self._model, tuple(Fraction(value) for value in points[row]))

@@ -49,6 +49,7 @@ class Rates:
             "rules and lists",
             "sums of these",
             "networks of linear pieces",
+            "every model that can be evaluated, where there are at most 2^22 people to decide",
         ),
     )
 
