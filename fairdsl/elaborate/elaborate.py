@@ -16,6 +16,7 @@ from fairdsl.elaborate.rules import with_rules
 from fairdsl.elaborate.unconnected import cannot_tell_apart
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.declaration import ByRules, FileSource, InlineScore, ModelDeclaration, ModelSource, WhenScore
+from fairdsl.ir.demand import Demanded, Score
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.model import ByThreshold, Deployed, Model, Readout, read_attributes
@@ -237,12 +238,18 @@ def _elaborated(
     deciders: dict[tuple[str, Decides], Model],
 ) -> Elaborated:
     """``deciders`` are the models as rates ask about them, so that each is run once."""
-    question, of = demand.question, demand.of or checked.model
+    question = demand.question
+    named = question.models if isinstance(question, Demanded) else ()
+    of, *others = named or (demand.of or checked.model,)
     declaration = spec.models[of].declaration
     model, name = models[of], _population_of(checked)
     refusal: Diagnostic | None = None
     if isinstance(question, GroupMetric):
         model, refusal = _decider(question, of, model, demand.span, deciders)
+    if isinstance(question, Demanded):
+        scored = (named[term.model] for term in question.terms if isinstance(term, Score))
+        wrong = (_no_score(models[each], spec.models[each].declaration, demand) for each in scored)
+        refusal = next((found for found in wrong if found is not None), None)
     if isinstance(question, Pair):
         refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
@@ -251,6 +258,7 @@ def _elaborated(
         name=checked.name,
         domain=checked.domain,
         model=model,
+        others=tuple(models[each] for each in others),
         question=PairUnder(pair=question, span=question.span)
         if demand.under is not None and isinstance(question, Pair)
         else question,

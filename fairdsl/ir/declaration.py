@@ -169,13 +169,15 @@ class ModelDeclaration:
     """Everything the spec says about a model.
 
     ``reads`` is None when each attribute is an input, in the order of the domain (or by name where the
-    file has one named input a column); ``reads_spans`` points at the feature that each form came from. ``recorded`` are
+    file has one named input a column); ``ordered``: the outcomes are written in their order, ``{ low < high }``;
+    ``reads_spans`` points at the feature that each form came from. ``recorded`` are
     the decisions that the model has to agree with.
     """
 
     name: str
     outcomes: tuple[str, ...]
     favourable: int | None
+    ordered: bool = False
     source: ModelSource
     decision: DecisionClause
     reads: tuple[Form, ...] | None = None

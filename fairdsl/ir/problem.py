@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold
 from fairdsl.source import Span
@@ -32,6 +33,7 @@ class MetricDifference:
 class Problem:
     """What the backends answer. ``name`` is the property's, for file names and messages.
 
+    ``others`` are the further models of a general demand, which numbers them behind ``model``.
     ``population`` is the law that a metric of groups, or a share of rows, is taken under; else None.
     ``threshold`` is what a metric of groups, or an estimate, is compared with, so that an engine knows when it is
     precise enough; whether it is met is judged later. With ``precision`` an estimate of a share is enough.
@@ -40,7 +42,8 @@ class Problem:
     name: str
     domain: Domain
     model: Model
-    question: Question | PairUnder | MetricDifference
+    others: tuple[Model, ...] = ()
+    question: Question | PairUnder | Demanded | MetricDifference
     quantity: Quantity
     population: Population | None = None
     threshold: Threshold | None = None
@@ -48,12 +51,19 @@ class Problem:
     span: Span | None = field(compare=False, repr=False, default=None)
 
     @property
+    def models(self) -> tuple[Model, ...]:
+        """All models that the question is about."""
+        return (self.model, *self.others)
+
+    @property
     def unit_in_words(self) -> str:
         """What one unit of a share is (docs/semantics.md, section 3)."""
-        if not isinstance(self.question, Pair):
+        question = self.question
+        if not isinstance(question, Pair | Demanded):
             return "an individual in domain and target"
-        if self.question.of_individuals:
-            one = self.question.one_sided
+        if question.of_individuals:
+            one = question.one_sided
             return f"an individual{'' if one is None else f' `{one.value}`'} in domain and target"
-        differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in self.question.differ)
+        differ = (question if isinstance(question, Pair) else question.pair).differ
+        differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in differ)
         return f"an assignment of all attributes but {differing}"

@@ -167,7 +167,12 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
         return verdict
     evidence, box = verdict.evidence, problem.model.opaque
     basis = evidence.basis.about(problem, answers=isinstance(box, BlackBox))
-    if isinstance(verdict, Violated) and verdict.witnesses and all(each.replay.float32 for each in verdict.witnesses):
+    found = (
+        (*(each.replay.float32 for each in verdict.witnesses), *(each.float32 for each in verdict.breaches))
+        if isinstance(verdict, Violated)
+        else ()
+    )
+    if found and all(found):
         basis = replace(basis, arithmetic=Arithmetic.DEPLOYED, word=Word.OWN)  # replayed both ways
     verdict = replace(verdict, evidence=replace(evidence, basis=basis))
     if isinstance(box, BlackBox):

@@ -8,6 +8,7 @@ registry; formats of files need layers.
 from __future__ import annotations
 
 from fairdsl.backends.contract import Refusal
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import Access, BlackBox, KernelMachine
 from fairdsl.ir.problem import Problem
@@ -19,11 +20,12 @@ __all__ = ["turned_away", "without_layers"]
 
 def turned_away(registered: Registered, problem: Problem) -> Refusal | None:
     """Why there is no use in asking this backend, None where there may be."""
-    lacking = _lacking(problem.model, registered.needs)
-    if lacking is not None:
-        return lacking
+    for model in problem.models:
+        lacking = _lacking(model, registered.needs)
+        if lacking is not None:
+            return lacking
     match registered.about, problem.question:
-        case (About.ROWS, _) | (About.PAIRS, Pair()) | (About.GROUPS, GroupMetric()):
+        case (About.ROWS, _) | (About.PAIRS, Pair() | Demanded()) | (About.GROUPS, GroupMetric()):
             return None
     return Refusal(why=f"it answers {registered.about.value}", other=True)
 

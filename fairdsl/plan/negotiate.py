@@ -18,7 +18,7 @@ from fairdsl.elaborate import Elaborated
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import MetricDifference, Problem
-from fairdsl.ir.question import Quantity
+from fairdsl.ir.question import Pair, Quantity
 from fairdsl.plan import errors
 from fairdsl.plan.gate import turned_away
 from fairdsl.plan.registry import BACKENDS, PARTITIONING, Registered
@@ -215,7 +215,7 @@ def _nearest(refusals: Mapping[str, Refusal], problem: Problem) -> Unproved:
 def _described(problem: Problem) -> str:
     match problem.quantity:
         case Quantity.HOLDS:
-            return "this question about pairs"
+            return "this question about pairs" if isinstance(problem.question, Pair) else "this demand"
         case Quantity.FAIR_SHARE | Quantity.DISCRIMINATION_RATE:
             return f"`{problem.quantity.value}` on this domain"
         case Quantity.METRIC:

@@ -11,6 +11,7 @@ from fairdsl.replay.decisions import (
     differing,
     rows_counted,
 )
+from fairdsl.replay.demands import Exactly, asked_of, breach
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
 from fairdsl.replay.shorten import shortened
 from fairdsl.replay.shown import replayed
@@ -18,8 +19,11 @@ from fairdsl.replay.spread import spread
 
 __all__ = [
     "Decisions",
+    "Exactly",
     "TimeIsUpError",
     "admissible",
+    "asked_of",
+    "breach",
     "breaks",
     "decide",
     "deciders_of",

@@ -13,7 +13,7 @@ from fairdsl.ir.question import Differ, Pair
 from fairdsl.numerics.confidence import is_sure
 from fairdsl.numerics.predicates import holds_for, holds_for_pair
 
-__all__ = ["admissible", "round_point"]
+__all__ = ["admissible", "outside", "round_point"]
 
 
 def admissible(pair: Pair, domain: Domain, a: Point, b: Point, model: Model | None = None) -> str | None:
@@ -23,8 +23,8 @@ def admissible(pair: Pair, domain: Domain, a: Point, b: Point, model: Model | No
     sure of, as far as arithmetic tells, is not admitted.
     """
     return (
-        _outside("a", a, pair, domain)
-        or _outside("b", b, pair, domain)
+        outside("a", a, pair, domain)
+        or outside("b", b, pair, domain)
         or _not_comparable(pair, domain, a, b)
         or (None if holds_for_pair(pair.pair_target, a, b) else "the pair is outside the target")
         or _not_sure(pair, model, a, b)
@@ -44,7 +44,8 @@ def _not_sure(pair: Pair, model: Model | None, a: Point, b: Point) -> str | None
     return None
 
 
-def _outside(name: str, point: Point, pair: Pair, domain: Domain) -> str | None:
+def outside(name: str, point: Point, pair: Pair, domain: Domain) -> str | None:
+    """None if an individual is in the domain and in the target; otherwise the rule that it breaks."""
     if len(point) != len(domain.attributes):
         return f"{name} has {len(point)} values for {len(domain.attributes)} attributes"
     for attribute, value in zip(domain.attributes, point, strict=True):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import metric_words
 from fairdsl.prelude import registered
+from fairdsl.report.breaches import breach_blocks
 from fairdsl.report.coverage import partition_lines
 from fairdsl.report.group_table import group_lines, group_table, left_out, same_table
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
@@ -116,6 +117,9 @@ def property_sheet(item: PropertyReport) -> PropertySheet:
         blocks += _shares(item, item.shares)
     blocks += _pairs("witness", item, lambda found: found.witnesses)
     blocks += _pairs("disagree", item, lambda found: found.disagreements)
+    for demand in item.demands:
+        for heading, found in (("witness", demand.breaches), ("disagree", demand.open_breaches)):
+            blocks += breach_blocks(heading, found, (demand.text,) if len(item.demands) > 1 else ())
     return PropertySheet(
         name=item.name,
         judgement=item.judgement,

@@ -27,6 +27,7 @@ from fairdsl.source import Span
 from fairdsl.verdict import (
     Arithmetic,
     Basis,
+    Breach,
     Coverage,
     Decider,
     DifferingRow,
@@ -182,6 +183,16 @@ class DemandReport:
     def witnesses(self) -> tuple[Witness, ...]:
         """The pairs that break the demand."""
         return self.verdict.witnesses if isinstance(self.verdict, Violated | Shares | Estimated) else ()
+
+    @property
+    def breaches(self) -> tuple[Breach, ...]:
+        """Those who break a general demand."""
+        return self.verdict.breaches if isinstance(self.verdict, Violated | Shares | Estimated) else ()
+
+    @property
+    def open_breaches(self) -> tuple[Breach, ...]:
+        """Those who break a general demand in exact arithmetic or in the deployed files', and not in both."""
+        return self.verdict.breaches if isinstance(self.verdict, Unknown) else ()
 
     @property
     def disagreements(self) -> tuple[Witness, ...]:

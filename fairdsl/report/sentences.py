@@ -51,9 +51,14 @@ def _plain_of_pairs(demand: DemandReport) -> str:
     """What is said of pairs, where there is no number."""
     wanted = asked(demand)
     if demand.judgement is Judgement.HOLDS:
-        return f"`{wanted}` is true of every pair of individuals in question."
+        whom = "everybody" if demand.metric == "demand" else "every pair of individuals"
+        return f"`{wanted}` is true of {whom} in question."
     if demand.judgement is Judgement.MEASURED:
         return f"`{wanted}` was measured."
+    if demand.judgement is Judgement.VIOLATED and demand.breaches:
+        given = demand.breaches[0].given
+        made = [f"`{one.model}` gives `{one.decision}` to `{one.individual}`" for one in given]
+        return f"`{wanted}` is broken: of those who are shown, {_listed(made)}."
     if demand.judgement is Judgement.UNKNOWN or not demand.witnesses:
         return f"Whether `{wanted}` is true of everybody in question is open."
     pair = demand.witnesses[0]

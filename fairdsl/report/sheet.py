@@ -83,19 +83,21 @@ class Regions:
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Something about two individuals; ``marked`` where an attribute of theirs differs."""
+    """Something about two individuals, or about one; ``marked`` where an attribute of theirs differs."""
 
     name: str
     a: str
-    b: str
+    b: str = ""
     marked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two individuals side by side: where they differ, what is decided, and what they have in common."""
+    """Two individuals side by side, or one: where they differ, what is decided, and what they have in common."""
 
     heading: str
+    #: What the spec calls them.
+    names: tuple[str, ...] = ("a", "b")
     rows: tuple[PairRow, ...]
     both: tuple[str, ...]
     #: The demands that it was found for, where there are several.

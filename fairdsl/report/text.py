@@ -223,9 +223,10 @@ def _regions(regions: Sequence[tuple[Region, str, str, str, str]], style: Style)
 
 def _pair(pair: Pair, style: Style) -> Iterator[str]:
     """Where the two individuals differ and what is decided about them; then what they have in common."""
-    rows = [("", "a", "b"), *((row.name, row.a, row.b) for row in pair.rows)]
+    width = 1 + len(pair.names)
+    rows = [("", *pair.names), *((row.name, row.a, row.b)[:width] for row in pair.rows)]
     shown = [tuple(style.shown(text) for text in row) for row in rows]
-    widths = [max(display_width(row[column]) for row in shown) for column in range(3)]
+    widths = [max(display_width(row[column]) for row in shown) for column in range(width)]
     marked = [False, *(row.marked for row in pair.rows)]
     for number, row in enumerate(shown):
         text = "  ".join(map(_padded, row, widths)).rstrip()

@@ -207,7 +207,7 @@ def rests_on(demand: DemandReport) -> str:
     """The method, what was approximated, and what the replays said."""
     parts = [demand.method or "", *demand.notes, _rounding(demand), _word(demand)]
     parts.append(_approximation(demand))
-    if demand.witnesses:
+    if demand.witnesses or demand.breaches:
         parts.append(replayed(demand))
     return "; ".join(part for part in parts if part)
 
@@ -234,6 +234,11 @@ def _word(demand: DemandReport) -> str:
 
 def replayed(demand: DemandReport) -> str:
     """How the pairs were held against the original model."""
+    if demand.breaches:
+        asked = any(each.asked for each in demand.breaches)
+        deployed = any(each.float32 is not None for each in demand.breaches)
+        where = "put to it again, each individual alone" if asked else "replayed on the original models, exactly"
+        return f"everybody who is shown {where}" + (" and in float32" if deployed and not asked else "")
     if demand.arithmetic is Arithmetic.ANSWERS or any(witness.replay.asked for witness in demand.witnesses):
         return "every pair put to the original model again, each individual alone"
     deployed = any(witness.replay.float32_decisions for witness in demand.witnesses)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Attribute, Domain, Type
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.ir.metric import Comparison
@@ -158,7 +159,7 @@ class Demand:
 
     text: str
     metric: str
-    question: Question
+    question: Question | Demanded
     quantity: Quantity
     threshold: Threshold | None
     required: bool
@@ -197,6 +198,9 @@ class CheckedProperty:
     def models(self) -> tuple[str, ...]:
         """The model that it is about, and those that single demands are about."""
         others = [name for each in self.demands for name in (each.of, each.less.of if each.less else None)]
+        others += [
+            name for each in self.demands if isinstance(each.question, Demanded) for name in each.question.models
+        ]
         return tuple(dict.fromkeys((self.model, *(name for name in others if name is not None))))
 
     @property

@@ -14,6 +14,7 @@ from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Re
 from fairdsl.semantics import errors
 from fairdsl.semantics.arithmetic import Arithmetic
 from fairdsl.semantics.labels import compare_labels, label_membership, labelled_attribute
+from fairdsl.semantics.outputs import Outputs
 from fairdsl.semantics.scope import ConditionScope, resolve_attribute
 from fairdsl.syntax import tree
 
@@ -38,6 +39,9 @@ def lower_condition(node: tree.Expression, scope: ConditionScope, reporter: Repo
             return _membership(node, scope, reporter)
         case tree.Reference():
             return _truth(node, scope, reporter)
+        case tree.Call() if scope.outputs is not None:
+            scope.outputs.condition(node)
+            return None
         case _:
             reporter.report(
                 errors.wrong_kind(
@@ -99,6 +103,10 @@ def _named_target(node: tree.Reference, scope: ConditionScope, reporter: Reporte
 
 def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
     relation = Relation(node.relation)
+    outputs = scope.outputs
+    for side, other, turned in ((node.left, node.right, relation), (node.right, node.left, relation.mirrored)):
+        if outputs is not None and outputs.is_decision(side):
+            return outputs.compare(node, side, other, turned)
     for side, other in ((node.left, node.right), (node.right, node.left)):
         labelled = labelled_attribute(side, scope)
         if labelled is not None:
@@ -167,6 +175,8 @@ def _absolute(
 
 
 def _membership(node: tree.Membership, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+    if scope.outputs is not None and scope.outputs.is_decision(node.value):
+        return scope.outputs.member(node)
     labelled = labelled_attribute(node.value, scope)
     if labelled is not None:
         return label_membership(node, *labelled, reporter)
@@ -228,7 +238,9 @@ def _linear(node: tree.Expression, scope: ConditionScope, reporter: Reporter) ->
 
 
 def _number_atom(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:
-    """An attribute that is a number."""
+    """An attribute that is a number, or what a model gives, where that may be spoken of."""
+    if isinstance(node, tree.Call) and scope.outputs is not None:
+        return _output(node, scope, scope.outputs, reporter)
     if not isinstance(node, tree.Reference):
         reporter.report(_no_number(node))
         return None
@@ -248,6 +260,19 @@ def _number_atom(node: tree.Expression, scope: ConditionScope, reporter: Reporte
         )
         return None
     return Linear.of({variable: Fraction(1)})
+
+
+def _output(node: tree.Call, scope: ConditionScope, outputs: Outputs, reporter: Reporter) -> Linear | None:
+    """``score(a)``, or ``abs(...)`` of a sum, in a sum."""
+    if node.function.text != "abs" or node.owner is not None:
+        return outputs.number(node)
+    if len(node.arguments) != 1:
+        reporter.report(
+            errors.wrong_kind(f"`abs` of {len(node.arguments)} things", "one expression", node.span, "write `abs(x)`")
+        )
+        return None
+    inner = _linear(node.arguments[0], scope, reporter)
+    return None if inner is None else outputs.magnitude(node, inner)
 
 
 def _no_number(node: tree.Expression) -> Diagnostic:

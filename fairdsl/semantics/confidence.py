@@ -27,6 +27,8 @@ def called(node: tree.Expression, function: str) -> str | None:
     """The individual in ``function(a)``; None for anything else."""
     if not (isinstance(node, tree.Call) and node.function.text == function and len(node.arguments) == 1):
         return None
+    if node.owner is not None:
+        return None
     argument = node.arguments[0]
     return argument.name.text if isinstance(argument, tree.Reference) and argument.owner is None else None
 

@@ -61,6 +61,7 @@ def check_model(
         name=node.name.text,
         outcomes=outcomes,
         favourable=favourable,
+        ordered=node.ordered,
         source=source,
         decision=decision,
         reads=forms,

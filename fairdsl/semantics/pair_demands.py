@@ -1,22 +1,26 @@
-"""What is demanded of a pair: the same decision, a bounded score gap, or a share of those treated alike."""
+"""What is demanded: the same decision, a bounded gap of scores, any other formula, or a share of those who meet it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from fairdsl.diagnostics import Reporter
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Relation
-from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap
+from fairdsl.ir.question import Pair, PairDemand, Quantity, SameDecision, ScoreGap, Threshold
 from fairdsl.prelude import SHARES, ShareMetric, known_metrics, registered
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.confidence import called
+from fairdsl.semantics.formulas import FormulaReader
 from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.semantics.populations import population_named
 from fairdsl.semantics.precision import precision_of
-from fairdsl.semantics.thresholds import metric_comparison, metric_threshold
+from fairdsl.semantics.scope import ConditionScope
+from fairdsl.semantics.thresholds import check_share, metric_comparison, metric_threshold
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_property import clause_text
@@ -24,36 +28,53 @@ from fairdsl.syntax.format_property import clause_text
 __all__ = ["PairDemands"]
 
 
-@dataclass(frozen=True, slots=True)
+class _Share(NamedTuple):
+    """``share(formula) >= 99%``."""
+
+    formula: tree.Expression
+    threshold: Threshold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairDemands:
-    """Reads ``require`` and ``measure``, reporting whatever is wrong."""
+    """Reads ``require`` and ``measure``, reporting whatever is wrong.
+
+    ``main`` is the model that ``score(a)`` alone is about, None where the property does not say; ``premises`` are the
+    conditions of its targets that speak of what models give.
+    """
 
     node: tree.Property
     compare: tree.CompareClause
     model: CheckedModel
+    models: Mapping[str, CheckedModel | None]
+    main: str | None
+    scope: ConditionScope
+    premises: tuple[tree.Expression, ...]
     distributions: Mapping[str, CheckedDistribution | None]
     reporter: Reporter
 
     def each(self, question: Pair) -> list[Demand | None]:
         """One demand for each ``require`` and each measured metric; None where one was reported."""
-        # What a share counts as unfair is what the property demands of a pair.
-        question = replace(question, demand=self._counted())
+        # What a share counts as unfair is what the property demands.
+        counted = self._counted(question)
         demands: list[Demand | None] = []
         for clause in self.node.clauses:
             match clause:
                 case tree.RequireClause():
-                    demands.append(self._required(clause, question))
+                    demands.append(self._required(clause, question, counted))
                 case tree.MeasureClause(items=items):
-                    demands += [self._measured(item, question) for item in items]
+                    demands += [self._measured(item, counted) for item in items]
         return demands
 
-    def _counted(self) -> PairDemand:
-        """The demand whose violations shares count: the property's own, or the same decision by default."""
+    def _counted(self, question: Pair) -> Pair | Demanded | None:
+        """What shares count: the property's own demand, or the same decision by default."""
         quiet = replace(self, reporter=Reporter())  # what is wrong is reported when each demand is read
         found = [
-            quiet._pair_demand(clause.demand)
+            quiet._asked(clause.demand, question)
             for clause in self.node.clauses
-            if isinstance(clause, tree.RequireClause) and metric_comparison(clause.demand) is None
+            if isinstance(clause, tree.RequireClause)
+            and metric_comparison(clause.demand) is None
+            and quiet._share_of(clause.demand) is None
         ]
         demands = list(dict.fromkeys(demand for demand in found if demand is not None))
         shares = [clause for clause in self.node.clauses if _asks_for_share(clause)]
@@ -61,10 +82,31 @@ class PairDemands:
             self.reporter.report(
                 errors.demand_not_understood(
                     shares[0].span,
-                    "this property demands two things of a pair: write a property for each, with its own share",
+                    "this property demands two things: write a property for each, with its own share",
                 )
             )
-        return demands[0] if demands else SameDecision()
+        if demands:
+            return demands[0]
+        if self._alone and shares and not found:
+            self.reporter.report(
+                errors.demand_not_understood(
+                    shares[0].span,
+                    "a share of individuals is that of those who meet a demand: write for instance "
+                    f"`require share({self._example}) >= 95%`",
+                )
+            )
+        return None if self._alone or found else quiet._asked(tree.SameDecision(span=self.node.span), question)
+
+    @property
+    def _alone(self) -> bool:
+        return len(self.compare.names) == 1
+
+    @property
+    def _example(self) -> str:
+        """A decision about the first individual, as a formula."""
+        declared = self.model.declaration
+        best = declared.outcomes[-1 if declared.favourable is None else declared.favourable]
+        return f"{declared.name}({self.compare.first.text}) = {best}"
 
     def _under_rows(self, precise: tree.Node | None) -> str | None:
         """The distribution whose rows are asked about; None without one, or where that is refused."""
@@ -83,48 +125,45 @@ class PairDemands:
                 spans.append(clause.span)
         return tuple(spans)
 
-    def _required(self, clause: tree.RequireClause, question: Pair) -> Demand | None:
-        found = metric_comparison(clause.demand)
+    def _required(self, clause: tree.RequireClause, question: Pair, counted: Pair | Demanded | None) -> Demand | None:
+        found, formula = metric_comparison(clause.demand), self._share_of(clause.demand)
+        threshold: Threshold | None = None
+        quantity = Quantity.HOLDS
+        asked: Pair | Demanded | None
         if found is not None:
             side, relation, number = found
             share = self._share(side)
             if share is None:
                 return None
-            confidence = clause.confidence
-            under, beyond = self._under_rows(confidence), self._beyond()
-            return Demand(
-                text=clause_text(clause),
-                metric=share.name,
-                question=question,
-                beyond=() if under else beyond,
-                under=under,
-                quantity=share.quantity,
-                threshold=metric_threshold(share, relation, number, self.reporter),
-                precision=None if confidence is None else precision_of(None, confidence, self.reporter),
-                required=True,
-                span=clause.demand.span,
-            )
-        demand = self._pair_demand(clause.demand)
-        if demand is None:
+            metric, quantity, asked = share.name, share.quantity, counted
+            threshold = metric_threshold(share, relation, number, self.reporter)
+        elif formula is not None:
+            threshold, quantity = formula.threshold, Quantity.FAIR_SHARE
+            metric, asked = "share", self._formula(formula.formula, question)
+        else:
+            asked = self._asked(clause.demand, question)
+            metric = "" if asked is None else _named(asked)
+        if asked is None:
             return None
-        alike = isinstance(demand, SameDecision)
-        under = self._under_rows(clause.confidence) if alike else None
         confidence = clause.confidence
-        sure = None if confidence is None else precision_of(None, confidence, self.reporter)
+        under = None if metric == "score_gap" else self._under_rows(confidence)
+        precision = None if confidence is None else precision_of(None, confidence, self.reporter)
+        holds = quantity is Quantity.HOLDS
         return Demand(
             text=clause_text(clause),
-            metric="same_decision" if alike else "score_gap",
-            question=replace(question, demand=demand),
-            certain=None if sure is None else sure.confidence,
+            metric=metric,
+            question=asked,
+            certain=precision.confidence if holds and precision is not None else None,
             beyond=() if under else self._beyond(),
             under=under,
-            quantity=Quantity.HOLDS,
-            threshold=None,
+            quantity=quantity,
+            threshold=threshold,
+            precision=None if holds else precision,
             required=True,
             span=clause.demand.span,
         )
 
-    def _measured(self, item: tree.MeasureItem, question: Pair) -> Demand | None:
+    def _measured(self, item: tree.MeasureItem, counted: Pair | Demanded | None) -> Demand | None:
         if isinstance(item.metric, tree.Influence):
             span = item.metric.span
             self.reporter.report(
@@ -144,17 +183,21 @@ class PairDemands:
             return None
         under = self._under_rows(item.within)
         beyond = self._beyond()
-        return Demand(
-            text=f"measure {clause_text(item)}",
-            metric=share.name,
-            question=question,
-            beyond=() if under else beyond,
-            under=under,
-            quantity=share.quantity,
-            threshold=None,
-            precision=None if item.within is None else precision_of(item.within, item.confidence, self.reporter),
-            required=False,
-            span=item.span,
+        return (
+            None
+            if counted is None
+            else Demand(
+                text=f"measure {clause_text(item)}",
+                metric=share.name,
+                question=counted,
+                beyond=() if under else beyond,
+                under=under,
+                quantity=share.quantity,
+                threshold=None,
+                precision=None if item.within is None else precision_of(item.within, item.confidence, self.reporter),
+                required=False,
+                span=item.span,
+            )
         )
 
     def _share(self, node: tree.Expression | tree.Name) -> ShareMetric | None:
@@ -175,21 +218,67 @@ class PairDemands:
             self.reporter.report(errors.unknown_metric(name.text, node.span, known_metrics()))
         return None
 
-    def _pair_demand(self, node: tree.Expression | tree.SameDecision) -> PairDemand | None:
-        if isinstance(node, tree.SameDecision) or self._is_same_decision(node):
-            return SameDecision()
-        reported = len(self.reporter.diagnostics)
-        gap = self._score_gap(node)
-        if gap is None and len(self.reporter.diagnostics) == reported:
-            first, second = self.compare.first.text, self.compare.second.text
+    # ---- what is demanded ----------------------------------------------------------------------
+
+    def _asked(self, node: tree.Expression | tree.SameDecision, question: Pair) -> Pair | Demanded | None:
+        """The question with this demand: one of the two that have engines of their own, or any other formula."""
+        if self._alone and isinstance(node, tree.SameDecision):
             self.reporter.report(
                 errors.demand_not_understood(
-                    node.span,
-                    f"write `require same decision`, `require abs(score({first}) - score({second})) <= 0.1` or "
-                    "`require fair_share >= 95%`",
+                    node.span, f"there is nobody to compare with: write for instance `require {self._example}`"
                 )
             )
-        return gap
+            return None
+        if isinstance(node, tree.SameDecision) and self.main is None:
+            models = tuple(self.models)
+            help_text = f"write `model {models[0]}` in the property"
+            self.reporter.report(errors.say_which("model", node.span, models, help_text))
+            return None
+        if self._alone or self.premises:
+            return self._formula(node, question)
+        known = self._known_demand(node)
+        if known is not None:
+            return replace(question, demand=known)
+        return self._formula(node, question)
+
+    def _known_demand(self, node: tree.Expression | tree.SameDecision) -> PairDemand | None:
+        if isinstance(node, tree.SameDecision) or self._is_same_decision(node):
+            return SameDecision()
+        return self._score_gap(node)
+
+    def _formula(self, node: tree.Expression | tree.SameDecision, question: Pair) -> Demanded | None:
+        reader = FormulaReader(
+            node=self.node,
+            compare=self.compare,
+            model=self.model,
+            models=self.models,
+            main=self.main,
+            scope=self.scope,
+            premises=self.premises,
+            example=self._example,
+            reporter=self.reporter,
+        )
+        return reader.read(node, question)
+
+    def _share_of(self, node: tree.Expression | tree.SameDecision) -> _Share | None:
+        """``share(formula) RELATION number``, or mirrored."""
+        if not isinstance(node, tree.Comparison):
+            return None
+        for side, other, relation in (
+            (node.left, node.right, Relation(node.relation)),
+            (node.right, node.left, Relation(node.relation).mirrored),
+        ):
+            if (
+                isinstance(side, tree.Call)
+                and side.owner is None
+                and side.function.text == "share"
+                and side.function.text not in self.models
+                and len(side.arguments) == 1
+                and isinstance(other, tree.Number)
+            ):
+                check_share("share", relation.value, other, self.reporter)
+                return _Share(side.arguments[0], Threshold(relation=relation, limit=other.value, text=other.text))
+        return None
 
     def _is_same_decision(self, node: tree.Expression) -> bool:
         """``approve(a) = approve(b)``."""
@@ -201,6 +290,12 @@ class PairDemands:
     @property
     def _both(self) -> set[str | None]:
         return {self.compare.first.text, self.compare.second.text}
+
+    def _scored(self, node: tree.Expression) -> str | None:
+        """The individual of ``score(a)`` or ``approve.score(a)``, of the property's model."""
+        if isinstance(node, tree.Call) and node.owner is not None and node.owner.text == self.model.declaration.name:
+            node = replace(node, owner=None)
+        return called(node, "score") if self.main == self.model.declaration.name else None
 
     def _score_gap(self, node: tree.Expression) -> ScoreGap | None:
         """``abs(score(a) - score(b)) <= number`` (or ``<``, or mirrored)."""
@@ -214,7 +309,7 @@ class PairDemands:
         difference = left.arguments[0]
         if not (isinstance(difference, tree.Arithmetic) and difference.operator == "-"):
             return None
-        if {called(side, "score") for side in (difference.left, difference.right)} != self._both:
+        if {self._scored(side) for side in (difference.left, difference.right)} != self._both:
             return None
         if relation not in ("<=", "<") or not isinstance(right, tree.Number):
             return None
@@ -222,8 +317,18 @@ class PairDemands:
             self.reporter.report(
                 errors.number_out_of_place("a gap is never negative", right.span, "write a number of 0 or more")
             )
-            return None
         return ScoreGap(relation=Relation(relation), limit=Fraction(right.value))
+
+
+def _named(asked: Pair | Demanded) -> str:
+    """What reports call the demand."""
+    match asked:
+        case Pair(demand=SameDecision()):
+            return "same_decision"
+        case Pair():
+            return "score_gap"
+        case Demanded():
+            return "demand"
 
 
 def _asks_for_share(clause: tree.Clause) -> bool:

@@ -1,8 +1,11 @@
-"""Pairs: ``compare a, b`` with its clauses becomes an :class:`~fairdsl.ir.question.Pair`."""
+"""Who is compared: ``compare a, b`` with its clauses becomes a :class:`~fairdsl.ir.question.Pair`.
+
+Of one individual, ``compare a``, it is a pair of which only the target counts (:class:`fairdsl.ir.demand.Demanded`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairdsl.diagnostics import Reporter
@@ -13,13 +16,17 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.confidence import read_sureness
+from fairdsl.semantics.outputs import names_outputs
 from fairdsl.semantics.pair_demands import PairDemands
 from fairdsl.semantics.scope import ConditionScope, attribute_index
-from fairdsl.semantics.wellformed import check_pair
+from fairdsl.semantics.wellformed import check_pair, check_target
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["PairBuilder"]
+
+#: Individuals that a demand may be about at most.
+_MOST = 2
 
 
 @dataclass(slots=True)
@@ -29,6 +36,8 @@ class PairBuilder:
     node: tree.Property
     compare: tree.CompareClause
     model: CheckedModel
+    models: Mapping[str, CheckedModel | None]
+    main: str | None
     protected: Sequence[str]
     targets: Mapping[str, tree.NamedTarget]
     distributions: Mapping[str, CheckedDistribution | None]
@@ -48,24 +57,67 @@ class PairBuilder:
                     f"`{self.model.declaration.name}` does not decide about `{self.compare.domain.text}`",
                     self.compare.domain.span,
                     f"it reads individuals of `{self.model.domain.name}`",
-                    f"write `compare a, b : {self.model.domain.name}`, or name another model",
+                    f"write `compare {', '.join(self._names)} : {self.model.domain.name}`, or name another model",
                 )
             )
             return ()
-        if self.compare.first.text == self.compare.second.text:
-            self.reporter.report(
-                errors.declared_twice(
-                    "individual", self.compare.first.text, self.compare.second.span, self.compare.first.span
-                )
-            )
+        if not self._named_apart():
             return ()
         question = self._question()
-        reader = PairDemands(self.node, self.compare, self.model, self.distributions, self.reporter)
+        reader = PairDemands(
+            node=self.node,
+            compare=self.compare,
+            model=self.model,
+            models=self.models,
+            main=self.main,
+            scope=self._scope,
+            premises=tuple(part for part in self._conditions() if names_outputs(part, self.models)),
+            distributions=self.distributions,
+            reporter=self.reporter,
+        )
         return tuple(demand for demand in reader.each(question) if demand is not None)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(name.text for name in self.compare.names)
+
+    def _named_apart(self) -> bool:
+        """Whether there are one or two individuals, with names of their own."""
+        seen: dict[str, Span] = {}
+        for name in self.compare.names:
+            if name.text in seen:
+                self.reporter.report(errors.declared_twice("individual", name.text, name.span, seen[name.text]))
+                return False
+            seen[name.text] = name.span
+        if len(seen) > _MOST:
+            third = self.compare.names[_MOST]
+            self.reporter.report(
+                errors.clause_out_of_place(
+                    third.text,
+                    third.span,
+                    "a demand is about one individual or about two",
+                    "compare two, and write a property for each two whom you want to compare",
+                )
+            )
+        return len(seen) <= _MOST
+
+    @property
+    def _scope(self) -> ConditionScope:
+        """What conditions may name: of one individual its own name says nothing that a bare attribute does not."""
+        names = self._names
+        whose = (Who.EACH,) if len(names) == 1 else (Who.A, Who.B)
+        return ConditionScope(
+            domain=self.model.domain,
+            individuals=dict(zip(names, whose, strict=True)),
+            named=self.targets,
+            labels=self.labels,
+        )
 
     # ---- who and where ---------------------------------------------------------------------------
 
     def _question(self) -> Pair:
+        if len(self._names) == 1:
+            return self._one()
         differ, mode, spans = self._differ()
         relax = self._relaxations(spans)
         target, pair_target = self._targets()
@@ -80,6 +132,26 @@ class PairBuilder:
         )
         if not self.reporter.has_errors:
             check_pair(question, self.model.domain, spans, self.reporter)
+        return question
+
+    def _one(self) -> Pair:
+        """Who is asked about where nobody is compared with anybody: those of the target."""
+        for clause in self.node.clauses:
+            if isinstance(clause, tree.DifferClause | tree.RelaxClause | tree.WhenClause):
+                word = clause.span.text.split()[0]
+                name = self._names[0]
+                self.reporter.report(
+                    errors.clause_out_of_place(
+                        word,
+                        clause.span,
+                        f"this property is about one individual, `{name}`",
+                        f"remove `{word}`, or write `compare {name}, {'b' if name != 'b' else 'c'} : "
+                        f"{self.compare.domain.text}` for a property about two",
+                    )
+                )
+        question = Pair(differ=(), mode=Differ.ANY, target=self._targets()[0], span=self.node.name.span)
+        if not self.reporter.has_errors:
+            check_target(question.target, self.model.domain, self.reporter)
         return question
 
     def _differ(self) -> tuple[tuple[int, ...], Differ, dict[int, Span]]:
@@ -107,8 +179,6 @@ class PairBuilder:
                 self.reporter.report(
                     errors.declared_twice("attribute", name.text, name.span, spans[index], word="named")
                 )
-            elif name.text not in self.protected:
-                self.reporter.report(errors.not_protected(name.text, name.span, "differ in", self.protected))
             spans.setdefault(index, name.span)
         mode = Differ.ALL if clause.mode is tree.DifferMode.ALL else Differ.ANY
         return tuple(spans), mode, spans
@@ -153,27 +223,26 @@ class PairBuilder:
         A condition that names ``a`` or ``b`` and also has unqualified names is read once for each
         individual in their place, so that unqualified names bind both.
         """
-        individuals = {self.compare.first.text: Who.A, self.compare.second.text: Who.B}
-        scope = ConditionScope(
-            domain=self.model.domain, individuals=individuals, named=self.targets, labels=self.labels
-        )
         each: list[Predicate] = []
         ordered: list[Predicate] = []
-        for clause in self.node.clauses:
-            if not isinstance(clause, tree.TargetClause):
+        for part in self._conditions():
+            predicate = None if names_outputs(part, self.models) else lower_condition(part, self._scope, self.reporter)
+            if predicate is None:
                 continue
-            for part in _conjuncts(clause.condition):
-                predicate = lower_condition(part, scope, self.reporter)
-                if predicate is None:
-                    continue
-                who = {variable.who for variable in variables(predicate)}
-                if who <= {Who.EACH}:
-                    each.append(predicate)
-                elif Who.EACH in who:
-                    ordered += [rename(predicate, {Who.EACH: one}) for one in (Who.A, Who.B)]
-                else:
-                    ordered.append(predicate)
+            who = {variable.who for variable in variables(predicate)}
+            if who <= {Who.EACH}:
+                each.append(predicate)
+            elif Who.EACH in who:
+                ordered += [rename(predicate, {Who.EACH: one}) for one in (Who.A, Who.B)]
+            else:
+                ordered.append(predicate)
         return conjoin(*each), conjoin(*ordered)
+
+    def _conditions(self) -> Iterator[tree.Expression]:
+        """The parts of the targets; those that name a model's outputs are premises of the demands."""
+        for clause in self.node.clauses:
+            if isinstance(clause, tree.TargetClause):
+                yield from _conjuncts(clause.condition)
 
 
 def _conjuncts(node: tree.Expression) -> tuple[tree.Expression, ...]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from fairdsl.diagnostics import Reporter
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.question import GroupMetric, Pair, Quantity
 from fairdsl.prelude import TERMS
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, CheckedProperty, Demand, LabelDeclaration
+from fairdsl.semantics.demand_wording import DemandWords
 from fairdsl.semantics.group_wording import GroupWords
 from fairdsl.semantics.groups import GroupBuilder
 from fairdsl.semantics.misread import misread
+from fairdsl.semantics.outputs import FUNCTIONS, calls_in
 from fairdsl.semantics.pairs import PairBuilder
 from fairdsl.semantics.populations import domain_with_label
 from fairdsl.semantics.thresholds import check_share
@@ -65,14 +68,25 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
     _check_clause_set(node, reporter)
     node = _without_misplaced_conditions(node, reporter)
     compare, across = first(node, tree.CompareClause), first(node, tree.AcrossClause)
-    model = _model(node, scope, reporter)
-    if model is None or (compare is None) == (across is None):
+    models = _models(node, scope, reporter)
+    if models is None or (compare is None) == (across is None):
         return None
+    model = models.about
     demands: tuple[Demand, ...]
     if compare is not None:
         labels = {name: label.span for name, label in scope.labels.items()}
         demands = PairBuilder(
-            node, compare, model, scope.protected, scope.targets, scope.distributions, scope.domains, labels, reporter
+            node=node,
+            compare=compare,
+            model=model,
+            models=scope.models,
+            main=models.main,
+            protected=scope.protected,
+            targets=scope.targets,
+            distributions=scope.distributions,
+            domains=scope.domains,
+            labels=labels,
+            reporter=reporter,
         ).demands()
     else:
         builder = GroupBuilder(
@@ -121,6 +135,11 @@ class _Words:
 def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     """A demand's question in words."""
     question, name = demand.question, model.declaration.name
+    if isinstance(question, Demanded):
+        told = DemandWords(question, model.domain, demand.under)
+        return _Words(
+            clauses=told.clauses, sentence=told.sentence(demand.quantity, demand.threshold), formula=told.formula
+        )
     if isinstance(question, Pair):
         return _Words(
             clauses=(*clauses_in_force(question, model.domain), *([f"under {demand.under}"] if demand.under else ())),
@@ -280,20 +299,27 @@ def _without_misplaced_conditions(node: tree.Property, reporter: Reporter) -> tr
     return node if len(kept) == len(node.clauses) else replace(node, clauses=tuple(kept))
 
 
-def _model(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> CheckedModel | None:
-    """The model that the property is about: named in it, called in its demands, or the only one."""
+class _Models(NamedTuple):
+    """The model that a property is about, and the one that ``score(a)`` alone is about, where it says which."""
+
+    about: CheckedModel
+    main: str | None
+
+
+def _models(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> _Models | None:
+    """Named in the property, called in its demands, or the only one."""
     named = [clause.name for clause in node.clauses if isinstance(clause, tree.ModelReference)]
-    named += _called_models(node, scope)
-    for name in named:
+    called = _called_models(node, scope)
+    for name in (*named, *called):
         if name.text not in scope.models:
             reporter.report(errors.unknown_declaration("model", name.text, name.span, tuple(scope.models)))
             return None
-    if not named:  # a property that compares models is about the first of them
+    if not (named or called):  # a property that compares models is about the first of them
         named = [part.model for part in walk(node) if isinstance(part, tree.OfModel)][:1]
         if named and named[0].text not in scope.models:
             reporter.report(errors.unknown_declaration("model", named[0].text, named[0].span, tuple(scope.models)))
             return None
-    candidates = dict.fromkeys(name.text for name in named) or dict.fromkeys(scope.models)
+    candidates = dict.fromkeys(name.text for name in named or called) or dict.fromkeys(scope.models)
     if not candidates:
         reporter.report(
             errors.clause_missing(
@@ -304,23 +330,26 @@ def _model(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             )
         )
         return None
-    if len(candidates) > 1:
+    about = next(iter(candidates))
+    if len(candidates) > 1 and not called:
         reporter.report(
-            errors.say_which(
-                "model", node.name.span, tuple(candidates), f"write `model {next(iter(candidates))}` in the property"
-            )
+            errors.say_which("model", node.name.span, tuple(candidates), f"write `model {about}` in the property")
         )
         return None
-    return scope.models[next(iter(candidates))]
+    checked = scope.models[about]
+    return None if checked is None else _Models(checked, about if len(candidates) == 1 else None)
 
 
 def _called_models(node: tree.Property, scope: PropertyScope) -> list[tree.Name]:
-    """Models called in ``require approve(a) = approve(b)``; other calls are for the demand to judge."""
-    names: list[tree.Name] = []
-    for clause in node.clauses:
-        if not (isinstance(clause, tree.RequireClause) and isinstance(clause.demand, tree.Comparison)):
-            continue
-        for side in (clause.demand.left, clause.demand.right):
-            if isinstance(side, tree.Call) and side.function.text not in ("score", "abs", "confidence", *TERMS):
-                names.append(side.function)
-    return names
+    """Models that demands and targets call: in ``approve(a) = approve(b)``, in ``new.score(a)``."""
+    demands = [clause.demand for clause in node.clauses if isinstance(clause, tree.RequireClause)]
+    targets = [clause.condition for clause in node.clauses if isinstance(clause, tree.TargetClause)]
+    known = [(call, True) for part in demands for call in calls_in(part)]
+    known += [(call, False) for part in targets for call in calls_in(part)]
+    return [
+        call.function if call.owner is None else call.owner
+        for call, demanded in known
+        if call.owner is not None
+        or call.function.text in scope.models
+        or (demanded and call.function.text not in (*FUNCTIONS, *TERMS))
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Domain
@@ -11,6 +12,9 @@ from fairdsl.ir.expr import Variable, Who
 from fairdsl.semantics import errors
 from fairdsl.source import Span
 from fairdsl.syntax import tree
+
+if TYPE_CHECKING:
+    from fairdsl.semantics.outputs import Outputs
 
 __all__ = ["ConditionScope", "attribute_index", "resolve_attribute"]
 
@@ -20,6 +24,7 @@ class ConditionScope:
     """What names mean inside a condition.
 
     ``individuals`` maps the names of a compared pair; it is empty where there is only one individual.
+    ``outputs`` are what models give, where a condition may speak of it.
     ``named`` are the spec's named targets that may stand for their condition. ``labels`` says where labels are
     declared, which are no attributes.
     """
@@ -27,6 +32,7 @@ class ConditionScope:
     domain: Domain
     individuals: Mapping[str, Who] = field(default_factory=dict)
     named: Mapping[str, tree.NamedTarget] = field(default_factory=dict)
+    outputs: Outputs | None = None
     labels: Mapping[str, Span] = field(default_factory=dict)
 
 

@@ -34,7 +34,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.constant import place_of, report_constant
 from fairdsl.source import Span
 
-__all__ = ["check_domain_is_inhabited", "check_pair"]
+__all__ = ["check_domain_is_inhabited", "check_pair", "check_target"]
 
 #: Attributes with at most so many values are gone through one by one.
 _FEW = 16
@@ -48,6 +48,17 @@ def check_domain_is_inhabited(domain: Domain, reporter: Reporter) -> None:
     report_constant(domain.where, domain, narrow(replace(domain, where=TRUE)), "constraint", reporter)
     if len(reporter.diagnostics) == reported and _nobody(narrow(domain)):
         _report_together("the domain", domain.where, "together the constraints leave nobody", reporter)
+
+
+def check_target(target: Predicate, domain: Domain, reporter: Reporter) -> None:
+    """Whether anybody is in the target of a demand about one individual."""
+    bare = narrow(domain)
+    if _nobody(bare):
+        return  # the domain's own constraints have been reported
+    reported = len(reporter.diagnostics)
+    report_constant(target, domain, bare, "target", reporter)
+    if len(reporter.diagnostics) == reported and _nobody(narrow(domain, target)):
+        _report_together("the target", target, "together the conditions leave nobody", reporter)
 
 
 def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span], reporter: Reporter) -> None:

@@ -21,7 +21,7 @@ from fairdsl.ir.question import (
     Threshold,
 )
 
-__all__ = ["clauses_in_force", "formula", "predicate_text", "sentence"]
+__all__ = ["clauses_in_force", "formula", "how_they_differ", "pair_formula", "predicate_text", "sentence"]
 
 
 # ---- predicates --------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def sentence(
     who = f"two individuals of `{domain.name}`"
     if question.target != TRUE:
         who += f" with {predicate_text(question.target, domain)}"
-    how = _how_they_differ(question, domain)
+    how = how_they_differ(question, domain)
     pair = f"any {who} {how}"
     if question.pair_target != TRUE:
         pair += f", where {predicate_text(question.pair_target, domain)},"
@@ -155,7 +155,8 @@ def sentence(
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
 
 
-def _how_they_differ(question: Pair, domain: Domain) -> str:
+def how_they_differ(question: Pair, domain: Domain) -> str:
+    """``that differ in `sex` and are equal in everything else``."""
     names = [f"`{domain.attributes[index].name}`" for index in question.differ]
     match len(names), question.mode:
         case 1, _:
@@ -181,6 +182,17 @@ def _demanded(question: Pair, model: str) -> str:
 
 def formula(question: Pair, domain: Domain, model: str) -> str:
     """The question as a formula."""
+    parts = pair_formula(question, domain)
+    match question.demand:
+        case SameDecision():
+            demand = f"{model}(a) = {model}(b)"
+        case ScoreGap(relation=relation, limit=limit):
+            demand = f"|score(a) - score(b)| {relation.value} {show_number(limit)}"
+    return f"for all a, b in {domain.name}: {' and '.join(parts)} => {demand}"
+
+
+def pair_formula(question: Pair, domain: Domain) -> list[str]:
+    """What makes a pair admissible, each part as a formula."""
     parts = [_differ_formula(question, domain)]
     for relaxation in question.relax:
         name = domain.attributes[relaxation.attribute].name
@@ -193,12 +205,7 @@ def formula(question: Pair, domain: Domain, model: str) -> str:
     if question.pair_target != TRUE:
         parts.append(f"[{predicate_text(question.pair_target, domain)}]")
     parts += [_sureness(sure) for sure in question.sure]
-    match question.demand:
-        case SameDecision():
-            demand = f"{model}(a) = {model}(b)"
-        case ScoreGap(relation=relation, limit=limit):
-            demand = f"|score(a) - score(b)| {relation.value} {show_number(limit)}"
-    return f"for all a, b in {domain.name}: {' and '.join(parts)} => {demand}"
+    return parts
 
 
 def _sureness(sure: Sure) -> str:

@@ -152,6 +152,7 @@ class SpecBuilder(PropertyBuilder):
             name=name,
             domain=domain,
             outcomes=self.names(outcomes),
+            ordered=bool(tokens(outcomes, "LT")),
             clauses=tuple(self._model_clause(child) for child in clauses),
             span=self.span(branch),
         )

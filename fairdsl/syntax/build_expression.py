@@ -127,8 +127,10 @@ class ExpressionBuilder(WordBuilder):
         if tokens(branch, "GIVEN"):
             *parts, last = parts
             given = self._each(last) if last.data == "each" else self.expression(last)
+        *owner, function = self.names(branch)
         return tree.Call(
-            function=self.name(tokens(branch, "NAME")[0]),
+            owner=owner[0] if owner else None,
+            function=function,
             arguments=tuple(self.expression(part) for part in parts),
             given=given,
             along_paths=along,

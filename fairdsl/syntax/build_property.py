@@ -44,8 +44,8 @@ class PropertyBuilder(ExpressionBuilder):
     # ---- who is compared -----------------------------------------------------------------------
 
     def _compare(self, branch: Branch) -> tree.CompareClause:
-        first, second, domain = self.names(branch)
-        return tree.CompareClause(first=first, second=second, domain=domain, span=self.span(branch))
+        *names, domain = self.names(branch)
+        return tree.CompareClause(names=tuple(names), domain=domain, span=self.span(branch))
 
     def _across(self, branch: Branch) -> tree.AcrossClause:
         return tree.AcrossClause(names=self.names(branch), span=self.span(branch))

@@ -104,9 +104,17 @@ def _bins_pieces(bins: tree.Bins) -> list[Piece]:
 # ---- models ------------------------------------------------------------------------------------
 
 
+def _outcomes(model: tree.Model) -> list[Piece]:
+    if not model.ordered:
+        return name_pieces(model.outcomes)
+    *lower, highest = model.outcomes
+    pieces = [Piece(f"{name_text(outcome)} <", outcome.span.start) for outcome in lower]
+    return [*pieces, Piece(name_text(highest), highest.span.start)]
+
+
 def format_model(writer: Writer, model: tree.Model) -> None:
     """A header, and one line for each clause."""
-    outcomes = wrapped("{ ", name_pieces(model.outcomes), " }")
+    outcomes = wrapped("{ ", _outcomes(model), " }")
     header = f"model {name_text(model.name)} : {name_text(model.domain)} -> "
     writer.statement(header, outcomes, model.span.start)
     width = _column([name_text(clause.outcome) for clause in model.clauses if isinstance(clause, tree.Rule)])

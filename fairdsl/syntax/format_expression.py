@@ -182,7 +182,8 @@ def _call(call: tree.Call) -> str:
             inside += f" given each {name_text(name)}"
         case given:
             inside += f" given {expression_text(given)}"
-    return f"{name_text(call.function)}({inside}{' along allowed paths' * call.along_paths})"
+    owner = f"{name_text(call.owner)}." if call.owner else ""
+    return f"{owner}{name_text(call.function)}({inside}{' along allowed paths' * call.along_paths})"
 
 
 def influence_text(influence: tree.Influence) -> str:

@@ -11,6 +11,7 @@ from fairdsl.syntax.format_expression import (
     list_pieces,
     name_pieces,
     name_text,
+    names_text,
     wrapped,
 )
 from fairdsl.syntax.layout import Piece, Writer, flat
@@ -69,8 +70,7 @@ def _short_clause(
 ) -> tuple[str, str]:
     match clause:
         case tree.CompareClause():
-            pair = f"{name_text(clause.first)}, {name_text(clause.second)}"
-            return "compare", f"{pair} : {name_text(clause.domain)}"
+            return "compare", f"{names_text(clause.names)} : {name_text(clause.domain)}"
         case tree.ModelReference():
             return "model", name_text(clause.name)
         case tree.RelaxClause():

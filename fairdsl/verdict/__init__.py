@@ -1,6 +1,7 @@
 """Verdicts and the logic of judging and joining them: pure data, no engines."""
 
 from fairdsl.verdict.basis import Arithmetic, Basis, Source, Word
+from fairdsl.verdict.breach import Breach, Failed, Given, Person
 from fairdsl.verdict.claims import Claim, Sampled
 from fairdsl.verdict.deciders import ByDecider, Decider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
@@ -32,6 +33,7 @@ __all__ = [
     "Among",
     "Arithmetic",
     "Basis",
+    "Breach",
     "ByDecider",
     "Cell",
     "Claim",
@@ -42,7 +44,9 @@ __all__ = [
     "Estimate",
     "Estimated",
     "Evidence",
+    "Failed",
     "Fidelity",
+    "Given",
     "Holds",
     "Individual",
     "Interval",
@@ -51,6 +55,7 @@ __all__ = [
     "Named",
     "Part",
     "Parts",
+    "Person",
     "Rate",
     "Reason",
     "Refused",

@@ -13,6 +13,7 @@ from typing import ClassVar, NoReturn
 from fairdsl.codec import Ends, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.domain import Domain
+from fairdsl.verdict.breach import Breach
 from fairdsl.verdict.deciders import ByDecider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.evidence import Evidence, Reason
@@ -119,6 +120,8 @@ class Violated(_NoTruthValue):
     witnesses: tuple[Witness, ...]
     #: What it rests on.
     evidence: Evidence
+    #: Those who break a demand that is no plain comparison of two.
+    breaches: tuple[Breach, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +136,8 @@ class Unknown(_NoTruthValue):
     evidence: Evidence
     #: The pairs on which the arithmetics disagree.
     witnesses: tuple[Witness, ...] = ()
+    #: Those on whom the arithmetics disagree, of a demand that is no plain comparison of two.
+    breaches: tuple[Breach, ...] = ()
     #: What is known of a number: it is at least this.
     low: Lower | None = None
     #: And at most this.
@@ -207,6 +212,8 @@ class Shares(_NoTruthValue):
     evidence: Evidence
     #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
+    #: Those who break a demand that is no plain comparison of two.
+    breaches: tuple[Breach, ...] = ()
     #: How many units are in question; None: they are not counted.
     total: int | None = None
     #: Why some are undecided.
@@ -247,6 +254,8 @@ class Estimated(_NoTruthValue):
     within: Fraction | None = None
     #: Pairs of unfair units.
     witnesses: tuple[Witness, ...] = ()
+    #: Those who break a demand that is no plain comparison of two.
+    breaches: tuple[Breach, ...] = ()
     #: Why the distance was not reached.
     reason: Reason | None = None
 

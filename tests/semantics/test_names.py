@@ -325,8 +325,7 @@ def test_a_misspelt_metric_is_recognised(tmp_path: Path) -> None:
 
 
 UNPROTECTED = {
-    "differ": pairs("", differ="differ in education # error: E0207"),
-    "several": pairs("", differ="differ in any sex, education, age # error: E0207, E0207"),
+    "several": groups("  measure disparate_impact", across="across age, education # error: E0207, E0207"),
     "across": groups("  measure disparate_impact", across="across sex, education # error: E0207"),
 }
 

@@ -65,7 +65,14 @@ def calls(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Calls, of rates with a condition too. `not (` always negates, so no function can be called `not`."""
     given = st.none() | inner | node(tree.Each, name=_names(without=("and", "or", "in")))
     function = _names(without=("not",))
-    return node(tree.Call, function=function, arguments=several(inner), given=given, along_paths=st.booleans())
+    return node(
+        tree.Call,
+        owner=st.none() | function,
+        function=function,
+        arguments=several(inner),
+        given=given,
+        along_paths=st.booleans(),
+    )
 
 
 def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -142,6 +149,7 @@ models = node(
     name=names,
     domain=names,
     outcomes=several(names),
+    ordered=st.booleans(),
     clauses=several(
         st.one_of(
             sources,
@@ -156,7 +164,7 @@ models = node(
         ),
         least=0,
     ),
-)
+).filter(lambda model: not model.ordered or len(model.outcomes) > 1)
 tables = node(
     tree.Table,
     entries=several(node(tree.TableEntry, value=value_names | numbers(), probability=numbers())),
@@ -186,7 +194,7 @@ graphs = node(tree.Graph, doc=docs, name=names, paths=several(paths, least=0))
 # ---- properties --------------------------------------------------------------------------------
 
 clauses = st.one_of(
-    node(tree.CompareClause, first=names, second=names, domain=names),
+    node(tree.CompareClause, names=several(names), domain=names),
     node(tree.AcrossClause, names=several(names)),
     node(tree.ModelReference, name=names),
     node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names)),

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import prod
 
 from fairdsl.backends.contract import Cost, Offer, Refusal
+from fairdsl.backends.enumerate.demands import offer_demand
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
@@ -22,9 +24,10 @@ MOST_PAIRS = 2**26
 
 def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
-    pair = problem.question
-    if not isinstance(pair, Pair):
+    asked = problem.question
+    if not isinstance(asked, Pair | Demanded):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
+    pair = asked if isinstance(asked, Pair) else asked.pair
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:
@@ -36,6 +39,8 @@ def offer(problem: Problem) -> Offer | Refusal:
         if not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
     points = count_points(sets)
+    if isinstance(asked, Demanded):
+        return offer_demand(problem, asked, sets, points)
     if points is None or points > MOST_POINTS:
         return Refusal(why=f"{_power(points or 0)} points; its limit is 2^22", span=problem.domain.span)
     if visits_pairs(pair) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:

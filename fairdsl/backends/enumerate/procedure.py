@@ -15,9 +15,11 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.enumerate.alone import decided_alone
 from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
 from fairdsl.backends.enumerate.choose import Chosen, choose
+from fairdsl.backends.enumerate.demands import answer_demand
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, visits_pairs
 from fairdsl.backends.enumerate.pairs import mark_by_pairs
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -35,7 +37,10 @@ class Enumerate:
 
     name = "enumerate"
     about = Capability(
-        questions=("pairs: same decision, score gap; any, all, relax, target, when, where",),
+        questions=(
+            "pairs: same decision, score gap; any, all, relax, target, when, where",
+            "any formula over decisions and scores of one individual or a pair, of several models",
+        ),
         quantities=(Quantity.HOLDS.value, Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value),
         models=("every model that can be evaluated, on at most 2^22 individuals, no real attributes",),
     )
@@ -47,6 +52,8 @@ class Enumerate:
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact verdict; bounds or Unknown when the budget ends first."""
         pair = problem.question
+        if isinstance(pair, Demanded):
+            return answer_demand(problem, pair, facts, budget, observer)
         if not isinstance(pair, Pair):
             raise ValueError("enumeration was asked what it refuses")
         sets = [values for values in narrow(problem.domain, pair.target) if isinstance(values, Finite)]

@@ -9,9 +9,11 @@ import numpy as np
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
+from fairdsl.backends.search.demands import answer_demand, offer_demand
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.clock import until
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.problem import Problem
@@ -42,14 +44,19 @@ class Search:
 
     name = "search"
     about = Capability(
-        questions=("pairs: same decision, score gap; any, all, relax, target, when, where; finds violations only",),
+        questions=(
+            "pairs: same decision, score gap; any, all, relax, target, when, where; finds violations only",
+            "any formula over decisions and scores of one individual or a pair, of several models",
+        ),
         quantities=("holds", "fair_share, discrimination_rate: at most what the violations found leave"),
         models=("every model that can be evaluated, real attributes too",),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
-        """Any question about pairs."""
+        """Any question about pairs, and any formula."""
         pair = problem.question
+        if isinstance(pair, Demanded):
+            return offer_demand(problem, pair)
         if not isinstance(pair, Pair):
             return Refusal(why="it answers questions about pairs of individuals", other=True)
         if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
@@ -65,6 +72,8 @@ class Search:
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets, where it has as long as there is: other individuals are drawn in each."""
         pair = problem.question
+        if isinstance(pair, Demanded):
+            return answer_demand(problem, pair, facts, budget, observer)
         if not isinstance(pair, Pair):
             raise ValueError("search was asked what it refuses")
         hunt = _Hunt(problem, pair, budget.seed)

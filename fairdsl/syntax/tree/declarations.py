@@ -197,10 +197,11 @@ ModelClause = (
 
 @node
 class Model(Node):
-    """``model approve : Applicant -> { reject, grant } clauses``."""
+    """``model approve : Applicant -> { reject, grant } clauses``; ``ordered``: its outcomes are written with ``<``."""
 
     doc: tuple[str, ...]
     name: Name
     domain: Name
     outcomes: tuple[Name, ...]
+    ordered: bool
     clauses: tuple[ModelClause, ...]

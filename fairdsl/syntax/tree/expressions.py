@@ -22,7 +22,7 @@ class Each(Node):
 
 @node
 class Call(Node):
-    """``approve(a)``, ``score(a)``, ``abs(...)``, ``one_hot(workclass)``, ``confidence(a)``.
+    """``approve(a)``, ``score(a)``, ``new.score(a)``, ``abs(...)``, ``one_hot(workclass)``, ``confidence(a)``.
 
     Rates have conditions: ``rate(refuse given sick = yes)``, ``rate(favourable given each label)``,
     ``rate(favourable along allowed paths)``.
@@ -30,6 +30,7 @@ class Call(Node):
 
     function: Name
     arguments: tuple[Expression, ...]
+    owner: Name | None = None
     given: Expression | Each | None = None
     along_paths: bool = False
 

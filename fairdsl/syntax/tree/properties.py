@@ -30,11 +30,20 @@ class Metric(Node):
 
 @node
 class CompareClause(Node):
-    """``compare a, b : Applicant``."""
+    """``compare a, b : Applicant``, or ``compare a : Applicant`` of one individual."""
 
-    first: Name
-    second: Name
+    names: tuple[Name, ...]
     domain: Name
+
+    @property
+    def first(self) -> Name:
+        """The first of those who are compared."""
+        return self.names[0]
+
+    @property
+    def second(self) -> Name:
+        """The other one of a pair; of one individual itself."""
+        return self.names[-1]
 
 
 @node

@@ -1,0 +1,251 @@
+"""General demands judged on many individuals: what every engine that goes through individuals shares.
+
+Individuals are measured once (:class:`Measured`): the decisions of every model that the demand names, and its scores
+between two floats. Tuples of them are judged in float64, and what that leaves open exactly, one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.ir.demand import Decision, Magnitude
+from fairdsl.ir.exact_rows import ExactRows
+from fairdsl.ir.expr import Variable, Who
+from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.problem import Problem
+from fairdsl.models.black_box import BlackBoxEvaluator
+from fairdsl.models.evaluators import evaluator_of
+from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths
+from fairdsl.numerics.evaluate import Points, points_of
+from fairdsl.numerics.exact import UNDECIDED
+from fairdsl.replay import Exactly, asked_of, breach, runtime_of
+from fairdsl.verdict import Breach
+
+__all__ = ["Judge", "Judged", "Measured", "breaches_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Truths = NDArray[np.int8]
+BoolArray = NDArray[np.bool_]
+
+#: Breaches that a verdict carries, and tuples that are replayed for them.
+SHOWN, _REPLAYS = 10, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Individuals, and for each model of the demand their decisions [n] and the ends of their scores [n]."""
+
+    points: Points
+    decisions: tuple[Integers, ...]
+    scores: tuple[Between, ...]
+    steps: tuple[int | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def attribute(self, index: int, rows: Integers) -> Between:
+        """A column of the domain."""
+        if isinstance(self.points, ExactRows):
+            some = self.points.at(rows)
+            column = some.floats[:, index]
+            error = np.zeros_like(column) if some.rounding is None else some.rounding[:, index]
+            return Between(column - error, column + error, self.steps[index])
+        column = self.points[rows, index]
+        return Between(column, column, self.steps[index])
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Tuples in three values: whether the premise is true of them, and whether they break the demand."""
+
+    premise: Truths
+    broken: Truths
+
+    @property
+    def asked(self) -> BoolArray:
+        """Those whom the demand is about."""
+        return np.asarray(self.premise == TRUE, dtype=np.bool_)
+
+    @property
+    def violating(self) -> BoolArray:
+        """Those who break it."""
+        return np.asarray(self.broken == TRUE, dtype=np.bool_)
+
+    @property
+    def undecided(self) -> BoolArray:
+        """Those of whom it is not known, or not known whether the demand is about them."""
+        return np.asarray((self.broken == OPEN) | (self.premise == OPEN), dtype=np.bool_)
+
+
+class Judge:
+    """Measures individuals and judges tuples of them, for one problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.asked = problem, asked_of(problem)
+        self.exactly = Exactly(problem)
+        self._attributes = len(problem.domain.attributes)
+        self._evaluators = [evaluator_of(model) for model in problem.models]
+        self.chunk = min((evaluator.chunk for evaluator in self._evaluators), default=1 << 14)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether some model has a file that decides in its own arithmetic."""
+        return any(
+            model.deployed is not None and not isinstance(model.opaque, BlackBox) for model in self.problem.models
+        )
+
+    def measure(self, points: Points) -> Measured:
+        """What the models make of individuals."""
+        decisions, scores = [], []
+        for evaluator in self._evaluators:
+            # Of a black box a decision is defined by its answer about the individual alone.
+            settle = evaluator.settled_alone if isinstance(evaluator, BlackBoxEvaluator) else evaluator.settled
+            found = settle(points)
+            decisions.append(found.decisions)
+            scores.append(_scores(found.scores, found.errors))
+        return Measured(points, tuple(decisions), tuple(scores), _steps(points))
+
+    def as_deployed(self, points: Floats, measured: Measured) -> Measured:
+        """What the deployed files make of the same individuals; models without one stay as they are."""
+        decisions, scores = list(measured.decisions), list(measured.scores)
+        for place, model in enumerate(self.problem.models):
+            if model.deployed is None or isinstance(model.opaque, BlackBox):
+                continue
+            runtime = runtime_of(model.deployed)
+            decisions[place] = runtime.decide_array(points)
+            numbers = np.asarray(runtime.scores_array(points)[:, :1], dtype=np.float64)
+            scores[place] = _scores(numbers, np.zeros_like(numbers))
+        return Measured(points, tuple(decisions), tuple(scores), measured.steps)
+
+    def judge(self, people: Mapping[Who, Measured], rows: Mapping[Who, Integers], *, files: bool = False) -> Judged:
+        """Tuples, the i-th of which has the ``rows[who][i]``-th of ``people[who]``.
+
+        With ``files`` the numbers are those of deployed files, and nothing but sums of them is settled.
+        """
+        count = len(next(iter(rows.values())))
+        known: dict[Variable, Between] = {}
+
+        def of(variable: Variable) -> Between:
+            if variable not in known:
+                known[variable] = self._number(variable, people, rows, of, count)
+            return known[variable]
+
+        premise = truths(self.asked.premise, of, count)
+        formula = truths(self.asked.formula, of, count)
+        left = np.flatnonzero((premise != FALSE) & ((premise == OPEN) | (formula == OPEN)))
+        for row in left.tolist():
+            premise[row], formula[row] = self._settled(row, known, people, rows, files=files)
+        return Judged(premise, np.minimum(premise, -formula).astype(np.int8))
+
+    def margins(self, measured: Measured, rows: Integers, model: int) -> Floats:
+        """How far individuals are from another decision of a model: a preference, no claim."""
+        middle = (measured.scores[model].low + measured.scores[model].high) / 2
+        return np.asarray(np.abs(middle[rows]), dtype=np.float64)
+
+    def _number(
+        self,
+        variable: Variable,
+        people: Mapping[Who, Measured],
+        rows: Mapping[Who, Integers],
+        of: Callable[[Variable], Between],
+        count: int,
+    ) -> Between:
+        term = self.asked.term(variable, self._attributes)
+        if isinstance(term, Magnitude):
+            return sums(term.form, of, count).magnitude
+        who, some = people[variable.who], rows[variable.who]
+        if term is None:
+            return who.attribute(variable.attribute, some)
+        if not isinstance(term, Decision):
+            return who.scores[term.model].at(some)
+        ranks = np.array(term.ranks, dtype=np.float64)
+        decided = who.decisions[term.model][some]
+        number = ranks[np.maximum(decided, 0)]
+        if not (decided == UNDECIDED).any():
+            return Between(number, number, step=0)
+        open_ = decided < 0
+        return Between(np.where(open_, ranks.min(), number), np.where(open_, ranks.max(), number), step=0)
+
+    def _settled(
+        self,
+        row: int,
+        known: Mapping[Variable, Between],
+        people: Mapping[Who, Measured],
+        rows: Mapping[Who, Integers],
+        *,
+        files: bool,
+    ) -> tuple[int, int]:
+        """A tuple that rounding leaves open: first by exact sums of the same numbers, then by exact numbers."""
+
+        def of(variable: Variable) -> tuple[Fraction, Fraction]:
+            term = self.asked.term(variable, self._attributes)
+            if isinstance(term, Magnitude):
+                return _magnitude([(factor, of(one)) for one, factor in term.form.terms], term.form.constant)
+            number = known[variable]
+            return Fraction(float(number.low[row])), Fraction(float(number.high[row]))
+
+        finite = all(np.isfinite(n.low[row]) and np.isfinite(n.high[row]) for n in known.values())
+        premise, formula = OPEN, OPEN
+        if finite:
+            premise, formula = truth(self.asked.premise, of), truth(self.asked.formula, of)
+        if files or premise == FALSE or (premise == TRUE and formula != OPEN):
+            return premise, formula
+        return self.exactly.judge({who: _point(people[who], int(some[row])) for who, some in rows.items()})
+
+
+def breaches_of(judge: Judge, people: Mapping[Who, Measured], rows: Mapping[Who, Integers]) -> list[Breach]:
+    """Checked breaches among tuples that were judged ones, far apart in their order; those in one arithmetic last."""
+    count = len(next(iter(rows.values())))
+    tried = np.unique(np.linspace(0, count - 1, min(count, _REPLAYS)).astype(np.int64)) if count else np.zeros(0, int)
+    found: list[Breach] = []
+    for row in tried.tolist():
+        tuple_ = {who: _point(people[who], int(some[row])) for who, some in rows.items()}
+        known = breach(judge.problem, tuple_, judge.exactly)
+        if known is not None and known not in found:
+            found.append(known)
+        if sum(each.agrees for each in found) >= SHOWN:
+            break
+    return sorted(found, key=lambda each: not each.agrees)[:SHOWN]
+
+
+def _magnitude(
+    terms: Sequence[tuple[Fraction, tuple[Fraction, Fraction]]], constant: Fraction
+) -> tuple[Fraction, Fraction]:
+    low = high = constant
+    for factor, ends in terms:
+        low, high = low + min(factor * end for end in ends), high + max(factor * end for end in ends)
+    return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+
+
+def _point(measured: Measured, row: int) -> tuple[Fraction, ...]:
+    rows = np.array([row])
+    some = measured.points.at(rows) if isinstance(measured.points, ExactRows) else measured.points[rows]
+    return points_of(some)[0]
+
+
+def _scores(scores: Floats, errors: Floats) -> Between:
+    """The first score, moved outward by its error; and what all are multiples of where they are known."""
+    score, error = scores[:, 0], errors[:, 0]
+    with np.errstate(all="ignore"):
+        exact = error == 0
+        low = np.where(exact, score, np.nextafter(score - error, -np.inf))
+        high = np.where(exact, score, np.nextafter(score + error, np.inf))
+        step = step_of(score) if bool(exact.all()) else None
+    return Between(np.nan_to_num(low, nan=-np.inf), np.nan_to_num(high, nan=np.inf), step)
+
+
+def _steps(points: Points) -> tuple[int | None, ...]:
+    """Of each attribute what all its values are multiples of."""
+    if isinstance(points, ExactRows):
+        rounded = points.rounding
+        return tuple(
+            None if rounded is not None and np.any(rounded[:, index]) else step_of(column)
+            for index, column in enumerate(points.floats.T)
+        )
+    return tuple(map(step_of, points.T))

@@ -1,0 +1,92 @@
+"""General demands: a formula over what models make of one individual, or of two, and over their attributes.
+
+A formula is a :data:`~fairdsl.ir.expr.Predicate` like every other condition. What models give are further *columns*
+behind those of the domain: ``Variable(len(domain.attributes) + k, who)`` is term k, of that individual. So one
+evaluation, one negation and one encoding serve conditions and demands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from fairdsl.ir.expr import TRUE, Linear, Predicate, Variable, Who, variables
+from fairdsl.ir.question import Pair
+from fairdsl.source import Span
+
+__all__ = ["Decision", "Demanded", "Magnitude", "Score", "Term"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a model decides, as a number: ``ranks`` has one for each of its outcomes.
+
+    Two decisions that are compared share their numbers, so that equal ones are equal outcomes, and where outcomes are
+    ordered the higher one has the higher number.
+    """
+
+    model: int
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """The one score of a model."""
+
+    model: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Magnitude:
+    """``abs(form)``; whose numbers these are stands in the form, and the term itself is of :attr:`Who.EACH`."""
+
+    form: Linear
+
+
+Term = Decision | Score | Magnitude
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demanded:
+    """A formula that is demanded of every individual, or of every admissible pair, where the ``premise`` is true.
+
+    ``names`` are those of the individuals, one or two. Of one individual all variables are of :attr:`Who.EACH` and of
+    ``pair`` only the target counts; of two they are of ``Who.A`` and ``Who.B``, and ``pair`` says who is compared.
+    ``models`` are the names of the models that the terms number; ``text`` is the formula as the spec writes it.
+    """
+
+    names: tuple[str, ...]
+    models: tuple[str, ...]
+    pair: Pair
+    terms: tuple[Term, ...]
+    formula: Predicate
+    premise: Predicate = TRUE
+    text: str
+    premise_text: str = ""
+    span: Span | None = field(compare=False, repr=False, default=None)
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is about one individual."""
+        return len(self.names) == 1
+
+    @property
+    def people(self) -> tuple[Who, ...]:
+        """Whose variables there are."""
+        return (Who.EACH,) if self.alone else (Who.A, Who.B)
+
+    def term(self, variable: Variable, attributes: int) -> Term | None:
+        """What a variable behind the ``attributes`` of the domain is; None for an attribute."""
+        return None if variable.attribute < attributes else self.terms[variable.attribute - attributes]
+
+    @property
+    def one_sided(self) -> Who | None:
+        """The one whom target and premise name without the other: shares are of those who can be this one."""
+        if self.alone:
+            return None
+        named = {variable.who for part in (self.pair.pair_target, self.premise) for variable in variables(part)}
+        return named.pop() if len(named) == 1 and Who.EACH not in named else None
+
+    @property
+    def of_individuals(self) -> bool:
+        """Whether the units of shares are individuals, not assignments of what does not differ."""
+        return self.alone or bool(self.pair.relax) or self.one_sided is not None

@@ -1,0 +1,239 @@
+"""General demands on the original models: whether individuals break a formula, exactly and as the files decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+from fairdsl.ir.demand import Decision, Demanded, Magnitude, Score
+from fairdsl.ir.domain import Point
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, variables
+from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.problem import Problem
+from fairdsl.numerics.demand import FALSE, OPEN, TRUE, between, truth
+from fairdsl.numerics.exact import Enclosed, enclosed_scores, settled_scores
+from fairdsl.replay.admissible import admissible, outside
+from fairdsl.replay.run import runtime_of
+from fairdsl.source import Span
+from fairdsl.verdict import Breach, Failed, Given, Individual, Person
+
+__all__ = ["Exactly", "asked_of", "breach"]
+
+#: Binary digits of scores that no fraction has: those of the decision first, then more.
+_PRECISIONS = (None, 192, 400)
+#: Individuals of whom a model's scores are kept.
+_KEPT = 1 << 16
+
+Ends = tuple[Fraction, Fraction]
+
+
+def asked_of(problem: Problem) -> Demanded:
+    """The question of a problem that is a general demand."""
+    if not isinstance(problem.question, Demanded):
+        raise ValueError("a general demand was expected")
+    return problem.question
+
+
+class Exactly:
+    """Premise and formula of individuals in exact arithmetic; of black boxes by their answers."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem, self._asked = problem, asked_of(problem)
+        self._attributes = len(problem.domain.attributes)
+        self._found = lru_cache(maxsize=_KEPT)(self._settled)
+
+    def judge(self, people: Mapping[Who, Point]) -> tuple[int, int]:
+        """Whether the premise is true, and whether the formula is."""
+        premise, formula = OPEN, OPEN
+        for bits in _PRECISIONS:
+            of = self.values(people, bits)
+            premise, formula = truth(self._asked.premise, of), truth(self._asked.formula, of)
+            settled = premise == FALSE or (premise == TRUE and formula != OPEN)
+            if settled or all(model.rational or isinstance(model.opaque, BlackBox) for model in self._problem.models):
+                break
+        return premise, formula
+
+    def values(self, people: Mapping[Who, Point], bits: int | None = None) -> Callable[[Variable], Ends]:
+        """Two fractions that each variable lies between."""
+
+        def of(variable: Variable) -> Ends:
+            match self._asked.term(variable, self._attributes):
+                case None:
+                    value = people[variable.who][variable.attribute]
+                    return value, value
+                case Decision(model=model, ranks=ranks):
+                    _, outcome = self.settled(model, people[variable.who])
+                    known = ranks if outcome is None else (ranks[outcome],)
+                    return Fraction(min(known)), Fraction(max(known))
+                case Score(model=model):
+                    scores = self._score(model, people[variable.who], bits)
+                    return scores.values[0] - scores.errors[0], scores.values[0] + scores.errors[0]
+                case Magnitude(form=form):
+                    low, high = between(form, of)
+                    least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
+                    return least, max(abs(low), abs(high))
+
+        return of
+
+    def settled(self, model: int, point: Point) -> tuple[Enclosed, int | None]:
+        """A model's scores about an individual, and its decision; None where that stays open."""
+        return self._found(model, point)
+
+    def _settled(self, model: int, point: Point) -> tuple[Enclosed, int | None]:
+        one = self._problem.models[model]
+        if isinstance(one.opaque, BlackBox):
+            from fairdsl.models.black_box import BlackBoxEvaluator
+
+            answers = BlackBoxEvaluator(one).ask_exactly((point,))
+            values = tuple(Fraction(score) for score in answers.scores[0].tolist())
+            decided = int(answers.decisions[0])
+            return Enclosed(values, (Fraction(0),) * len(values)), decided if decided >= 0 else None
+        return settled_scores(one, point)
+
+    def _score(self, model: int, point: Point, bits: int | None) -> Enclosed:
+        one = self._problem.models[model]
+        if bits is None or one.rational or isinstance(one.opaque, BlackBox):
+            return self.settled(model, point)[0]
+        return enclosed_scores(one, point, bits)
+
+
+def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | None = None) -> Breach | None:
+    """The individuals as a checked breach; None if the demand is not about them or no arithmetic calls it one.
+
+    A breach whose ``agrees`` is false is one in one arithmetic only.
+    """
+    asked, exactly = asked_of(problem), exactly or Exactly(problem)
+    if not _admissible(asked, problem, people):
+        return None
+    premise, formula = exactly.judge(people)
+    exact = premise == TRUE and formula == FALSE
+    in_files = _in_files(problem, asked, exactly, people)
+    float32 = None if in_files is None else in_files(asked.premise) == TRUE and in_files(asked.formula) == FALSE
+    if not exact and not float32:
+        return None
+    named = dict(zip(asked.people, asked.names, strict=True))
+    used = {
+        (term.model, variable.who)
+        for variable in _all_variables(asked)
+        if isinstance(term := asked.term(variable, len(problem.domain.attributes)), Decision | Score)
+    }
+    return Breach(
+        individuals=tuple(
+            Person(name=named[who], values=Individual.of(problem.domain, people[who])) for who in asked.people
+        ),
+        given=tuple(
+            _given(problem.models[model], exactly.settled(model, people[who]), named[who], people[who])
+            for model in range(len(problem.models))
+            for who in asked.people
+            if (model, who) in used
+        ),
+        failed=tuple(_failures(asked, problem, exactly.values(people))) if exact else (),
+        exact=exact,
+        float32=float32,
+        asked=any(isinstance(model.opaque, BlackBox) for model in problem.models),
+    )
+
+
+def _admissible(asked: Demanded, problem: Problem, people: Mapping[Who, Point]) -> bool:
+    if asked.alone:
+        return outside(asked.names[0], people[Who.EACH], asked.pair, problem.domain) is None
+    return admissible(asked.pair, problem.domain, people[Who.A], people[Who.B]) is None
+
+
+def _given(model: Model, settled: tuple[Enclosed, int | None], name: str, point: Point) -> Given:
+    scores, outcome = settled
+    deployed = None if isinstance(model.opaque, BlackBox) else model.deployed
+    return Given(
+        model=model.name,
+        individual=name,
+        decision="undecided" if outcome is None else model.outcomes[outcome],
+        scores=scores.values,
+        score_error=max(scores.errors, default=Fraction(0)),
+        float32_decision=None if deployed is None else model.outcomes[runtime_of(deployed).decide([point])[0]],
+    )
+
+
+def _in_files(
+    problem: Problem, asked: Demanded, exactly: Exactly, people: Mapping[Who, Point]
+) -> Callable[[Predicate], int] | None:
+    """What a predicate is where every deployed file is taken at its own word; None where none is deployed."""
+    files = [None if isinstance(model.opaque, BlackBox) else model.deployed for model in problem.models]
+    if not any(files):
+        return None
+    plain = exactly.values(people)
+
+    def of(variable: Variable) -> Ends:
+        term = asked.term(variable, len(problem.domain.attributes))
+        if isinstance(term, Magnitude):
+            low, high = between(term.form, of)
+            return min(abs(low), abs(high)), max(abs(low), abs(high))
+        if term is None or (file := files[term.model]) is None:
+            return plain(variable)
+        runtime, point = runtime_of(file), people[variable.who]
+        if isinstance(term, Decision):
+            number = Fraction(term.ranks[runtime.decide([point])[0]])
+        else:
+            number = Fraction(float(runtime.scores([point])[0, 0]))
+        return number, number
+
+    return lambda predicate: truth(predicate, of)
+
+
+# ---- which side fails ----------------------------------------------------------------------------
+
+
+def _failures(asked: Demanded, problem: Problem, of: Callable[[Variable], Ends]) -> Iterator[Failed]:
+    """The comparisons that make the formula false, as the spec writes them, each once."""
+    seen = set[str]()
+    for atom, wanted in _false(asked.formula, of, wanted=True):
+        text = _text(atom.span)
+        if text and text not in seen:
+            seen.add(text)
+            yield Failed(text=text, true=not wanted, by=_distance(atom, asked, problem, of))
+
+
+def _false(
+    predicate: Predicate, of: Callable[[Variable], Ends], *, wanted: bool
+) -> Iterator[tuple[Compare | Member, bool]]:
+    """Atoms that are not ``wanted``, below parts that are not."""
+    if truth(predicate, of) == (TRUE if wanted else FALSE):
+        return
+    match predicate:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _false(part, of, wanted=wanted)
+        case Not(part):
+            yield from _false(part, of, wanted=not wanted)
+        case Compare() | Member():
+            yield predicate, wanted
+
+
+def _text(span: Span | None) -> str:
+    return "" if span is None else " ".join(span.text.split())
+
+
+def _distance(
+    atom: Compare | Member, asked: Demanded, problem: Problem, of: Callable[[Variable], Ends]
+) -> Fraction | None:
+    """How far a comparison of numbers is from its border; outcomes have no distances."""
+    if isinstance(atom, Member) or any(
+        isinstance(asked.term(variable, len(problem.domain.attributes)), Decision) for variable, _ in atom.left.terms
+    ):
+        return None
+    low, high = between(atom.left, of)
+    return abs(low) if low == high else None
+
+
+def _all_variables(asked: Demanded) -> Iterator[Variable]:
+    """Every variable of premise and formula, also those within absolute values."""
+    yield from variables(asked.premise)
+    yield from variables(asked.formula)
+    for term in asked.terms:
+        if isinstance(term, Magnitude):
+            yield from _of(term.form)
+
+
+def _of(form: Linear) -> Iterator[Variable]:
+    return (variable for variable, _ in form.terms)

@@ -1,0 +1,90 @@
+"""General demands in words: the clauses in force, one English sentence, and the formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairdsl.ir.demand import Demanded
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import TRUE
+from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.semantics.wording import clauses_in_force, how_they_differ, pair_formula, predicate_text
+
+__all__ = ["DemandWords"]
+
+
+@dataclass(frozen=True, slots=True)
+class DemandWords:
+    """What a general demand says; ``under`` names the distribution whose rows are counted."""
+
+    question: Demanded
+    domain: Domain
+    under: str | None
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """Every clause that shapes the question, the implicit ones included, one line each."""
+        asked = self.question
+        if asked.alone:
+            lines = [f"compare {asked.names[0]} : {self.domain.name}"]
+            if self.domain.where != TRUE:
+                lines.append(f"exists: {predicate_text(self.domain.where, self.domain)}")
+            if asked.pair.target != TRUE:
+                lines.append(f"target: {predicate_text(asked.pair.target, self.domain)}")
+        else:
+            lines = list(clauses_in_force(asked.pair, self.domain))
+        if asked.premise_text:
+            lines.append(f"target (what models give): {asked.premise_text}")
+        return (*lines, *([f"under {self.under}"] if self.under else ()))
+
+    def sentence(self, quantity: Quantity, threshold: Threshold | None) -> str:
+        """The question as one English sentence."""
+        told = f"`{self.question.text}` is true"
+        if self.question.premise_text:
+            told += f" wherever `{self.question.premise_text}` is"
+        if quantity is Quantity.HOLDS:
+            rows = "" if self.under is None else f", of those in the rows of `{self.under}`"
+            return f"For {self._anybody}{rows}, {told}."
+        share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
+        bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+        among = "" if self.question.alone else f"for {self._anybody} "
+        return f"{share} {self._units} for which {among}{told}{bound}."
+
+    @property
+    def _anybody(self) -> str:
+        pair, names = self.question.pair, " and ".join(f"`{name}`" for name in self.question.names)
+        some = "individual" if self.question.alone else "two individuals"
+        who = f"any {some} {names} of `{self.domain.name}`"
+        if pair.target != TRUE:
+            who += f" with {predicate_text(pair.target, self.domain)}"
+        if self.question.alone:
+            return who
+        who = f"{who} {how_they_differ(pair, self.domain)}"
+        return who if pair.pair_target == TRUE else f"{who}, where {predicate_text(pair.pair_target, self.domain)}"
+
+    @property
+    def _units(self) -> str:
+        asked = self.question
+        if self.under is not None:
+            taken = (
+                ""
+                if asked.alone
+                else ", each taken "
+                + ("as an individual," if asked.of_individuals else "for its values of what does not differ,")
+            )
+            return f"rows of `{self.under}`{taken}"
+        if asked.one_sided is not None:
+            return f"individuals `{asked.names[0] if asked.one_sided.value == 'a' else asked.names[1]}`"
+        return "individuals" if asked.of_individuals else "assignments of the other attributes"
+
+    @property
+    def formula(self) -> str:
+        """The question as a formula."""
+        asked = self.question
+        names = ", ".join(asked.names)
+        parts = [] if asked.alone else pair_formula(asked.pair, self.domain)
+        if asked.alone and asked.pair.target != TRUE:
+            parts.append(f"[{predicate_text(asked.pair.target, self.domain)}]")
+        parts += [f"[{asked.premise_text}]"] if asked.premise_text else []
+        given = f"{' and '.join(parts)} => " if parts else ""
+        return f"for all {names} in {self.domain.name}: {given}{asked.text}"

@@ -1,0 +1,160 @@
+"""Any formula over what models give: a demand of one individual or of two (:mod:`fairdsl.ir.demand`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from fairdsl.diagnostics import Reporter
+from fairdsl.ir.demand import Demanded
+from fairdsl.ir.expr import And, Compare, Not, Or, Predicate, Who, conjoin
+from fairdsl.ir.question import Pair
+from fairdsl.semantics import errors
+from fairdsl.semantics.checked import CheckedModel
+from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.outputs import Outputs, calls_in
+from fairdsl.semantics.scope import ConditionScope
+from fairdsl.source import Span
+from fairdsl.syntax import tree
+from fairdsl.syntax.format_expression import expression_text
+
+__all__ = ["FormulaReader"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaReader:
+    """Reads formulas, reporting whatever is wrong.
+
+    ``main`` is the model that ``score(a)`` alone is about, None where the property does not say; ``premises`` are the
+    conditions of its targets that speak of what models give, ``example`` is a formula that is one.
+    """
+
+    node: tree.Property
+    compare: tree.CompareClause
+    model: CheckedModel
+    models: Mapping[str, CheckedModel | None]
+    main: str | None
+    scope: ConditionScope
+    premises: tuple[tree.Expression, ...]
+    example: str
+    reporter: Reporter
+
+    def read(self, node: tree.Expression | tree.SameDecision, question: Pair) -> Demanded | None:
+        """Any formula over what models give, with the conditions on that in the targets as its premise."""
+        if question.sure:
+            place = question.sure[0].span or self.node.name.span
+            self.reporter.report(
+                errors.clause_out_of_place(
+                    "when",
+                    place,
+                    "how sure the model is counts where the same decision or a bounded gap of scores is required",
+                    "remove `when`, or write a property of its own",
+                )
+            )
+            return None
+        outputs = Outputs(
+            domain=self.model.domain,
+            models=self.models,
+            main=self.main,
+            individuals=self.scope.individuals,
+            reporter=self.reporter,
+        )
+        scope = replace(self.scope, outputs=outputs)
+        written = self._same(node) if isinstance(node, tree.SameDecision) else node
+        if not any(True for _ in calls_in(written)) or (not self.premises and not self._speaks_of_a_model(written)):
+            self._nothing_demanded(node)
+            return None
+        formula = lower_condition(written, scope, self.reporter)
+        if formula is not None and (said := _says_nothing(formula)) is not None:
+            self.reporter.report(
+                errors.demand_not_understood(
+                    said.span or node.span, "both sides are the same whoever is asked about: compare what can differ"
+                )
+            )
+            return None
+        premises = [lower_condition(part, scope, self.reporter) for part in self.premises]
+        if formula is None or None in premises:
+            return None
+        if not self._alone and outputs.unowned(formula):
+            first, second = (name.text for name in self.compare.names)
+            self.reporter.report(
+                errors.demand_not_understood(
+                    node.span, f"say whose attributes are meant, as in `{first}.x` and `{second}.x`"
+                )
+            )
+            return None
+        both = [
+            outputs.about(part, one)
+            for part in premises
+            if part is not None
+            for one in ((Who.A, Who.B) if not self._alone and outputs.unowned(part) else (Who.EACH,))
+        ]
+        for name in outputs.named:
+            if not self._same_domain(name, node.span):
+                return None
+        return Demanded(
+            names=tuple(name.text for name in self.compare.names),
+            models=tuple(outputs.named),
+            pair=question,
+            terms=tuple(outputs.terms),
+            formula=formula,
+            premise=conjoin(*both),
+            text=expression_text(written),
+            premise_text=" and ".join(expression_text(part) for part in self.premises),
+            span=node.span,
+        )
+
+    def _speaks_of_a_model(self, node: tree.Expression) -> bool:
+        return any(call.function.text not in ("abs", "share") or call.owner is not None for call in calls_in(node))
+
+    def _nothing_demanded(self, node: tree.Expression | tree.SameDecision) -> None:
+        """A demand that no model could break or meet."""
+        first, second = self.compare.first.text, self.compare.second.text
+        known = (
+            f"`require {self.example}` or `require share({self.example}) >= 95%`"
+            if self._alone
+            else f"`require same decision`, `require abs(score({first}) - score({second})) <= 0.1` or "
+            "`require fair_share >= 95%`"
+        )
+        self.reporter.report(errors.demand_not_understood(node.span, f"write {known}"))
+
+    def _same(self, node: tree.SameDecision) -> tree.Expression:
+        """``approve(a) = approve(b)``, which is what it says."""
+
+        def decision(name: tree.Name) -> tree.Call:
+            function = tree.Name(text=self.model.declaration.name, quoted=False, span=node.span)
+            argument = tree.Reference(owner=None, name=name, span=node.span)
+            return tree.Call(owner=None, function=function, arguments=(argument,), span=node.span)
+
+        first, second = self.compare.names
+        return tree.Comparison(left=decision(first), relation="=", right=decision(second), span=node.span)
+
+    def _same_domain(self, name: str, span: Span) -> bool:
+        other = self.models[name]
+        if other is not None and other.domain.name != self.model.domain.name:
+            self.reporter.report(
+                errors.not_comparable(
+                    f"`{name}` does not decide about `{self.model.domain.name}`",
+                    span,
+                    f"it reads individuals of `{other.domain.name}`",
+                    "name models of one domain",
+                )
+            )
+            return False
+        return other is not None
+
+    @property
+    def _alone(self) -> bool:
+        return len(self.compare.names) == 1
+
+
+def _says_nothing(predicate: Predicate) -> Compare | None:
+    """A comparison in which everything cancels, so that it is true of everybody or of nobody."""
+    match predicate:
+        case Compare(left=left):
+            return None if left.terms else predicate
+        case And(parts) | Or(parts):
+            return next((found for part in parts if (found := _says_nothing(part)) is not None), None)
+        case Not(part):
+            return _says_nothing(part)
+    return None

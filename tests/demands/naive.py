@@ -1,0 +1,308 @@
+"""Random general demands as texts of specs, each with its meaning written down a second time, in plain Python.
+
+Nothing of the package is used: a model, a condition and a demand are pairs of a text and a function of individuals,
+which are dictionaries. What a property means is a loop over everybody (docs/semantics.md, sections 2 and 3).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from random import Random
+
+Person = Mapping[str, object]
+People = Mapping[str, Person]
+
+RELATIONS: dict[str, Callable[[object, object], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+VALUES: dict[str, list[object]] = {
+    "x": [0, 1, 2],
+    "y": [0, 1, 2, 3],
+    "job": ["clerk", "nurse", "cook"],
+    "sex": ["f", "m"],
+}
+DOMAIN = """\
+domain P {
+  x   : integer 0 .. 2
+  y   : integer 0 .. 3
+  job : category { clerk, nurse, cook }
+  sex : category { f, m }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: its declaration, and what it gives."""
+
+    name: str
+    text: str
+    outcomes: tuple[str, ...]
+    decide: Callable[[Person], str]
+    score: Callable[[Person], Fraction] | None
+
+
+@dataclass(frozen=True)
+class Said:
+    """A condition, demand or term, as a text and as a function."""
+
+    text: str
+    of: Callable[[People], object]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A property, and all that decides what it comes to."""
+
+    names: tuple[str, ...]
+    models: tuple[Model, ...]
+    differ: tuple[str, ...]
+    mode: str
+    relax: Mapping[str, int | None]
+    targets: tuple[Said, ...]  # asked of everybody alone
+    ordered: tuple[Said, ...]  # asked of the pair
+    premises: tuple[Said, ...]
+    demand: Said
+
+    def spec(self, *requires: str) -> str:
+        """The spec, with these lines for the demands."""
+        models = "\n".join(model.text for model in self.models)
+        lines = [f"compare {', '.join(self.names)} : P"]
+        if self.differ:
+            mode = f"{self.mode} " if len(self.differ) > 1 else ""
+            lines.append(f"differ in {mode}{', '.join(self.differ)}")
+        lines += [f"relax {name} {'freely' if by is None else f'by {by}'}" for name, by in self.relax.items()]
+        lines += [f"target {said.text}" for said in (*self.targets, *self.ordered, *self.premises)]
+        lines += [f"require {require}" for require in requires]
+        body = "\n".join(f"  {line}" for line in lines)
+        return f"{DOMAIN}protected sex\n{models}\nproperty p {{\n{body}\n}}\n"
+
+    def tuples(self) -> list[People]:
+        """Everybody that the property compares, models left aside."""
+        everybody = [dict(zip(VALUES, values, strict=True)) for values in product(*VALUES.values())]
+        inside = [one for one in everybody if all(said.of({"": one}) for said in self.targets)]
+        if len(self.names) == 1:
+            return [{self.names[0]: one} for one in inside]
+        found: list[People] = []
+        for a, b in product(inside, repeat=2):
+            people = {"a": a, "b": b}
+            if self._comparable(a, b) and all(said.of(people) for said in self.ordered):
+                found.append(people)
+        return found
+
+    def _comparable(self, a: Person, b: Person) -> bool:
+        apart = [a[name] != b[name] for name in self.differ]
+        if not (all(apart) if self.mode == "all" else any(apart)):
+            return False
+        for name in VALUES:
+            if name in self.differ:
+                continue
+            if name not in self.relax:
+                if a[name] != b[name]:
+                    return False
+            elif (by := self.relax[name]) is not None and abs(a[name] - b[name]) > by:  # type: ignore[operator]
+                return False
+        return True
+
+    def asked(self) -> list[People]:
+        """Those of whom the premise is true."""
+        return [people for people in self.tuples() if all(said.of(people) for said in self.premises)]
+
+    def share(self) -> Fraction | None:
+        """The share of units in question that no tuple breaks; None where there is no unit in question."""
+        asked, unfair = set[object](), set[object]()
+        for people in self.asked():
+            for unit in self._units(people):
+                asked.add(unit)
+                if not self.demand.of(people):
+                    unfair.add(unit)
+        return Fraction(len(asked) - len(unfair), len(asked)) if asked else None
+
+    def _units(self, people: People) -> list[object]:
+        if len(self.names) == 1:
+            return [tuple(people[self.names[0]].values())]
+        said = [*self.ordered, *self.premises]
+        named = {name for each in said for name in ("a", "b") if f"{name}." in each.text or f"({name})" in each.text}
+        if len(named) == 1:
+            return [tuple(people[named.pop()].values())]
+        if self.relax:
+            return [tuple(people[name].values()) for name in ("a", "b")]
+        return [tuple(value for name, value in people["a"].items() if name not in self.differ)]
+
+
+def case(random: Random) -> Case:
+    """A random property."""
+    names = ("a",) if random.random() < 0.35 else ("a", "b")
+    models = (_scored("old", random), _scored("new", random), _graded("grade", random))
+    differ: tuple[str, ...] = ()
+    relax: dict[str, int | None] = {}
+    if len(names) == 2:
+        differ = tuple(random.sample(["sex", "job", "x", "y"], random.choice([1, 1, 2])))
+        for name in ("x", "y"):
+            if name not in differ and random.random() < 0.25:
+                relax[name] = random.choice([None, 1])
+    targets = (_about_all(random),) if random.random() < 0.3 else ()
+    ordered = (_attributes(random, names),) if len(names) == 2 and random.random() < 0.4 else ()
+    premises = (_output(random, names, models),) if random.random() < 0.3 else ()
+    return Case(
+        names, models, differ, random.choice(["any", "all"]), relax, targets, ordered, premises,
+        _formula(random, names, models, 2),
+    )  # fmt: skip
+
+
+# ---- models ------------------------------------------------------------------------------------
+
+
+def _scored(name: str, random: Random) -> Model:
+    weights = {key: Fraction(random.randint(-4, 4), random.choice([1, 1, 2, 5])) for key in ("x", "y")}
+    bonus, sexed = Fraction(random.randint(-3, 3)), Fraction(random.choice([0, 0, 1, -1, 2]))
+    job = random.choice(VALUES["job"])
+    constant, relation = Fraction(random.randint(-4, 4)), random.choice([">", ">="])
+
+    def score(one: Person) -> Fraction:
+        total = constant + sum(weight * one[key] for key, weight in weights.items())  # type: ignore[operator]
+        return total + (bonus if one["job"] == job else 0) + (sexed if one["sex"] == "m" else 0)
+
+    terms = [f"{_number(weight)} * {key}" for key, weight in weights.items()]
+    terms += [f"{_number(bonus)} * (job = {job})", f"{_number(sexed)} * (sex = m)", _number(constant)]
+    text = f"model {name} : P -> {{ reject < grant }}\n  score = {' + '.join(terms)}\n  grant when score {relation} 0\n"
+    return Model(
+        name, text, ("reject", "grant"),
+        lambda one: "grant" if RELATIONS[relation](score(one), 0) else "reject", score,
+    )  # fmt: skip
+
+
+def _graded(name: str, random: Random) -> Model:
+    least, job = random.randint(0, 3), random.choice(VALUES["job"])
+    first, then = random.sample(["low", "mid", "high"], 2)
+    last = random.choice(["low", "mid", "high"])
+    text = (
+        f"model {name} : P -> {{ low < mid < high }}\n  first {first} when y > {least}\n"
+        f"  then {then} when job = {job} and sex = f\n  otherwise {last}\n"
+    )
+
+    def decide(one: Person) -> str:
+        if one["y"] > least:  # type: ignore[operator]
+            return first
+        return then if one["job"] == job and one["sex"] == "f" else last
+
+    return Model(name, text, ("low", "mid", "high"), decide, None)
+
+
+def _number(value: Fraction) -> str:
+    whole = value * 10
+    return str(value.numerator) if value.denominator == 1 else f"{'-' if value < 0 else ''}{abs(whole) / 10 + 0.0:.1f}"
+
+
+# ---- conditions --------------------------------------------------------------------------------
+
+
+def _about_all(random: Random) -> Said:
+    """A condition on everybody by itself; the function is given the individual under the empty name."""
+    if random.random() < 0.5:
+        least = random.randint(0, 1)
+        return Said(f"y > {least}", lambda people: people[""]["y"] > least)  # type: ignore[operator]
+    job = random.choice(VALUES["job"])
+    return Said(f"job != {job}", lambda people: people[""]["job"] != job)
+
+
+def _attributes(random: Random, names: tuple[str, ...]) -> Said:
+    """A condition on the attributes of the pair, or of one of it."""
+    relation, who = random.choice(["<=", ">=", "<"]), random.choice(names)
+    kind = random.randrange(3)
+    if kind == 0 and len(names) == 2:
+        key = random.choice(["x", "y"])
+        return Said(f"a.{key} {relation} b.{key}", lambda p: RELATIONS[relation](p["a"][key], p["b"][key]))
+    if kind == 1:
+        return Said(f"{who}.sex = f", lambda p: p[who]["sex"] == "f")
+    limit = random.randint(1, 2)
+    return Said(f"{who}.y {relation} {limit}", lambda p: RELATIONS[relation](p[who]["y"], limit))
+
+
+def _output(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> Said:
+    """A comparison of what models give."""
+    kind, who = random.randrange(4), random.choice(names)
+    other = names[-1] if who == names[0] else names[0]
+    relation = random.choice(list(RELATIONS))
+    model = random.choice(models)
+    if kind == 0:
+        outcome = random.choice(model.outcomes)
+
+        def ranked(p: People) -> bool:
+            return RELATIONS[relation](model.outcomes.index(model.decide(p[who])), model.outcomes.index(outcome))
+
+        return Said(f"{model.name}({who}) {relation} {outcome}", ranked)
+    if kind == 1:
+        second = model if model.score is None else random.choice(models[:2])
+
+        def compared(p: People) -> bool:
+            ranks = [each.outcomes.index(each.decide(p[name])) for each, name in ((model, who), (second, other))]
+            return RELATIONS[relation](*ranks)
+
+        return Said(f"{model.name}({who}) {relation} {second.name}({other})", compared)
+    if kind == 2:
+        listed = random.sample(model.outcomes, random.randint(1, len(model.outcomes)))
+        return Said(f"{model.name}({who}) in {{ {', '.join(listed)} }}", lambda p: model.decide(p[who]) in listed)
+    left, right = _sum(random, names, models), _sum(random, names, models)
+    return Said(f"{left.text} {relation} {right.text}", lambda p: RELATIONS[relation](left.of(p), right.of(p)))
+
+
+def _sum(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> Said:
+    parts = [_term(random, names, models) for _ in range(random.choice([1, 1, 2]))]
+    factors = [random.choice([1, 1, 2, 3]) for _ in parts]
+    text = " + ".join(
+        part.text if factor == 1 else f"{factor} * {part.text}" for factor, part in zip(factors, parts, strict=True)
+    )
+    constant = random.choice([0, 0, 1, 2])
+    return Said(
+        f"{text} + {constant}" if constant else text,
+        lambda p: constant + sum(f * part.of(p) for f, part in zip(factors, parts, strict=True)),  # type: ignore[operator]
+    )
+
+
+def _term(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -> Said:
+    kind, who, model = random.randrange(4), random.choice(names), random.choice(models[:2])
+    scored = model.score
+    assert scored is not None
+    if kind <= 1:
+        return Said(f"{model.name}.score({who})", lambda p: scored(p[who]))
+    if kind == 2:
+        key = random.choice(["x", "y"])
+        return Said(f"{who}.{key}", lambda p: p[who][key])
+    first, last = names[0], names[-1]
+    if random.random() < 0.5:
+        key = random.choice(["x", "y"])
+        if first != last:
+            return Said(f"abs(a.{key} - b.{key})", lambda p: abs(p["a"][key] - p["b"][key]))  # type: ignore[operator]
+        return Said(f"abs(a.{key} - 1)", lambda p: abs(p["a"][key] - 1))  # type: ignore[operator]
+    second = random.choice(models[:2]).score
+    other = next(each for each in models if each.score is second)
+    assert second is not None
+    return Said(
+        f"abs({model.name}.score({first}) - {other.name}.score({last}))",
+        lambda p: abs(scored(p[first]) - second(p[last])),
+    )
+
+
+def _formula(random: Random, names: tuple[str, ...], models: tuple[Model, ...], depth: int) -> Said:
+    kind = random.randrange(6) if depth else 0
+    if kind <= 2:
+        return _output(random, names, models)
+    if kind == 3:
+        part = _formula(random, names, models, depth - 1)
+        return Said(f"not ({part.text})", lambda p: not part.of(p))
+    parts = [
+        _formula(random, names, models, depth - 1),
+        _attributes(random, names) if random.random() < 0.3 else _formula(random, names, models, depth - 1),
+    ]
+    word, joined = ("and", all) if kind == 4 else ("or", any)
+    return Said(f" {word} ".join(f"({part.text})" for part in parts), lambda p: joined(part.of(p) for part in parts))

@@ -1,0 +1,92 @@
+"""General demands: which formulas are read, and what is said of those that are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from marked_specs import assert_found_as_marked, each, findings
+
+MODELS = """\
+domain Patient { oxygen : integer 50 .. 100  age : integer 0 .. 99  sex : category { f, m } }
+domain Other { age : integer 0 .. 9 }
+protected sex
+model triage : Patient -> { low < mid < high }
+  first high when oxygen < 90
+  then mid when age > 60
+  otherwise low
+model old : Patient -> { no, yes }
+  score = age - oxygen
+  yes when score > 0
+model new : Patient -> { no, yes }
+  score = age - oxygen + 1
+  yes when score > 0
+model elsewhere : Other -> { no, yes }
+  score = age
+  yes when score > 0
+"""
+
+
+def one(require: str, target: str = "") -> str:
+    return f"{MODELS}property p {{\n  compare a : Patient\n  {target}\n  require {require}\n}}\n"
+
+
+def two(require: str, target: str = "") -> str:
+    return f"{MODELS}property p {{\n  compare a, b : Patient\n  differ in sex\n  {target}\n  require {require}\n}}\n"
+
+
+READ = {
+    "an outcome": one("triage(a) > low", "target oxygen < 90"),
+    "old against new": one("new(a) = yes", "target old(a) = yes"),
+    "a share": one("share(new(a) = old(a)) >= 99%"),
+    "a gap of two models": one("abs(new.score(a) - old.score(a)) <= 1"),
+    "a list of outcomes": one("triage(a) in { mid, high } or oxygen >= 90"),
+    "an order of decisions": two("triage(a) >= triage(b)", "target a.sex = f and b.sex = m"),
+    "one score above the other": two("new.score(a) >= new.score(b)"),
+    "a sum of distances": two("abs(new.score(a) - new.score(b)) <= 3 * abs(a.age - b.age) + abs(a.oxygen - b.oxygen)"),
+    "different decisions": two("not (new(a) = new(b)) or new(a) = yes"),
+    "scores of one named model": two("new(a) = yes or score(a) < score(b)"),
+}
+
+
+@each(READ)
+def test_formulas_are_read(text: str, tmp_path: Path) -> None:
+    found = [finding for finding in findings(text, tmp_path) if finding.severity.value == "error"]
+    assert not found, [finding.title for finding in found]
+
+
+WRONG = {
+    "no order": one("old(a) > no # error: E0302"),
+    "another outcome": one("triage(a) = urgent # error: E0205"),
+    "a decision as a condition": one("new(a) # error: E0307"),
+    "a decision as a number": one("new(a) + 1 > 2 # error: E0307"),
+    "a number as a condition": one("new.score(a) and old(a) = yes # error: E0307"),
+    "a stranger": two("new(a) = new(c) # error: E0202"),
+    "an unknown model": one("newer(a) = yes # error: E0202"),
+    "a score of nobody's": one("score(a) + new.score(a) + old.score(a) >= 0 # error: E0208"),
+    "other outcomes": one("triage(a) = new(a) # error: E0302"),
+    "another domain": one("elsewhere(a) = new(a) # error: E0302"),
+    "nobody's attribute": two("new(a) = yes or age > 3 # error: E0414"),
+    "nobody's distance": two("new.score(a) <= abs(age - 3) # error: E0414"),
+    "nothing compared": two("new(a) = new(a) # error: E0414"),
+    "a probability": one("new(a) = yes or probability(a) >= 50% # error: E0414"),
+    "the same decision as nobody": one("same decision # error: E0414", "model new"),
+    "differing from nobody": one("new(a) = yes", "differ in sex # error: E0413"),
+    "a share of everything": one("share(new(a) = yes) >= 95 # error: E0303"),
+}
+
+
+@each(WRONG)
+def test_what_cannot_be_read_is_said_at_its_place(text: str, tmp_path: Path) -> None:
+    assert_found_as_marked(text, tmp_path)
+
+
+def test_three_are_not_compared(tmp_path: Path) -> None:
+    text = two("new(a) = new(b)").replace("a, b : Patient", "a, b, c : Patient # error: E0413")
+    assert_found_as_marked(text, tmp_path)
+
+
+@pytest.mark.parametrize("relation", ["<", "<=", ">", ">="])
+def test_an_order_that_is_not_written_is_asked_for(relation: str, tmp_path: Path) -> None:
+    (finding,) = findings(two(f"old(a) {relation} old(b)"), tmp_path)
+    assert "{ no < yes }" in (finding.help or "")
