@@ -40,7 +40,7 @@ _NAMES: dict[str, str] = {
     "E0204": "a word that is no value of the attribute",
     "E0205": "a word that is no outcome of the model",
     "E0206": "an unknown metric",
-    "E0207": "a compared attribute that is not declared protected",
+    "E0207": "groups of an attribute that is not declared protected",
     "E0208": "several declarations fit and none is named",
     "E0209": "a file that uses itself",
     "E0210": "a spec or used file that cannot be read",

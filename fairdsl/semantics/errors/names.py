@@ -150,7 +150,7 @@ def unknown_metric(name: str, span: Span, known: Sequence[str]) -> Diagnostic:
 
 
 def not_protected(name: str, span: Span, clause: str, protected: Sequence[str]) -> Diagnostic:
-    """`differ in` or `across` names an attribute that is not declared protected."""
+    """`across` names an attribute that is not declared protected."""
     others = f", or name one of {listing(protected)}" if protected else " of the spec"
     suggestion, fix = did_you_mean(name, protected, span)
     return Diagnostic(
