@@ -118,8 +118,8 @@ def property_sheet(item: PropertyReport) -> PropertySheet:
     blocks += _pairs("witness", item, lambda found: found.witnesses)
     blocks += _pairs("disagree", item, lambda found: found.disagreements)
     for demand in item.demands:
-        for heading, found in (("witness", demand.breaches), ("disagree", demand.open_breaches)):
-            blocks += breach_blocks(heading, found, (demand.text,) if len(item.demands) > 1 else ())
+        heading = "disagree" if demand.judgement is Judgement.UNKNOWN else "witness"
+        blocks += breach_blocks(heading, demand.breaches, (demand.text,) if len(item.demands) > 1 else ())
     return PropertySheet(
         name=item.name,
         judgement=item.judgement,

@@ -186,13 +186,8 @@ class DemandReport:
 
     @property
     def breaches(self) -> tuple[Breach, ...]:
-        """Those who break a general demand."""
-        return self.verdict.breaches if isinstance(self.verdict, Violated | Shares | Estimated) else ()
-
-    @property
-    def open_breaches(self) -> tuple[Breach, ...]:
-        """Those who break a general demand in exact arithmetic or in the deployed files', and not in both."""
-        return self.verdict.breaches if isinstance(self.verdict, Unknown) else ()
+        """Those who break a general demand; where it is unknown, in one arithmetic only."""
+        return self.verdict.breaches if isinstance(self.verdict, Violated | Shares | Estimated | Unknown) else ()
 
     @property
     def disagreements(self) -> tuple[Witness, ...]:
