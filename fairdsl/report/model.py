@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from os import PathLike, fspath
 from typing import ClassVar
 
@@ -21,6 +20,7 @@ from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
 from fairdsl.prelude import comparison_of
 from fairdsl.report.asked import Asked
+from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.judging import Judged, judged_demand
 from fairdsl.report.stopped import Stopped
 from fairdsl.source import Span
@@ -52,20 +52,6 @@ from fairdsl.verdict import (
 )
 
 __all__ = ["DemandReport", "ExitCode", "HashedFile", "PropertyReport", "Recovered", "Report", "SpecFile"]
-
-
-class ExitCode(Enum):
-    """What ``fairdsl check`` tells the shell."""
-
-    HOLDS = 0
-    VIOLATED = 1
-    REFUSED = 2  # or the spec has errors, or the command line is not understood
-    UNKNOWN = 3  # or it is about nobody
-    OUR_BUG = 70
-    DISK = 74
-    MEMORY = 75
-    INTERRUPTED = 130
-    TERMINATED = 143
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
