@@ -22,6 +22,9 @@ from fairdsl.backends.intervals.warmup import compile_kernels
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Tests ask engines, and not what an earlier run had kept.
+os.environ.setdefault("FAIRDSL_NO_CACHE", "1")
+
 # Shells without job control start what is in the background with Ctrl-C ignored, and tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

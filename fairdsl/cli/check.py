@@ -12,6 +12,7 @@ import fairdsl
 from fairdsl.backends.smt.options import Partition
 from fairdsl.cli.every_option import WithSettings
 from fairdsl.cli.gate import Gate, gate_option
+from fairdsl.cli.kept import NOT_KEPT, Kept
 from fairdsl.cli.options import (
     data_option,
     engine_option,
@@ -58,6 +59,15 @@ __all__ = ["command"]
 @run_option("memory")
 @engine_option(Partition, "size")
 @set_option
+@click.option(
+    "--no-cache",
+    "cache",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    hidden=True,
+    help="Check again, also what did not change.",
+)
 @click.option("--explain-plan", is_flag=True, help="Print who would answer what, and why; run nothing.")
 @click.pass_context
 def command(
@@ -73,6 +83,7 @@ def command(
     properties: tuple[str, ...],
     partition_size: int | str | None,
     settings: tuple[str, ...],
+    cache: bool,
     explain_plan: bool,
     **run: Any,
 ) -> None:
@@ -87,18 +98,26 @@ def command(
         return
     # Signals end the work inside, so that whatever it leaves is printed.
     with unbroken(), watching() as observer:
-        verdicts = Verdicts(observer)
+        verdicts, said_after = Verdicts(observer), None
+        given = split_settings((*by_flag, *settings))
+        kept = Kept.of(spec, models, data, properties, run) if cache and not given else NOT_KEPT
+        report = kept.recall()
         try:
-            report = fairdsl.check(
-                spec,
-                models=models,
-                data=data,
-                properties=properties or None,
-                options=split_settings((*by_flag, *settings)),
-                observer=observer,
-                listener=verdicts if printer.as_it_comes else None,
-                **run,
-            )
+            if report is None:
+                with kept.noting():
+                    report = fairdsl.check(
+                        spec,
+                        models=models,
+                        data=data,
+                        properties=properties or None,
+                        options=given,
+                        observer=observer,
+                        listener=verdicts if printer.as_it_comes else None,
+                        **run,
+                    )
+                kept.remember(report)
+            else:
+                said_after = "nothing that decides has changed since this was checked; `--no-cache` checks again"
         except DiagnosticError as error:
             report = _unchecked(spec, run["seed"], error.diagnostics)
         except KeyboardInterrupt:
@@ -107,6 +126,8 @@ def command(
             click.echo(f"{who_stopped().value}{observer.whereabouts()}; no verdict is reported", err=True)
         observer.close()
         printer.show(report, verdicts.end)
+        if said_after is not None:
+            click.echo(said_after, err=True)
         write_reports(report, reports, card)
         if (said := gate.said(report)) is not None:
             click.echo(said, err=True)

@@ -12,7 +12,7 @@ from fairdsl.codec import KEYED
 from fairdsl.options import Options, declared
 from fairdsl.resources import version
 
-__all__ = ["Asked", "asked_of"]
+__all__ = ["Asked", "asked_of", "versions"]
 
 #: The libraries that verdicts may rest on.
 _LIBRARIES = ("highspy", "numpy", "onnx", "onnxruntime", "z3-solver")
@@ -69,5 +69,10 @@ def asked_of(
         models=tuple(models.items()),
         data=tuple((data or {}).items()),
         settings=tuple(settings),
-        versions=(("Python", python_version()), *((name, version(name)) for name in _LIBRARIES)),
+        versions=versions(),
     )
+
+
+def versions() -> tuple[tuple[str, str], ...]:
+    """The versions of Python and of the libraries that verdicts may rest on."""
+    return ("Python", python_version()), *((name, version(name)) for name in _LIBRARIES)

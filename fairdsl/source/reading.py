@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,7 +20,19 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-__all__ = ["LARGEST", "NamedPath", "content_of", "largest", "named_in", "opened", "reading", "root_of"]
+__all__ = [
+    "LARGEST",
+    "NamedPath",
+    "Noted",
+    "content_of",
+    "largest",
+    "named_in",
+    "noting",
+    "opened",
+    "reading",
+    "root_of",
+    "stamp_of",
+]
 
 #: Bytes that a file may have where nothing else is said.
 LARGEST = 1 << 30
@@ -47,6 +60,16 @@ class _Rules:
     largest: int = LARGEST
 
 
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A file that was opened: its path as it was given, and what tells whether it is still the same."""
+
+    path: str
+    stamp: tuple[int, ...]
+    #: When, in nanoseconds.
+    at: int
+
+
 _DEFAULT = _Rules()
 _RULES: ContextVar[_Rules] = ContextVar("rules of reading", default=_DEFAULT)
 
@@ -64,6 +87,26 @@ def reading(*, root: str | os.PathLike[str] | None = None, largest: int | None =
         yield
     finally:
         _RULES.reset(token)
+
+
+#: Who notes what is opened, in all threads of the process.
+_NOTING: list[list[Noted]] = []
+
+
+@contextmanager
+def noting() -> Iterator[list[Noted]]:
+    """Within it every file that is opened here is noted."""
+    notes: list[Noted] = []
+    _NOTING.append(notes)
+    try:
+        yield notes
+    finally:
+        _NOTING.remove(notes)
+
+
+def stamp_of(found: os.stat_result) -> tuple[int, ...]:
+    """What changes where the content of a file does, or another file takes its place."""
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def largest() -> int:
@@ -110,6 +153,8 @@ def opened(path: str | Path) -> BufferedReader:
             _check_root(path, _real_path(descriptor, path))
         if found.st_size > largest():
             raise _too_large(path, f"{found.st_size:,}")
+        for notes in _NOTING:
+            notes.append(Noted(str(path), stamp_of(found), time.time_ns()))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)

@@ -105,6 +105,7 @@ READERS: tuple[Reader, ...] = (
 
 #: Modules that open or decode files that no other person wrote, or only hash them.
 NOT_FUZZED = {
+    "cli/kept": "reads what it kept itself in a private folder, by the codec of reports",
     "syntax/tables": "the package's own tables",
     "syntax/mistakes": "the package's own table",
     "resources": "the package's own files",
