@@ -1,7 +1,7 @@
-"""Writes patients.csv, defendants.csv and borrowers.csv: a few hundred invented people each, drawn from a seed.
+"""Writes patients.csv, defendants.csv, borrowers.csv and drivers.csv: a few hundred invented people each, from a seed.
 
 The laws are written out below. Each table has two groups of which one fares a little worse, as the questions of the
-cookbook about rates suppose, and the true outcome that rates of errors are about.
+cookbook about rates suppose, and the first three the true outcome that rates of errors are about.
 
 Run from anywhere: ``python examples/cookbook/make_rates_data.py``.
 """
@@ -52,9 +52,20 @@ def borrowers(random: Random) -> list[tuple[object, ...]]:
     return found
 
 
+def drivers(random: Random) -> list[tuple[object, ...]]:
+    """Sex, age, and thousands of kilometres a year."""
+    found = []
+    for _ in range(ROWS):
+        sex = random.choice(("female", "male"))
+        distance = min(40, max(1, round(random.gauss(11 if sex == "female" else 12, 5))))
+        found.append((sex, random.randint(18, 80), distance))
+    return found
+
+
 TABLES = {
     "patients": (("race", "oxygen", "age", "sick"), patients),
     "defendants": (("race", "priors", "age", "rearrested"), defendants),
+    "drivers": (("sex", "age", "distance"), drivers),
     "borrowers": (("sex", "income", "savings", "repaid"), borrowers),
 }
 

@@ -26,6 +26,8 @@ def refusal_of(problem: Problem, unsupported: Callable[[Model], str | None], *, 
         return Refusal(why="the question names no population", span=question.span)
     if not isinstance(population, Network):
         return Refusal(why="the population is rows of a table, which are counted", span=question.span)
+    if question.metric.rate.is_mean:
+        return Refusal(why="means of scores are taken over the rows of a table", span=question.span)
     if question.metric.rate.along_paths and not paths:
         return Refusal(why="it does not treat paths of influence", span=question.span)
     why = "the model has no favourable outcome" if model.favourable is None else unsupported(model)

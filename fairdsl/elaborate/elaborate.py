@@ -284,6 +284,8 @@ def _decider(
 ) -> tuple[Model, Diagnostic | None]:
     """The model as the metric's rate asks about it, or why it cannot be asked so."""
     decides = question.metric.rate.decides
+    if question.metric.rate.is_mean:
+        return model, _no_one_score(model, span)
     if decides is None:
         return model, None
     refusal = _no_one_score(model, span) if isinstance(decides, ScoreIs) else None

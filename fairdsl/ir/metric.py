@@ -145,7 +145,7 @@ class Metric:
     @property
     def is_share(self) -> bool:
         """Whether it lies in [0, 1], so that a threshold above 100 % is a slip."""
-        return self.comparison.value.share
+        return self.comparison.value.share and (not self.rate.is_mean or self.comparison is Comparison.RATIO)
 
     @property
     def is_rate(self) -> bool:

@@ -18,6 +18,7 @@ from fairdsl.ir.expr import Relation
 __all__ = [
     "AllOf",
     "AnyOf",
+    "Averaged",
     "Decides",
     "Each",
     "Event",
@@ -93,9 +94,11 @@ def holds(event: Event, *, favourable: bool, label: Fraction | None, deserving: 
     assert_never(event)
 
 
-def facts_of(event: Event) -> Iterator[Fact | LabelIn]:
+def facts_of(event: Event | Averaged) -> Iterator[Fact | LabelIn]:
     """What the formula is made of."""
     match event:
+        case Averaged():
+            return
         case Fact() | LabelIn():
             yield event
         case Negated(part=part):
@@ -105,12 +108,18 @@ def facts_of(event: Event) -> Iterator[Fact | LabelIn]:
                 yield from facts_of(part)
 
 
-def _reads_decision(event: Event) -> bool:
+def _reads_decision(event: Event | Averaged) -> bool:
     return any(fact in (Fact.FAVOURABLE, Fact.CORRECT) for fact in facts_of(event))
 
 
-def _reads_label(event: Event) -> bool:
+def _reads_label(event: Event | Averaged) -> bool:
     return any(fact is not Fact.FAVOURABLE for fact in facts_of(event))
+
+
+class Averaged(Enum):
+    """A number of each individual whose mean is taken, where others count an event."""
+
+    SCORE = "score"
 
 
 class Each(Enum):
@@ -147,8 +156,8 @@ class Rate:
     from them along the allowed edges only (docs/semantics.md, section 4).
     """
 
-    #: What is counted.
-    event: Event
+    #: What is counted, or averaged: ``mean(score given condition)`` is the expectation in place of a probability.
+    event: Event | Averaged
     #: Among whom; None: among everybody of the group.
     given: Event | Each | None
     #: Whether it is a causal quantity, of a distribution along paths.
@@ -161,6 +170,13 @@ class Rate:
             raise ValueError("given each value of the label, only the decision can be counted")
         if self.given is Each.DECISION and _reads_decision(self.event):
             raise ValueError("given each decision, only the label can be counted")
+        if self.is_mean and (self.given is Each.DECISION or self.along_paths or self.among_decided):
+            raise ValueError("a mean is taken of whom attributes and the label say, whatever is decided about them")
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether a number is averaged, which may be any."""
+        return isinstance(self.event, Averaged)
 
     @property
     def event_reads_label(self) -> bool:

@@ -20,7 +20,7 @@ from functools import cached_property
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.intervals import Defined
-from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Joint, Key, cells_of, columns_of, key_of
+from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Enclosure, Joint, Key, cells_of, columns_of, key_of
 from fairdsl.metrics.rate_cells import Cells, Condition, conditions_of
 
 __all__ = ["Assignment", "Case", "Cohort", "Hits", "cohorts_of", "pooled"]
@@ -72,6 +72,8 @@ class Cohort:
     of_group: _Ends
     rows: int | None = None
     counted: Hits | None = None
+    #: Of a mean, what it is a mean of: the sum, as hits are one of people; it may be any number.
+    mean: bool = False
 
     @property
     def case(self) -> Case:
@@ -93,8 +95,11 @@ class Cohort:
         return Defined.YES if low > 0 else Defined.PERHAPS
 
     @cached_property
-    def rate(self) -> Bounds:
-        """Pr[hit | cohort]; anything between 0 and 1 where nobody may be in it."""
+    def rate(self) -> Enclosure:
+        """Pr[hit | cohort], or the mean; anything between 0 and 1 where nobody may be in it."""
+        if self.mean and self.defined is Defined.YES and self.whole is not None:
+            quotients = [end / whole for end in self.hits for whole in self.whole]
+            return Enclosure(low=min(quotients), high=max(quotients))
         if self.defined is not Defined.YES:
             return Bounds(low=Fraction(0), high=Fraction(1))
         (low, high), (fewest, most) = self.hits, self.misses
@@ -109,7 +114,7 @@ def cohorts_of(question: GroupMetric, joint: Joint, population: Population) -> l
     """All cohorts of a metric: stratum by stratum, in each case by case, then by groups."""
     columns = columns_of(question, population)
     label = label_column(population) if question.metric.rate.reads_label else None
-    reader = _Reader(joint=joint, label=label)
+    reader = _Reader(joint=joint, label=label, mean=question.metric.rate.is_mean)
     conditions = conditions_of(question, population)
     return [
         reader.cohort(group, stratum, condition, everybody)
@@ -154,6 +159,7 @@ class _Reader:
 
     joint: Joint
     label: int | None
+    mean: bool
 
     def cohort(
         self,
@@ -165,17 +171,27 @@ class _Reader:
         """The cohort under a condition; ``everybody`` are the keys of the whole group, by the label's value."""
         known = {value: self._known(key) for value, key in everybody.items()}
         whole = None if condition.whole is None else _probability(condition.whole, known)
+        if self.mean:
+            sums = [
+                self.joint.sums.get(everybody[value], (Fraction(0),) * 2)
+                for value, met in condition.hits.items()
+                if met
+            ]
+            hits = _added(sums)
+        else:
+            hits = _probability(condition.hits, known)
         return Cohort(
             group=group,
             stratum=stratum,
             label=() if condition.label is None or self.label is None else ((self.label, condition.label),),
             decision=condition.decision,
-            hits=_probability(condition.hits, known),
+            hits=hits,
             whole=whole,
             misses=_probability(condition.misses, known) if whole is None else (Fraction(0), Fraction(0)),
             of_group=_sum([each.total for each in known.values()]),
             rows=self._rows(everybody.values()),
-            counted=self._counted(condition, everybody),
+            counted=None if self.mean else self._counted(condition, everybody),
+            mean=self.mean,
         )
 
     def _known(self, key: Key) -> _Known:
@@ -253,6 +269,7 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
         of_group=_added([cohort.of_group for cohort in cohorts]),
         rows=sum(cohort.rows for cohort in cohorts if cohort.rows is not None) if counted else None,
         counted=sum(counted, Hits()) if counted else None,
+        mean=first.mean,
     )
 
 

@@ -28,7 +28,7 @@ from fairdsl.metrics.intervals import (
     ratio,
     smallest,
 )
-from fairdsl.metrics.joint import Bounds
+from fairdsl.metrics.joint import Enclosure
 
 __all__ = [
     "Compare",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 #: A cohort with what is known of its rate: its own enclosure, or one that covers sampling error as well.
-Rated = tuple[Cohort, Bounds]
+Rated = tuple[Cohort, Enclosure]
 #: One number of the rates of several cohorts.
 Compare = Callable[[Comparison, Sequence[Rated]], Range]
 
@@ -165,7 +165,7 @@ def worst_of(question: GroupMetric, numbers: Sequence[Range]) -> Range:
     return _folded(question.metric.strata, numbers) if numbers else _NONE
 
 
-def favoured(rates: Sequence[tuple[int, Bounds]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def favoured(rates: Sequence[tuple[int, Enclosure]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Of rates at some places, the places of those that may be the greatest, and of those that may be the least."""
     places, bounds = [place for place, _ in rates], [rate for _, rate in rates]
     return tuple(places[n] for n in most_of(bounds)), tuple(places[n] for n in least_of(bounds))

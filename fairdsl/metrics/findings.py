@@ -14,7 +14,7 @@ from fairdsl.metrics.cohorts import Cohort
 from fairdsl.metrics.errors import contradicted, empty_groups, few_rows
 from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined
-from fairdsl.metrics.joint import Bounds
+from fairdsl.metrics.joint import Enclosure
 from fairdsl.metrics.reading import Reading, Stratum, rests_on_tables
 from fairdsl.metrics.sampling import FEW_ROWS, USUAL, frequency, sampled_rate
 from fairdsl.metrics.words import group_words
@@ -87,7 +87,7 @@ def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnost
         yield contradicted(found, population.name, question.span)
 
 
-def _about(share: Bounds) -> str:
+def _about(share: Enclosure) -> str:
     """About how much it is, for a sentence; reports have the exact numbers."""
     return f"{float((share.low + share.high) / 2):.1%}"
 
@@ -109,6 +109,8 @@ def _why_undefined(reading: Reading, stratum: Stratum) -> str:
     if not stratum.comparable:
         what = "the privileged group or everybody else is" if reading.question.metric.signed else "too many groups are"
         return f"{what} left out, so there is nothing to compare"
+    if reading.question.metric.rate.is_mean and any(cohort.rate.low <= 0 for cohort in cohorts):
+        return "a mean is not certainly above 0, and a ratio of such is not a number"
     if any(cohort.defined is Defined.NO for cohort in cohorts):
         return _why_no_rate(reading.question.metric.rate)
     if any(cohort.defined is not Defined.YES for cohort in cohorts):

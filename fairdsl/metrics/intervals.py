@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
-from fairdsl.metrics.joint import Bounds
+from fairdsl.metrics.joint import Enclosure
 
 __all__ = [
     "Defined",
@@ -57,7 +57,7 @@ class Range:
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
-def gap(rates: Sequence[Bounds]) -> Range:
+def gap(rates: Sequence[Enclosure]) -> Range:
     """max p - min p; 0 of a single group."""
     if len(rates) < 2:
         return Range(low=_ZERO, high=_ZERO)
@@ -65,7 +65,7 @@ def gap(rates: Sequence[Bounds]) -> Range:
     return Range(low=max(_ZERO, low), high=_over_pairs(rates, lambda high, other: high - other))
 
 
-def _over_pairs(rates: Sequence[Bounds], distance: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
+def _over_pairs(rates: Sequence[Enclosure], distance: Callable[[Fraction, Fraction], Fraction]) -> Fraction:
     """The maximum of ``distance(hi_a, lo_b)`` over a != b; the distance falls with lo_b."""
     lows = sorted(range(len(rates)), key=lambda place: rates[place].low)[:2]
     return max(
@@ -73,8 +73,10 @@ def _over_pairs(rates: Sequence[Bounds], distance: Callable[[Fraction, Fraction]
     )
 
 
-def ratio(rates: Sequence[Bounds]) -> Range:
+def ratio(rates: Sequence[Enclosure]) -> Range:
     """min p / max p; undefined where max p = 0, which is never read as 1."""
+    if min(rate.low for rate in rates) < 0:  # of means
+        return Range(low=_ZERO, high=_ONE, defined=Defined.NO)
     greatest_low, greatest_high = max(rate.low for rate in rates), max(rate.high for rate in rates)
     if greatest_high == 0:
         return Range(low=_ZERO, high=_ONE, defined=Defined.NO)
@@ -88,33 +90,33 @@ def ratio(rates: Sequence[Bounds]) -> Range:
     return Range(low=min(_ONE, low), high=min(_ONE, high))
 
 
-def difference(rate: Bounds, other: Bounds) -> Range:
+def difference(rate: Enclosure, other: Enclosure) -> Range:
     """p - q, signed."""
     return Range(low=rate.low - other.high, high=rate.high - other.low)
 
 
-def quotient(rate: Bounds, other: Bounds) -> Range:
+def quotient(rate: Enclosure, other: Enclosure) -> Range:
     """p / q, which may exceed 1; undefined where q = 0."""
-    if other.high == 0:
+    if other.high <= 0:
         return Range(low=_ZERO, high=None, defined=Defined.NO)
     low = rate.low / other.high
-    if other.low == 0:
+    if other.low <= 0:
         return Range(low=low, high=None, defined=Defined.PERHAPS)
     return Range(low=low, high=rate.high / other.low)
 
 
-def extremes(rates: Sequence[Bounds]) -> Range:
+def extremes(rates: Sequence[Enclosure]) -> Range:
     """All rates: from the least to the greatest of them."""
     return Range(low=min(rate.low for rate in rates), high=max(rate.high for rate in rates))
 
 
-def most_of(rates: Sequence[Bounds]) -> tuple[int, ...]:
+def most_of(rates: Sequence[Enclosure]) -> tuple[int, ...]:
     """The places of those that may be the greatest: hi_a >= max lo."""
     bound = max((rate.low for rate in rates), default=_ZERO)
     return tuple(place for place, rate in enumerate(rates) if rate.high >= bound)
 
 
-def least_of(rates: Sequence[Bounds]) -> tuple[int, ...]:
+def least_of(rates: Sequence[Enclosure]) -> tuple[int, ...]:
     """The places of those that may be the least: lo_a <= min hi."""
     bound = min((rate.high for rate in rates), default=_ONE)
     return tuple(place for place, rate in enumerate(rates) if rate.low <= bound)

@@ -24,6 +24,7 @@ __all__ = [
     "NOTHING",
     "Bounds",
     "Counted",
+    "Enclosure",
     "Joint",
     "Key",
     "cells_of",
@@ -38,11 +39,16 @@ Key = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """An enclosure of a probability: it lies in [low, high], and is known where the two are equal."""
+class Enclosure:
+    """A number that lies in [low, high], and is known where the two are equal."""
 
     low: Fraction
     high: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds(Enclosure):
+    """An enclosure of a probability."""
 
     def __post_init__(self) -> None:
         low, high = self.low, self.high
@@ -100,6 +106,8 @@ class Joint:
     favourable: Mapping[Key, Bounds]
     total: Mapping[Key, Bounds]
     counts: Mapping[Key, Counted] = field(default_factory=dict)
+    #: Of a mean, the expectation of what is averaged where the key is, and 0 elsewhere, between two numbers.
+    sums: Mapping[Key, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
 
 def columns_of(question: GroupMetric, population: Population) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
-from fairdsl.ir.rate import Each, Event, Fact, LabelIn, Negated, Rate, holds
+from fairdsl.ir.rate import Averaged, Each, Event, Fact, LabelIn, Negated, Rate, holds
 from fairdsl.metrics.joint import cells_of, key_at, key_of
 
 __all__ = ["Cells", "Condition", "conditions_of", "labels_rated", "quotient_of"]
@@ -54,7 +54,8 @@ class _Labels:
 
     def condition(self, rate: Rate, given: Event | None, decision: bool | None = None) -> Condition:
         """The rate under an event that is given."""
-        among, hits = self.where(given), self.where(given, rate.event)
+        among = self.where(given)
+        hits = among if isinstance(rate.event, Averaged) else self.where(given, rate.event)  # everybody is averaged
         met = [key for key, decisions in among.items() if decisions]
         return Condition(
             label=met[0] if len(met) == 1 < len(self.keys) else None,

@@ -12,7 +12,7 @@ from fairdsl.metrics.cohorts import Assignment, Case, Cohort, cohorts_of
 from fairdsl.metrics.definitions import Compare, by_rates, comparable, favoured, number_of, with_pools, worst_of
 from fairdsl.metrics.estimated import estimated
 from fairdsl.metrics.intervals import Defined, Range
-from fairdsl.metrics.joint import Bounds, Joint
+from fairdsl.metrics.joint import Enclosure, Joint
 from fairdsl.metrics.paired import by_pairs
 from fairdsl.metrics.sampling import sampled_rate
 
@@ -47,7 +47,7 @@ class Reading:
     cohorts: tuple[Cohort, ...]
     excluded: tuple[Cohort, ...]
     kept: tuple[Cohort, ...]
-    wide: tuple[Bounds, ...] | None
+    wide: tuple[Enclosure, ...] | None
     by_pairs: bool
     strata: tuple[Stratum, ...]
 
@@ -136,7 +136,7 @@ def read(
     )
 
 
-def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Population) -> list[Bounds] | None:
+def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Population) -> list[Enclosure] | None:
     """The rates with sampling error; None where it was not asked for or no interval is known to cover it.
 
     A law that was written has none. The frequency in rows is no rate of a path-specific law, nor of one without the
@@ -161,12 +161,12 @@ def rests_on_tables(question: GroupMetric) -> bool:
     return question.metric.rate.along_paths or bool(question.influence)
 
 
-def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Bounds:
+def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Enclosure:
     if cohort.counted is None:
-        return Bounds(low=Fraction(0), high=Fraction(1))
+        return Enclosure(low=Fraction(0), high=Fraction(1))
     return sampled_rate(cohort.counted, confidence=confidence, rates=rates)
 
 
-def _joined(one: Bounds, other: Bounds) -> Bounds:
+def _joined(one: Enclosure, other: Enclosure) -> Enclosure:
     """The least interval that contains both."""
-    return Bounds(low=min(one.low, other.low), high=max(one.high, other.high))
+    return Enclosure(low=min(one.low, other.low), high=max(one.high, other.high))

@@ -256,6 +256,7 @@ def _rates(reading: Reading, names: Names) -> tuple[Rate, ...]:
                 high=cohort.rate.high,
                 mass=cohort.mass,
                 rows=None if counted is None else counted.rows,
+                mean=reading.question.metric.rate.is_mean,
                 empirical=None if seen is None or seen == _OPEN else (seen.low, seen.high),
                 sampling=None if wide is None else (wide.low, wide.high),
             )

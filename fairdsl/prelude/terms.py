@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from fairdsl.ir.expr import TRUE, Predicate, conjoin
 from fairdsl.ir.metric import PRIVILEGED, Comparison, Fold, Metric
-from fairdsl.ir.rate import AllOf, AnyOf, Decides, Each, Event, Fact, Negated, Rate
+from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, Negated, Rate
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 from fairdsl.syntax.format_expression import expression_text
@@ -53,6 +53,12 @@ class Words:
         """A condition on attributes alone; None where it is about something else."""
         return None
 
+    def number(self, node: tree.Expression) -> Averaged:
+        """What a mean is taken of."""
+        if isinstance(node, tree.Reference) and node.owner is None and node.name.text == Averaged.SCORE.value:
+            return Averaged.SCORE
+        raise MistakeError(node.span, "a mean is taken of the score", "write `mean(score)`, or a `rate` of an event")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
@@ -89,18 +95,18 @@ def term_of(node: tree.Expression, words: Words) -> Term:
     if not isinstance(node, tree.Call):
         raise MistakeError(node.span, "it is no metric", f"write {_FORMS}, as in {Term.EXAMPLE}")
     name = node.function.text
-    if name == "rate":
+    if name == "rate" or _is_number(node):
         rate, among = _Rates(words).rate(node)
         if isinstance(rate.given, Each):
             why = "the rate is taken under several conditions, and none of them decides"
             raise MistakeError(node.span, why, f"compare it, as in `gap({expression_text(node)})`")
         return Term(comparison=Comparison.EVERY, rate=rate, folded=Fold.SINGLE, among=among)
-    if name == "mean":
+    if name == "mean" and not _is_number(node):
         return _mean(node, words)
     if name not in _COMPARISONS:
         raise MistakeError(node.function.span, f"`{name}` is nothing that is made of rates", f"write {_FORMS}")
     inner = _only(node)
-    if not (isinstance(inner, tree.Call) and inner.function.text == "rate"):
+    if not (isinstance(inner, tree.Call) and (inner.function.text == "rate" or _is_number(inner))):
         raise MistakeError(inner.span, f"`{name}` compares the rates of groups", f"write a rate, as in {Term.EXAMPLE}")
     comparison = _COMPARISONS[name]
     rate, among = _Rates(words).rate(inner)
@@ -109,6 +115,11 @@ def term_of(node: tree.Expression, words: Words) -> Term:
         why = "of signed numbers none is the worst"
         raise MistakeError(node.span, why, f"write `mean({expression_text(node)})`")
     return Term(comparison=comparison, rate=rate, folded=comparison.value.fold if several else Fold.SINGLE, among=among)
+
+
+def _is_number(node: tree.Call) -> bool:
+    """``mean(score)``, with or without a condition."""
+    return node.function.text == "mean" and not (len(node.arguments) == 1 and isinstance(node.arguments[0], tree.Call))
 
 
 def _mean(node: tree.Call, words: Words) -> Term:
@@ -152,7 +163,9 @@ class _Rates:
             raise MistakeError(node.span, "a rate counts one thing", "join conditions by `and`, `or` and `not`")
         given: Event | Each | None = None
         among: Predicate = TRUE
-        event = self._event(node.arguments[0])
+        event = (
+            self._event(node.arguments[0]) if node.function.text == "rate" else self._words.number(node.arguments[0])
+        )
         if isinstance(node.given, tree.Each):
             if node.given.name.text not in _EACH:
                 why = "what a rate takes one by one is `label` or `decision`"
@@ -237,7 +250,7 @@ _MEANINGS: dict[Comparison, Callable[[str], str]] = {
 
 def _in_words(node: tree.Expression, term: Term) -> str:
     rate = _rate_in(node)
-    share = f"share of {_quoted(rate.arguments[0])}"
+    share = f"{'mean of' if _is_number(rate) else 'share of'} {_quoted(rate.arguments[0])}"
     match rate.given:
         case None:
             pass
@@ -252,7 +265,7 @@ def _in_words(node: tree.Expression, term: Term) -> str:
 
 
 def _rate_in(node: tree.Expression) -> tree.Call:
-    while isinstance(node, tree.Call) and node.function.text != "rate":
+    while isinstance(node, tree.Call) and node.function.text != "rate" and not _is_number(node):
         node = node.arguments[0]
     assert isinstance(node, tree.Call), "the term was read"
     return node

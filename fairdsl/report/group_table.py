@@ -78,7 +78,11 @@ def _rates(rates: Sequence[Rate]) -> list[Column]:
     """The rates; where those who decide the rows differ, each of theirs."""
     if all(len({(one.low, one.high) for one in rate.by_decider}) <= 1 for rate in rates):
         return [
-            Column(name="rate", entries=tuple(_entry(Interval(rate.low, rate.high)) for rate in rates), number=True)
+            Column(
+                name="mean" if any(rate.mean for rate in rates) else "rate",
+                entries=tuple(_entry(Interval(rate.low, rate.high), percent=not rate.mean) for rate in rates),
+                number=True,
+            )
         ]
     theirs = [{one.by: Interval(one.low, one.high) for one in rate.by_decider} for rate in rates]
     deciders = dict.fromkeys(by for each in theirs for by in each)
@@ -87,9 +91,9 @@ def _rates(rates: Sequence[Rate]) -> list[Column]:
     ]
 
 
-def _entry(value: Interval | None) -> Entry:
+def _entry(value: Interval | None, *, percent: bool = True) -> Entry:
     ends = None if value is None or value.low is None or value.high is None else (value.low, value.high)
-    return Entry(_percent(value), ends)
+    return Entry(_percent(value) if percent or value is None else number(value, False), ends)
 
 
 def _impact(rates: Sequence[Rate]) -> Iterator[Entry]:
@@ -98,7 +102,7 @@ def _impact(rates: Sequence[Rate]) -> Iterator[Entry]:
         others = [other for other in rates if other.given == rate.given and other is not rate]
         least = max((other.low for other in others), default=Fraction(0))
         most = max((other.high for other in others), default=Fraction(0))
-        if not others or max(least, rate.low) == 0:
+        if not others or rate.mean or max(least, rate.low) == 0:
             yield Entry("")
             continue
         # The ratio grows with the rate itself, up to 1, and falls with the greatest of the others.

@@ -142,7 +142,8 @@ def known(demand: DemandReport, value: Interval) -> str:
 def in_percent(demand: DemandReport) -> bool:
     """Whether its numbers are written in percent: shares are, and whatever is required in percent."""
     limit, comparison = demand.threshold, demand.comparison
-    is_rate = demand.metric in SHARES or (comparison is not None and not comparison.value.compares)
+    mean = demand.definition is not None and "rate(" not in demand.definition  # of a score, which may be any number
+    is_rate = demand.metric in SHARES or (comparison is not None and not comparison.value.compares and not mean)
     return is_rate or (limit is not None and limit.text.endswith("%"))
 
 

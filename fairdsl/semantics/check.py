@@ -27,6 +27,7 @@ from fairdsl.semantics.populations import DistributionScope, check_distribution,
 from fairdsl.semantics.properties import PropertyScope, check_property
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.usage import report_unused
+from fairdsl.semantics.walk import walk
 from fairdsl.semantics.wellformed import check_domain_is_inhabited
 from fairdsl.syntax import tree
 
@@ -104,6 +105,7 @@ class _SpecChecker:
 
     def declarations(self) -> None:
         """Everything but properties, in the order in which things refer to each other."""
+        self._check_calls()
         self._collect(tree.Domain, "domain", self._domain, self.domains)
         self._collect(tree.Label, "label", self._label, self.labels)
         self._collect(tree.NamedTarget, "target", lambda node: node, self.targets)
@@ -114,6 +116,14 @@ class _SpecChecker:
         self._collect(tree.Model, "model", self._model, self.models)
         self._collect(tree.Graph, "graph", self._graph, self.graphs)
         self._collect(tree.Distribution, "distribution", self._distribution, self.distributions)
+
+    def _check_calls(self) -> None:
+        """Conditions in parentheses are those of rates: behind anything else they would look as if in force."""
+        for call in (node for node in walk(tuple(self._items())) if isinstance(node, tree.Call)):
+            if (call.given is not None or call.along_paths) and call.function.text not in ("rate", "mean"):
+                why = f"only a `rate` and a `mean` have a condition, and `{call.function.text}` is none"
+                help_text = "write the condition into the rate, as in `gap(rate(refuse given sick = yes))`"
+                self.reporter.report(errors.no_metric(call.span, why, help_text))
 
     def _domain(self, node: tree.Domain) -> Domain:
         own = Reporter()

@@ -13,7 +13,7 @@ from typing import assert_never
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold, metric_words
-from fairdsl.ir.rate import AllOf, AnyOf, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
+from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
 from fairdsl.semantics.influences import in_words
 from fairdsl.semantics.wording import predicate_text
 
@@ -138,7 +138,8 @@ class GroupWords:
         names = self._names(question.across)
         groups = f"{names[0]} = g" if len(names) == 1 else f"({', '.join(names)}) = g"
         rate, conditions = question.metric.rate, [groups]
-        event = self._event(rate.event, question)
+        event = rate.event.value if isinstance(rate.event, Averaged) else self._event(rate.event, question)
+        taken = "E" if rate.is_mean else "Pr"
         if rate.along_paths:
             edges, baseline = self._allowed(question), self._baseline(question)
             reads = f"every law reads {groups}, but along {edges} it reads {baseline}"
@@ -160,7 +161,7 @@ class GroupWords:
             conditions.append(predicate_text(question.given, self.columns))
         conditions += [f"{name} = e" if len(question.given_each) == 1 else name for name in self._each(question)]
         conditions += [own] * bool(own)
-        return f"{letter} = Pr[{event} | {', '.join(conditions)}] under {question.population}"
+        return f"{letter} = {taken}[{event} | {', '.join(conditions)}] under {question.population}"
 
     def _event(self, event: Event, question: GroupMetric) -> str:
         """As a condition on the decision and the label."""

@@ -160,11 +160,20 @@ class GroupBuilder:
         metric = self._metric(influence.metric, groups)
         if metric is None:
             return []
+        if metric.metric.rate.is_mean:
+            why = "the influence on a mean is not computed"
+            help_text = "ask for the influence on a rate, such as `rate(score > 50)`"
+            self.reporter.report(errors.clause_out_of_place("influence", influence.span, why, help_text))
+            return []
         subsets = check_influence(influence, metric.metric, groups.across, self.model.domain, self.reporter)
         return [self._demand(metric, asked, groups, subset) for subset in subsets]
 
     def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
         metric = read.metric
+        if metric.rate.is_mean and asked.clause.confidence is not None:
+            why = "scores have no bounds, so no interval covers the sampling error of their mean"
+            place = asked.clause.confidence.span
+            self.reporter.report(errors.clause_out_of_place("with confidence", place, why, "leave it out"))
         name = influence_on(influence, self.model.domain, metric.name) if influence else metric.name
         if read.of is not None:
             name = f"{name} of {read.of}"

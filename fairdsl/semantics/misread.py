@@ -99,7 +99,7 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
         )
     elif isinstance(about, Metric) and about.ideal == 1 and 0 < limit.limit < _LEAST_RATIO:
         yield from _scale(name, demand, limit.text, "four fifths are `80%` or `0.8`")
-    elif isinstance(about, Metric) and about.ideal == 0 and limit.limit > _LARGEST_GAP:
+    elif isinstance(about, Metric) and about.is_share and about.ideal == 0 and limit.limit > _LARGEST_GAP:
         yield from _scale(name, demand, limit.text, "five points are `5%` or `0.05`")
 
 

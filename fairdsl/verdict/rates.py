@@ -42,9 +42,11 @@ class Rate:
     sampling: Ends | None = None
     #: The rate by everybody who decides the rows of a table.
     by_decider: tuple[ByDecider, ...] = ()
+    #: Whether it is the mean of a number, which may be any, in place of a probability.
+    mean: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high <= 1:
+        if not self.mean and not 0 <= self.low <= self.high <= 1:
             raise ValueError("a rate lies between 0 and 1")
 
 

@@ -94,7 +94,7 @@ def test_every_spec_is_in_order(spec: Path) -> None:
 
 def test_the_tables_are_what_the_script_writes(tmp_path: Path) -> None:
     script_of(FOLDER, "make_rates_data", tmp_path).main()
-    for name in ("patients", "defendants", "borrowers"):
+    for name in ("patients", "defendants", "borrowers", "drivers"):
         assert (tmp_path / f"{name}.csv").read_bytes() == (FOLDER / f"{name}.csv").read_bytes()
 
 
@@ -149,4 +149,54 @@ def test_the_new_model_against_the_old_one() -> None:
         (Judgement.MEASURED, exactly(before)),
         (Judgement.MEASURED, exactly(after)),
         (Judgement.HOLDS, spread(more)),
+    ]
+
+
+def mean(people: Sequence[Row], number: Callable[[Row], Fraction]) -> Fraction:
+    return sum(map(number, people), F(0)) / len(people)
+
+
+def gap(numbers: Sequence[Fraction]) -> Fraction:
+    return max(numbers) - min(numbers)
+
+
+def test_equal_need() -> None:
+    def risk(one: Row) -> Fraction:
+        return 94 - int(one["oxygen"]) + F(int(one["age"]), 30)
+
+    people = rows("patients")
+    means = [
+        [
+            mean([one for one in people if (one["race"], one["sick"]) == (race, sick)], risk)
+            for race in ("black", "white")
+        ]
+        for sick in ("no", "yes")
+    ]
+    worst = max(map(gap, means))
+    assert worst <= 2
+    assert checked("equal-need") == [
+        (Judgement.HOLDS, exactly(worst)),
+        (Judgement.MEASURED, spread([number for pair in means for number in pair])),
+    ]
+
+
+def test_mean_premiums() -> None:
+    def premium(one: Row) -> Fraction:
+        return F(300 + 12 * int(one["distance"]) + 150 * (int(one["age"]) < 25) + 40 * (int(one["age"]) >= 65))
+
+    people = rows("drivers")
+    by_sex = [mean([one for one in people if one["sex"] == sex], premium) for sex in ("female", "male")]
+    bands = ((18, 25), (25, 65), (65, 81))
+    by_age = [
+        [
+            mean([one for one in people if one["sex"] == sex and low <= int(one["age"]) < high], premium)
+            for sex in ("female", "male")
+        ]
+        for low, high in bands
+    ]
+    ratio, worst = min(by_sex) / max(by_sex), max(map(gap, by_age))
+    assert checked("mean-premiums") == [
+        (Judgement.HOLDS if ratio >= F(98, 100) else Judgement.VIOLATED, exactly(ratio)),
+        (Judgement.MEASURED, spread(by_sex)),
+        (Judgement.HOLDS if worst <= 30 else Judgement.VIOLATED, exactly(worst)),
     ]

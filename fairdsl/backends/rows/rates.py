@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import compress, product
 from math import prod
 
 import numpy as np
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Cost, Offer, Refusal
 from fairdsl.backends.rows.listing import listed
 from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.opaque import Access
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics import Joint, Key, cells_of, columns_of, counts_of, key_of, of_all_deciders, value_of
 from fairdsl.metrics.joint import Bounds
 from fairdsl.numerics.cells import places
-from fairdsl.numerics.exact import UNDECIDED
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.exact import UNDECIDED, exact_scores
 from fairdsl.numerics.predicates import mask
 from fairdsl.replay import Decisions, decide, decisions_of_rows, differing
 from fairdsl.verdict import Arithmetic, Basis, Decider, Evidence, Refused, Value
@@ -30,11 +32,16 @@ __all__ = ["metric_over_rows", "offer_of_metric"]
 _Counts = NDArray[np.int64]
 
 _VARIANTS = 1 << 22
+#: Distinct rows whose scores are computed exactly; those of more are enclosed.
+_EXACTLY = 1 << 14
 
 
 def offer_of_metric(problem: Problem, question: GroupMetric, rows: Rows) -> Offer | Refusal:
     """What will be done, or why not; only groups and copies that cannot be listed are refused, and no model."""
-    if problem.model.favourable is None:
+    mean = question.metric.rate.is_mean
+    if mean and (problem.model.access is not Access.LAYERS or problem.model.score_count != 1):
+        return Refusal(why="the model has no single score whose arithmetic is known", span=problem.model.span)
+    if problem.model.favourable is None and not mean:
         return Refusal(why="the model has no favourable outcome", span=problem.model.span)
     if question.metric.rate.along_paths:
         return Refusal(why="paths of influence need a graph, and rows have none", span=question.span)
@@ -54,6 +61,8 @@ def offer_of_metric(problem: Problem, question: GroupMetric, rows: Rows) -> Offe
 
 def metric_over_rows(problem: Problem, question: GroupMetric, rows: Rows, budget: Budget) -> Value | Refused:
     """The metric by everybody who decides the rows, and the interval that contains all. Raises TimeIsUpError."""
+    if question.metric.rate.is_mean:
+        return _mean_over_rows(problem, question, rows)
     decisions = decisions_of_rows(problem.model, rows, budget.deadline)
     counted = _Counted.of(problem, question, rows)
     own = {by: _Favoured.of([found], problem.model.favourable) for by, found in decisions.items()}
@@ -71,6 +80,22 @@ def metric_over_rows(problem: Problem, question: GroupMetric, rows: Rows, budget
     }
     marked = np.flatnonzero(differing(decisions) & counted.among).tolist()
     return of_all_deciders(values, listed(problem, rows, decisions, marked))
+
+
+def _mean_over_rows(problem: Problem, question: GroupMetric, rows: Rows) -> Value | Refused:
+    """Of the scores in exact arithmetic; of many, and of curved units, each lies within a bound of its float64."""
+    people = rows.sample.values.keep(range(len(problem.domain.attributes)))
+    distinct, where = people.distinct()
+    if problem.model.rational and len(distinct) <= _EXACTLY:
+        ends = [(score, score) for score in (exact_scores(problem.model, point)[0] for point in distinct.points())]
+    else:
+        scores, errors = BatchEvaluator(problem.model).scores(distinct)
+        pairs = zip(scores[:, 0].tolist(), errors[:, 0].tolist(), strict=True)
+        ends = [(Fraction(score) - Fraction(error), Fraction(score) + Fraction(error)) for score, error in pairs]
+    joint = _Counted.of(problem, question, rows).joint_of_scores([ends[place] for place in where.tolist()])
+    basis = Basis(arithmetic=Arithmetic.EXACT)
+    evidence = Evidence(backend="rows", method=f"the scores of all {rows.sample.rows:,} rows", basis=basis)
+    return value_of(question, joint, rows, evidence)
 
 
 def _evidence(rows: Rows, decisions: Decisions) -> Evidence:
@@ -149,6 +174,22 @@ class _Counted:
             total={
                 key: Bounds.exactly(Fraction(count, whole)) for key, count in zip(self.keys, everybody, strict=True)
             },
+        )
+
+    def joint_of_scores(self, scores: Sequence[tuple[Fraction, Fraction]]) -> Joint:
+        """The sums of scores, each between two numbers, and all rows, by key."""
+        whole = len(self.among)
+        sums = [[Fraction(0), Fraction(0)] for _ in self.keys]
+        for place, (low, high) in zip(self.places.tolist(), compress(scores, self.among.tolist()), strict=True):
+            sums[place][0] += low
+            sums[place][1] += high
+        everybody = self._summed(np.ones(whole, dtype=np.int64))
+        return Joint(
+            favourable={},
+            total={
+                key: Bounds.exactly(Fraction(count, whole)) for key, count in zip(self.keys, everybody, strict=True)
+            },
+            sums={key: (low / whole, high / whole) for key, (low, high) in zip(self.keys, sums, strict=True)},
         )
 
     def _summed(self, counts: _Counts) -> list[int]:
