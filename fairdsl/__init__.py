@@ -23,7 +23,7 @@ from fairdsl.api.files import (
     recover,
     solve,
 )
-from fairdsl.api.hunting import search
+from fairdsl.api.hunting import replay_pair, search
 from fairdsl.api.repairing import repair
 from fairdsl.api.reports import compare, read_report
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
@@ -55,6 +55,7 @@ __all__ = [
     "reading",
     "recover",
     "repair",
+    "replay_pair",
     "search",
     "solve",
     "writing",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ from fairdsl.options.commands import Search
 if TYPE_CHECKING:
     from fairdsl.backends.contract import Observer
     from fairdsl.hunting import Found
+    from fairdsl.hunting.written import ReplayedPair
 
-__all__ = ["search"]
+__all__ = ["replay_pair", "search"]
 
 
 def search(
@@ -100,4 +101,42 @@ def search(
         data=by_name(data),
         callables=functions(callables, models),
         observer=observer or Silent(),
+    )
+
+
+def replay_pair(
+    spec: AnyPath,
+    *,
+    a: Mapping[str, Any],
+    b: Mapping[str, Any],
+    properties: Sequence[str] | None = None,
+    models: Mapping[str, AnyPath] | None = None,
+    callables: Mapping[str, Callable[[Any], Any]] | None = None,
+) -> ReplayedPair:
+    """What one pair, that somebody wrote down, means for each demand about pairs.
+
+    Args:
+        spec: path of the ``.fair`` file.
+        a: the values of the one by the attributes' names, as the spec writes them.
+        b: those of the other; what is not named is as in ``a``.
+        properties: names of the properties; all by default.
+        models: files that replace those of the spec, by model name.
+        callables: Python functions that decide, by model name.
+
+    Returns:
+        For each demand whether it is about this pair at all, and what the original model makes of it.
+
+    Raises:
+        SpecError: the spec or its files have mistakes.
+        ValueError: values that no individual of the domain has, or no property is about pairs.
+    """
+    from fairdsl.hunting.written import replay_written
+
+    return replay_written(
+        fspath(spec),
+        a,
+        b,
+        properties=tuple(properties or ()),
+        models=by_name(models),
+        callables=functions(callables, models),
     )

@@ -27,6 +27,7 @@ COMMANDS = (
     "prune",
     "solve",
     "search",
+    "replay",
     "repair",
     "recover",
     "report",

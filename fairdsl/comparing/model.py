@@ -390,3 +390,11 @@ class Comparison(Document):
         if within is False or any(item.course is Course.WORSE for item in self.properties):
             return ExitCode.WORSE
         return ExitCode.NOT_WORSE if within else ExitCode.UNKNOWN
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the same as a terminal."""
+        from fairdsl.comparing.text import render
+        from fairdsl.diagnostics.style import Style
+        from fairdsl.report.markup import lines
+
+        return lines(render(self, Style()))

@@ -44,7 +44,7 @@ from fairdsl.report.words import (
 )
 from fairdsl.verdict import Judgement, Shares, Witness
 
-__all__ = ["property_sheet", "sheet_of"]
+__all__ = ["pair_block", "property_sheet", "sheet_of"]
 
 
 def sheet_of(report: Report) -> Sheet:
@@ -256,13 +256,13 @@ def _pairs(
             shown.append(pairs[0])
     for pair in shown:
         several = len(item.demands) > 1
-        yield _pair(heading, pair, tuple(item.demands[n].text for n in item.found_for(pair)) if several else ())
+        yield pair_block(heading, pair, tuple(item.demands[n].text for n in item.found_for(pair)) if several else ())
     more = len(pairs_of(item)) - len(shown)
     if more:
         yield Note("", (f"and {more} more in the JSON report",))
 
 
-def _pair(heading: str, pair: Witness, found_for: tuple[str, ...]) -> Pair:
+def pair_block(heading: str, pair: Witness, found_for: tuple[str, ...]) -> Pair:
     """Where the two individuals differ and what is decided about them; then what they have in common."""
     differing = pair.differing
     rows = [PairRow(name, *cells(pair.a[name], pair.b[name]), marked=True) for name in differing]

@@ -7,7 +7,7 @@ from html import escape
 
 from fairdsl.diagnostics.style import shown
 
-__all__ = ["Content", "Markup", "element", "fragment", "prose", "written"]
+__all__ = ["Content", "Markup", "element", "fragment", "lines", "prose", "written"]
 
 #: Elements that have no end.
 _VOID = frozenset({"br", "hr", "meta", "link", "col"})
@@ -66,3 +66,8 @@ def _attribute(key: str, value: str | int | float | bool | None) -> str:
         return f" {name}"
     text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return f' {name}="{escape(shown(text.replace(chr(10), " ")))}"'
+
+
+def lines(text: str) -> Markup:
+    """Lines as they stand, one below the other."""
+    return element("pre", Markup("\n".join(map(written, text.rstrip("\n").split("\n")))))

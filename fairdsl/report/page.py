@@ -12,7 +12,7 @@ from fractions import Fraction
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.diagnostics.text import render as render_diagnostics
 from fairdsl.report.drawing import PATTERNS, divided, rate
-from fairdsl.report.markup import Content, Markup, element, fragment, prose
+from fairdsl.report.markup import Content, Markup, element, lines, prose
 from fairdsl.report.sheet import (
     Block,
     DemandSheet,
@@ -326,18 +326,13 @@ def _pair(pair: Pair) -> Content:
 
 def _finding(finding: Diagnostic) -> Markup:
     text = render_diagnostics([finding], colour=False, unicode=True, width=96, closing=False)
-    lead, *lines = text.rstrip("\n").split("\n")
+    lead, _, rest = text.rstrip("\n").partition("\n")
     return element(
         "div",
         element("p", element("strong", lead)),
-        element("pre", _kept(lines), tabindex=0) if lines else None,
+        lines(rest) if rest else None,
         class_="finding",
     )
-
-
-def _kept(lines: Sequence[str]) -> Markup:
-    """Lines as they stand, one below the other."""
-    return Markup("\n".join(fragment(line) for line in lines))
 
 
 def _file(file: FileSheet) -> Content:

@@ -29,7 +29,7 @@ from fairdsl.report.sheet import (
 from fairdsl.report.tables import Table
 from fairdsl.verdict import Judgement, Region
 
-__all__ = ["Page", "detail", "render", "table_lines"]
+__all__ = ["Page", "block_lines", "detail", "render", "table_lines"]
 
 _PAINTS = {
     Judgement.HOLDS: Paint.GOOD,
@@ -116,16 +116,16 @@ def _property(item: PropertySheet, names: int, style: Style) -> Iterator[str]:
     if item.sentence:
         for line in wrap(style.shown(item.sentence), style.width - len(_INDENT)):
             yield _INDENT + line
-    yield from _block(Note("in force", item.clauses), style)
+    yield from block_lines(Note("in force", item.clauses), style)
     for demand in item.demands:
         if single is None:
             yield f"{_INDENT}{_verdict(demand.judgement, style)}   " + _result(
                 demand, len(_INDENT) + _VERDICT_WIDTH + 3, style
             )
         for block in demand.blocks:
-            yield from _block(block, style)
+            yield from block_lines(block, style)
     for block in item.blocks:
-        yield from _block(block, style)
+        yield from block_lines(block, style)
 
 
 def _verdict(judgement: Judgement, style: Style) -> str:
@@ -144,7 +144,7 @@ def _result(demand: DemandSheet, ahead: int, style: Style) -> str:
     return ("\n" + " " * ahead).join(lines).rstrip()
 
 
-def _block(block: Block, style: Style) -> Iterator[str]:
+def block_lines(block: Block, style: Style) -> Iterator[str]:
     """One block of a sheet, in lines."""
     match block:
         case Note(heading, lines):

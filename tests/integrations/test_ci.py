@@ -170,3 +170,9 @@ def test_a_cell_of_a_notebook(
     assert fair("", SPEC.format(weight=4).replace("protected sex", "protected gender"), shell) is None
     assert "E0203" in capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_comparison_in_a_notebook() -> None:
+    shown = fairdsl.compare(report(HELD), report(BROKEN))._repr_html_()
+    assert shown.startswith("<pre>")
+    assert "HOLDS -&gt; VIOLATED" in shown

@@ -1,0 +1,85 @@
+"""``fairdsl replay``: one pair that somebody wrote down, on the original model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+import fairdsl
+from fairdsl.cli.options import model_option, spec_argument
+from fairdsl.cli.printing import Printer, printer_option
+from fairdsl.cli.terminal import output_style
+
+if TYPE_CHECKING:
+    from fairdsl.hunting.written import ReplayedDemand, ReplayedPair
+
+__all__ = ["command"]
+
+
+def _values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str, str]:
+    """``age = 30, sex = female`` as the spec and reports write it."""
+    found: dict[str, str] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not (name and equals and value):
+            raise click.BadParameter(f"`{part}` is no value of an attribute; write --{parameter.name} 'age=30, sex=f'")
+        if name in found:
+            raise click.BadParameter(f"`{name}` is there twice")
+        found[name] = value
+    return found
+
+
+@click.command(
+    "replay",
+    epilog="Exit codes: 0 the pair breaks no demand; 1 it breaks one; 2 mistakes; 3 no demand is about the pair, or "
+    "exact arithmetic and the deployed file disagree.",
+)
+@spec_argument
+@click.option("--a", required=True, metavar="VALUES", callback=_values, help="The one: 'age=30, sex=female, ...'.")
+@click.option("--b", required=True, metavar="VALUES", callback=_values, help="The other: what differs is enough.")
+@click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property (repeatable).")
+@model_option
+@printer_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    spec: str,
+    a: Mapping[str, str],
+    b: Mapping[str, str],
+    properties: tuple[str, ...],
+    models: Mapping[str, str],
+    printer: Printer,
+) -> None:
+    """Say what one pair, that you write down, means for each demand about pairs.
+
+    Whether two people may be compared at all is said as well, and by which rule they may not.
+    """
+    with printer.failing(ctx):
+        try:
+            found = fairdsl.replay_pair(spec, a=a, b=b, properties=properties or None, models=models)
+        except ValueError as error:
+            raise click.UsageError(str(error), ctx) from error
+    printer.show(found, _print)
+    ctx.exit(found.exit_code)
+
+
+def _print(found: ReplayedPair) -> None:
+    from fairdsl.report.layout import pair_block
+    from fairdsl.report.text import block_lines
+
+    style = output_style()
+    for demand in found.demands:
+        click.echo(f"{style.shown(demand.name)}   {style.shown(demand.demand)}   {_came(demand)}")
+        if demand.pair is not None:
+            for line in block_lines(pair_block("pair", demand.pair, ()), style):
+                click.echo(line)
+
+
+def _came(demand: ReplayedDemand) -> str:
+    if demand.beside is not None:
+        return f"not about this pair: {demand.beside}"
+    if demand.open:
+        return "open: exact arithmetic leaves it open" if demand.undecided else "open: the deployed file does otherwise"
+    return "broken" if demand.broken else "not broken"

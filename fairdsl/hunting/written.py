@@ -1,0 +1,149 @@
+"""One pair that somebody wrote down, held against every property about pairs: a complaint, or a case from a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from fairdsl.codec import Document
+from fairdsl.elaborate import Function, elaborate
+from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Point
+from fairdsl.ir.model import Model
+from fairdsl.ir.opaque import BlackBox
+from fairdsl.ir.question import Pair, SameDecision, ScoreGap
+from fairdsl.numerics.exact import settled_gap, settled_scores
+from fairdsl.plan.choices import check_properties
+from fairdsl.replay import admissible, replay
+from fairdsl.semantics import front_end
+from fairdsl.source.numbers import read_number
+from fairdsl.verdict import Individual, Witness
+
+__all__ = ["ReplayedDemand", "ReplayedPair", "replay_written"]
+
+_TRUTH = {"true": 1, "false": 0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedDemand:
+    """What a pair means for one demand."""
+
+    #: The property's name.
+    name: str
+    #: The line as the spec writes it.
+    demand: str
+    #: Why the demand is not about this pair; None where it is.
+    beside: str | None
+    #: The pair, and what the model makes of it; None where nothing was run.
+    pair: Witness | None = None
+    #: Whether exact arithmetic leaves open what becomes of the two.
+    undecided: bool = False
+
+    @property
+    def broken(self) -> bool:
+        """Whether the pair breaks the demand, in every arithmetic."""
+        return self.beside is None and self.pair is not None and self.pair.replay.agrees
+
+    @property
+    def open(self) -> bool:
+        """Whether it stays open: in exact arithmetic, or since the deployed file does otherwise."""
+        if self.pair is None or self.undecided:
+            return self.undecided
+        return self.pair.replay.float32 is not None and self.pair.replay.float32 is not self.pair.replay.exact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedPair(Document):
+    """What a pair means for the demands of a spec."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.replayed/1"
+
+    #: Every demand that is about pairs of individuals.
+    demands: tuple[ReplayedDemand, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a demand is broken, 3 where none is about the pair or the arithmetics disagree, else 0."""
+        if any(demand.broken for demand in self.demands):
+            return 1
+        asked = [demand for demand in self.demands if demand.beside is None]
+        return 0 if asked and not any(demand.open for demand in asked) else 3
+
+
+def replay_written(
+    path: str,
+    a: Mapping[str, object],
+    b: Mapping[str, object],
+    *,
+    properties: Sequence[str],
+    models: Mapping[str, str],
+    callables: Mapping[str, Function] | None,
+) -> ReplayedPair:
+    """The pair on every demand about pairs; what ``b`` does not name it has from ``a``.
+
+    Raises DiagnosticError for mistakes in the spec and its files, ValueError for what is no individual.
+    """
+    spec, _ = front_end(path)
+    check_properties(properties, spec)
+    spec = spec.restricted_to(properties)
+    found = []
+    for item in elaborate(spec, models, callables=callables, hold=False).demands:
+        problem = item.problem
+        if not isinstance(problem.question, Pair):
+            continue
+        first, second = (_point(problem.domain, name, values) for name, values in (("a", a), ("b", {**a, **b})))
+        beside = admissible(problem.question, problem.domain, first, second, problem.model)
+        people = (Individual.of(problem.domain, first), Individual.of(problem.domain, second))
+        inside = all(
+            attribute.contains(value)
+            for point in (first, second)
+            for attribute, value in zip(problem.domain.attributes, point, strict=True)
+        )
+        open_ = inside and _undecided(problem.model, problem.question, first, second)
+        shown = Witness(a=people[0], b=people[1], replay=replay(problem, first, second)) if inside else None
+        found.append(
+            ReplayedDemand(name=item.property.name, demand=item.demand.text, beside=beside, pair=shown, undecided=open_)
+        )
+    if not found:
+        raise ValueError("no property is about pairs of individuals, so there is nothing to hold the pair against")
+    return ReplayedPair(demands=tuple(found))
+
+
+def _undecided(model: Model, pair: Pair, a: Point, b: Point) -> bool:
+    """Whether exact arithmetic does not tell what the demand is about: it works with enclosures."""
+    if isinstance(model.opaque, BlackBox):
+        return False
+    match pair.demand:
+        case SameDecision():
+            return None in (settled_scores(model, a)[1], settled_scores(model, b)[1])
+        case ScoreGap(relation=relation, limit=limit):
+            return settled_gap(model, (a, b), relation, limit) is None
+
+
+def _point(domain: Domain, name: str, values: Mapping[str, object]) -> Point:
+    """The individual with these values. ValueError says what is missing or what to write."""
+    known = [attribute.name for attribute in domain.attributes]
+    if strangers := [each for each in values if each not in known]:
+        raise ValueError(f"`{strangers[0]}` is not an attribute of `{domain.name}`; there are {', '.join(known)}")
+    if missing := [each for each in known if each not in values]:
+        raise ValueError(f"{name} has no value for {', '.join(missing)}; write each as NAME=VALUE")
+    return tuple(_value(attribute, name, values[attribute.name]) for attribute in domain.attributes)
+
+
+def _value(attribute: Attribute, name: str, value: object) -> Fraction:
+    written = str(value).strip() if not isinstance(value, bool) else str(value).lower()
+    match attribute.type:
+        case Category(values=values):
+            codes = {each.name: each.code for each in values}
+            if written in codes:
+                return Fraction(codes[written])
+            raise ValueError(f"`{written}` is no value of {name}.{attribute.name}; there are {', '.join(codes)}")
+        case Boolean():
+            if written in _TRUTH:
+                return Fraction(_TRUTH[written])
+            raise ValueError(f"`{written}` is no value of {name}.{attribute.name}; write true or false")
+    try:
+        return Fraction(read_number(written))
+    except ValueError:
+        raise ValueError(f"`{written}` is no value of {name}.{attribute.name}, which is a number") from None
