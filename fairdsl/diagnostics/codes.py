@@ -103,6 +103,7 @@ _FILES: dict[str, str] = {
     "E0517": "a black box without an answer that can be read",
     "E0518": "a model that does not always answer alike",
     "E0519": "a model file that does not compute what was read of it",
+    "E0520": "a file of a boosting library that cannot be read",
 }
 
 _DATA: dict[str, str] = {
@@ -204,7 +205,7 @@ _BACKENDS: dict[str, str] = {
 }
 
 _APPROXIMATION: dict[str, str] = {
-    "W0701": "a square root among the model's constants, rounded",
+    "W0701": "irrational numbers among the model's constants, rounded",
     "W0702": "a raw score read as the logit of a probability",
     "W0703": "a network that was pruned",
     "W0704": "raw scores read as the logits of a softmax",

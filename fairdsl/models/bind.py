@@ -13,14 +13,15 @@ from fairdsl.ir.binding import BoundBy
 from fairdsl.ir.declaration import ModelDeclaration
 from fairdsl.ir.domain import Boolean, Category, Domain, Real
 from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.ir.model import Feed
 from fairdsl.models import errors
 from fairdsl.models.basis import Whole
 from fairdsl.models.early import early_forms
-from fairdsl.models.graph import GraphInput, ImportedGraph
-from fairdsl.models.indicate import form_of
+from fairdsl.models.graph import GraphInput, GraphInputs, ImportedGraph
+from fairdsl.models.indicate import form_of, values_of
 from fairdsl.source import Span
 
-__all__ = ["bind", "bound_by", "check_whole", "feeds_width"]
+__all__ = ["bind", "bound_by", "check_whole", "feeds_of", "feeds_width", "texts_of"]
 
 #: Integers of a file have 32 bits or more.
 _LARGEST_INTEGER = 2**31 - 1
@@ -31,7 +32,7 @@ def feeds_width(declaration: ModelDeclaration, domain: Domain) -> int:
     return len(domain.attributes) if declaration.reads is None else len(declaration.reads)
 
 
-def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, span: Span) -> tuple[Form, ...]:
+def bind(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs, span: Span) -> tuple[Form, ...]:
     """One form per number that the file reads, in the file's order; raises DiagnosticError.
 
     ``reads`` fills the inputs in its own order. Without it, inputs that carry names (one tensor or
@@ -51,7 +52,32 @@ def bind(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, sp
     return forms
 
 
-def bound_by(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph) -> BoundBy:
+def feeds_of(graph: GraphInputs, forms: Sequence[Form], domain: Domain) -> tuple[Feed, ...]:
+    """What fills each input of the file, where ``forms`` are its numbers in the file's order."""
+    feeds, start = [], 0
+    for item in graph.inputs:
+        features = tuple(range(start, start + item.width))
+        texts = texts_of(item, forms[start : start + item.width], domain)
+        feeds.append(Feed(name=item.name, features=features, dtype=item.dtype, texts=texts))
+        start += item.width
+    return tuple(feeds)
+
+
+def texts_of(item: GraphInput, forms: Sequence[Form], domain: Domain) -> tuple[tuple[tuple[int, str], ...], ...]:
+    """For each of the input's ``forms`` the text that stands for each of its numbers; empty of inputs of numbers."""
+    return tuple(_named(form, domain) for form in forms) if item.dtype == "string" else ()
+
+
+def _named(form: Form, domain: Domain) -> tuple[tuple[int, str], ...]:
+    """The names that stand for the codes of the category that the form is, as :func:`bind` has seen to."""
+    ((item, _),) = form.terms
+    assert isinstance(item, AttributeInput)
+    kind = domain.attributes[item.attribute].type
+    assert isinstance(kind, Category)
+    return tuple((value.code, value.name) for value in kind.values)
+
+
+def bound_by(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs) -> BoundBy:
     """What says which feature of the spec fills which input of the file."""
     if declaration.reads is not None:
         return BoundBy.READS
@@ -82,20 +108,32 @@ def check_whole(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, spa
 
 def _objection(whole: Whole, form: Form, domain: Domain) -> tuple[str, str] | None:
     """Why a number cannot be read as the node reads it, and what to do; None where it can."""
+    listed = values_of(form, domain.attributes) if len(form.terms) > 1 else None
+    if listed is not None and all(value.denominator == 1 for value in listed[1].values()):
+        return _unlisted(whole, {int(value) for value in listed[1].values()})
     if not _is_whole(form, domain):
         return (
             "it turns a number that need not be a whole one into an integer, which cuts its fraction off",
             "declare the attribute as `integer`, or export the model without this step",
         )
+    return _unlisted(whole, None if whole.codes is None else _values(form, domain, len(whole.codes)))
+
+
+def _unlisted(whole: Whole, others: set[int] | None) -> tuple[str, str] | None:
+    """Why values, None where they are not known, may be none of those in the node's list."""
     if whole.codes is None:
         return None
-    others = _values(form, domain, len(whole.codes))
     unlisted = None if others is None else sorted(others - whole.codes)
     if unlisted == []:
         return None
     which = "others may be filled in" if unlisted is None else f"{unlisted[0]} may be filled in"
+    fails = (
+        "it fails for unknown categories (`zeros` is 0)"
+        if whole.operator == "OneHotEncoder"
+        else "it fails beyond its table"
+    )
     return (
-        f"it fails for unknown categories (`zeros` is 0), and {which}",
+        f"{fails}, and {which}",
         "declare only values that the model was trained on, or train with `handle_unknown='ignore'`",
     )
 
@@ -129,7 +167,7 @@ def _is_whole(form: Form, domain: Domain) -> bool:
     return reach <= _LARGEST_INTEGER
 
 
-def _input_names(graph: ImportedGraph) -> tuple[str, ...] | None:
+def _input_names(graph: GraphInputs) -> tuple[str, ...] | None:
     """The file's own names of the numbers it reads, if it has any."""
     if graph.feature_names is not None:
         return graph.feature_names
@@ -142,7 +180,7 @@ def _known(name: str, domain: Domain) -> bool:
     return any(name in (attribute.name, attribute.column) for attribute in domain.attributes)
 
 
-def _by_name(graph: ImportedGraph, names: Sequence[str], domain: Domain, span: Span) -> tuple[Form, ...]:
+def _by_name(graph: GraphInputs, names: Sequence[str], domain: Domain, span: Span) -> tuple[Form, ...]:
     places: dict[str, int] = {}
     for position, attribute in enumerate(domain.attributes):
         places[attribute.name] = position
@@ -157,7 +195,7 @@ def _by_name(graph: ImportedGraph, names: Sequence[str], domain: Domain, span: S
     return tuple(Form.of(AttributeInput(places[name])) for name in names)
 
 
-def _width(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, span: Span) -> Diagnostic:
+def _width(declaration: ModelDeclaration, domain: Domain, graph: GraphInputs, span: Span) -> Diagnostic:
     if declaration.reads is None:
         what = f"`{domain.name}` has {len(domain.attributes)} attributes"
         names = [attribute.name for attribute in domain.attributes]
@@ -169,7 +207,7 @@ def _width(declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, 
     return errors.width_differs(graph.path, graph.width, len(declaration.reads), what, names, where)
 
 
-def _check_dtypes(graph: ImportedGraph, forms: Sequence[Form], domain: Domain, span: Span) -> None:
+def _check_dtypes(graph: GraphInputs, forms: Sequence[Form], domain: Domain, span: Span) -> None:
     start = 0
     for item in graph.inputs:
         for form in forms[start : start + item.width]:

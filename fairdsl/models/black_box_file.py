@@ -24,13 +24,13 @@ from fairdsl.ir.declaration import (
     WhenProbability,
     WhenScore,
 )
-from fairdsl.ir.domain import Category, Domain, Point
-from fairdsl.ir.feature import AttributeInput, Form
+from fairdsl.ir.domain import Domain, Point
+from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Feed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.models import errors
 from fairdsl.models.basis import Basis
-from fairdsl.models.bind import bind, feeds_width
+from fairdsl.models.bind import bind, feeds_of, feeds_width
 from fairdsl.models.binding import binding_of
 from fairdsl.models.black_box import check_steady, some_of
 from fairdsl.models.black_box_classes import known_classes, label_outputs
@@ -121,22 +121,7 @@ def _bound(
         path=path, sha256=signature.sha256, inputs=tuple(inputs), basis=Basis(), outputs=(), runnable=True
     )
     forms = bind(declaration, domain, graph, span)
-    feeds, start = [], 0
-    for item in inputs:
-        features = tuple(range(start, start + item.width))
-        texts = tuple(_texts(forms[index], domain) for index in features) if item.dtype == "string" else ()
-        feeds.append(Feed(name=item.name, features=features, dtype=item.dtype, texts=texts))
-        start += item.width
-    return graph, forms, tuple(feeds)
-
-
-def _texts(form: Form, domain: Domain) -> tuple[tuple[int, str], ...]:
-    """The names that stand for the codes of the category that the form is, as :func:`bind` has seen to."""
-    ((item, _),) = form.terms
-    assert isinstance(item, AttributeInput)
-    kind = domain.attributes[item.attribute].type
-    assert isinstance(kind, Category)
-    return tuple((value.code, value.name) for value in kind.values)
+    return graph, forms, feeds_of(graph, forms, domain)
 
 
 def _somebody(domain: Domain) -> Point:

@@ -13,6 +13,7 @@ from fairdsl.source import Span
 
 __all__ = [
     "asked_as_black_box",
+    "booster_not_read",
     "cannot_open",
     "cannot_run",
     "decision_does_not_fit",
@@ -201,6 +202,19 @@ def linear_document(path: str, reason: str, place: Span | None, named: Span | No
     )
 
 
+def booster_not_read(path: str, library: str, reason: str, span: Span | None) -> Diagnostic:
+    """E0520: a file of a boosting library that is damaged, or uses what is not read."""
+    name = {"xgboost": "XGBoost", "lightgbm": "LightGBM", "catboost": "CatBoost"}[library]
+    return Diagnostic(
+        code="E0520",
+        title=f"`{short_path(path)}` is not a model of {name} that can be read",
+        primary=_at(span, reason),
+        why="what is passed over of a model makes the audit one of another model",
+        help='save the model in the library\'s own format, or export it to ONNX and write `from black_box "..."`, '
+        "which searches for violations and proves nothing",
+    )
+
+
 def decision_does_not_fit(
     title: str, label: str, remedy: str, span: Span | None, notes: Sequence[str] = ()
 ) -> Diagnostic:
@@ -235,8 +249,9 @@ def unknown_format(path: str, wanted: str | None, span: Span | None) -> Diagnost
         title=named,
         primary=_at(span),
         why="a file is read as what it is said to be, never by trying",
-        help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"`, `from rules '
-        '"rules.json"` or `from black_box "..."`; other models: export them to ONNX, or write `from callable`',
+        help='write `from "model.onnx"`, `from onnx "..."`, `from linear "model.json"`, `from rules "rules.json"`, '
+        '`from xgboost "..."`, `from lightgbm "..."`, `from catboost "..."` or `from black_box "..."`; other models: '
+        "export them to ONNX, or write `from callable`",
     )
 
 
@@ -306,13 +321,14 @@ def not_steady(
 
 
 def root_rounded(path: str, nodes: Sequence[str], span: Span | None) -> Diagnostic:
-    """W0701: BatchNormalization divides by a square root, which is irrational."""
+    """W0701: what nodes compute of their constants is irrational: a square root, an exponential, a logarithm."""
     return Diagnostic(
         code="W0701",
-        title="the square roots in `BatchNormalization` are rounded to float64",
+        title="irrational constants of the file are rounded to float64",
         primary=_at(span, f"{listed(nodes, 4)} in `{short_path(path)}`"),
-        why="exact claims are about the network with these roots rounded to 53 bits, closer than the deployed float32",
-        help="fold the normalisation into the weights before exporting to have no root in the file",
+        why="exact claims are about the model with square roots, exponentials and logarithms of its constants rounded "
+        "to 53 bits, closer than the deployed float32",
+        help="fold a normalisation into the weights before exporting to have no root in the file",
     )
 
 

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from fairdsl.models.onnx_import.file import RawGraph
     from fairdsl.models.onnx_import.values import Value
 
-__all__ = ["GraphInput", "GraphOutput", "ImportedGraph", "OutputKind"]
+__all__ = ["GraphInput", "GraphInputs", "GraphOutput", "ImportedGraph", "OutputKind", "Texts"]
+
+
+#: Of an input that takes text, for each of its elements the text that stands for each code of what fills it.
+Texts = tuple[tuple[tuple[int, str], ...], ...]
 
 
 class OutputKind(Enum):
@@ -56,7 +60,21 @@ class GraphOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ImportedGraph:
+class GraphInputs:
+    """What a file is given: its input tensors, and the names of the numbers where the file has them otherwise."""
+
+    path: str
+    inputs: tuple[GraphInput, ...]
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def width(self) -> int:
+        """How many numbers (or texts) an individual fills in, over all inputs."""
+        return sum(item.width for item in self.inputs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ImportedGraph(GraphInputs):
     """A model file in exact arithmetic: its inputs, the units of ``basis``, and its outputs.
 
     ``runnable`` tells whether onnxruntime can replay the file. ``rounded`` names the nodes whose
@@ -65,19 +83,11 @@ class ImportedGraph:
     are what was read of every tensor, by its name.
     """
 
-    path: str
     sha256: str
-    inputs: tuple[GraphInput, ...]
     basis: Basis
     outputs: tuple[GraphOutput, ...]
     runnable: bool
-    feature_names: tuple[str, ...] | None = None
     rounded: tuple[str, ...] = field(default=())
     plain: bool = False
     raw: RawGraph | None = None
     values: Mapping[str, Value] = field(default_factory=dict)
-
-    @property
-    def width(self) -> int:
-        """How many numbers an individual fills in, over all inputs."""
-        return sum(item.width for item in self.inputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,17 @@ from fairdsl.ir.declaration import CallableSource, FileSource, InlineScore, Mode
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.ensemble import listed_of
 from fairdsl.ir.feature import Form
-from fairdsl.ir.model import Deployed, Feed, Model
+from fairdsl.ir.model import Deployed, Model
 from fairdsl.models import errors
-from fairdsl.models.bind import bind, check_whole, feeds_width
+from fairdsl.models.bind import bind, check_whole, feeds_of, feeds_width, texts_of
 from fairdsl.models.binding import binding_of
+from fairdsl.models.boosters import LIBRARIES, library_of, read_booster
 from fairdsl.models.classes import ordered
 from fairdsl.models.confirm.errors import not_evaluated
 from fairdsl.models.decide import Decided, decide
 from fairdsl.models.early import bind_early
 from fairdsl.models.features import fold
-from fairdsl.models.graph import ImportedGraph
+from fairdsl.models.graph import GraphInputs, ImportedGraph, Texts
 from fairdsl.models.indicate import EntangledError, one_hot_groups
 from fairdsl.models.kernels import MixedError, kernel_machine, terms_of
 from fairdsl.models.linear_json import affine_graph, read_linear
@@ -36,7 +38,7 @@ __all__ = ["load_model"]
 
 #: How a fault in what was read shows itself when it is evaluated.
 _FAILURES = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
-_BY_EXTENSION = {".onnx": "onnx", ".json": "linear"}
+_BY_EXTENSION = {".onnx": "onnx", ".json": "linear", ".ubj": "xgboost"}
 
 
 def load_model(
@@ -73,7 +75,7 @@ def load_model(
         decided = decide(declaration, graph, warnings.report)
     else:
         try:
-            graph = _open(source, override_path, feeds_width(declaration, domain))
+            graph = _open(declaration, domain, source, override_path)
         except DiagnosticError as problem:
             return asked_instead(declaration, domain, override_path, problem, reporter)
         forms, decided = _bound_and_decided(declaration, domain, graph, source.span, warnings)
@@ -123,16 +125,28 @@ def _inline(source: InlineScore) -> tuple[ImportedGraph, tuple[Form, ...]]:
     return graph, tuple(Form.of(item) for item, _ in form.terms)
 
 
-def _open(source: FileSource, override_path: str | None, width: int) -> ImportedGraph:
+def _open(
+    declaration: ModelDeclaration, domain: Domain, source: FileSource, override_path: str | None
+) -> ImportedGraph:
     path = override_path or source.path
-    wanted = source.format or _BY_EXTENSION.get(Path(path).suffix.lower())
+
+    def texts(given: GraphInputs) -> list[Texts]:
+        """What may fill the inputs that take text: the names of the categories that they are bound to."""
+        forms, ends = bind(declaration, domain, given, source.span), [0]
+        ends += accumulate(item.width for item in given.inputs)
+        parts = [forms[start:end] for start, end in pairwise(ends)]
+        return [texts_of(item, part, domain) for item, part in zip(given.inputs, parts, strict=True)]
+
+    wanted = source.format or library_of(path) or _BY_EXTENSION.get(Path(path).suffix.lower())
     match wanted:
         case "onnx":
             from fairdsl.models.onnx_import import import_onnx
 
-            graph = import_onnx(path, source.span, assumed_width=width)
+            graph = import_onnx(path, source.span, assumed_width=feeds_width(declaration, domain), texts=texts)
         case "linear":
             graph = read_linear(path, source.span)
+        case library if library in LIBRARIES:
+            graph = read_booster(path, library, source.span, texts)
         case _:
             raise DiagnosticError(errors.unknown_format(path, source.format, source.span))
     check_pinned(source, path, graph.sha256, replaced=override_path is not None)
@@ -189,7 +203,7 @@ def _assemble(
         layers=(first, *layers[1:]) if terms is None else lay_out(blocks, decided.scores),
         rule=decided.rule,
         favourable=favourable,
-        deployed=_deployed(declaration, graph, forms, decided) if graph.runnable else None,
+        deployed=_deployed(declaration, domain, graph, forms, decided) if graph.runnable else None,
         sha256=graph.sha256 if from_file else None,
         logits=logits,
         groups=one_hot_groups(listed_of(inputs), domain),
@@ -206,18 +220,13 @@ def _entangled(graph: ImportedGraph, problem: EntangledError, span: Span | None)
 
 
 def _deployed(
-    declaration: ModelDeclaration, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided
+    declaration: ModelDeclaration, domain: Domain, graph: ImportedGraph, forms: tuple[Form, ...], decided: Decided
 ) -> Deployed:
-    feeds, start = [], 0
-    for item in graph.inputs:
-        features = tuple(range(start, start + item.width))
-        feeds.append(Feed(name=item.name, features=features, dtype=item.dtype))
-        start += item.width
     plain = Deployed(
         path=graph.path,
         sha256=graph.sha256,
         features=forms,
-        feeds=tuple(feeds),
+        feeds=feeds_of(graph, forms, domain),
         output=decided.output,
         readout=decided.readout,
         channel=decided.channel,

@@ -134,6 +134,14 @@ def linear(content: bytes, folder: Path) -> None:
     _with(content, folder, "m.json", model='from linear "m.json"\n  yes when score > 0')
 
 
+def booster(content: bytes, folder: Path) -> None:
+    """By its content, and as what it may be taken for."""
+    for library in ("", "xgboost", "lightgbm", "catboost"):
+        _with(
+            content, folder, "m.json", model=f'from {library} "m.json"\n  reads age, share, vip\n  yes when class = 1'
+        )
+
+
 def rules(content: bytes, folder: Path) -> None:
     _with(content, folder, "m.json", model='from rules "m.json"')
 

@@ -85,6 +85,13 @@ def linear() -> list[bytes]:
     return [json.dumps(one).encode() for one in (first, first | {"coefficients": [first["coefficients"]]})]
 
 
+def boosters() -> list[bytes]:
+    """Small models of all libraries, as they saved them."""
+    folder = Path(__file__).parents[1] / "models" / "booster_files"
+    files = ("xgboost.json", "xgboost_categories.ubj", "lightgbm_categories.txt", "catboost_lossguide.json")
+    return [(folder / name).read_bytes() for name in files]
+
+
 def rules() -> list[bytes]:
     listed = [{"if": "age < 30 and sex = male", "then": "no"}, {"if": "not (vip) or age in 30 .. 40", "then": "yes"}]
     return [

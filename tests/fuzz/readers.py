@@ -52,6 +52,12 @@ READERS: tuple[Reader, ...] = (
         name="population", begins=documents.populations, read=calls.population, modules=("populations/document_read",)
     ),
     Reader(name="linear", begins=documents.linear, read=calls.linear, modules=("models/linear_json",)),
+    Reader(
+        name="booster",
+        begins=documents.boosters,
+        read=calls.booster,
+        modules=("models/boosters/reading", "models/boosters/lightgbm", "models/boosters/xgboost"),
+    ),
     Reader(name="rules", begins=documents.rules, read=calls.rules, modules=("models/rules_file", "codec/placed")),
     Reader(
         name="onnx",

@@ -1,0 +1,172 @@
+"""Boosters in the libraries' own files: labels and probabilities that the libraries gave, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.declaration import Highest, WhenClass, WhenProbability, WhenScore
+from fairdsl.ir.domain import Attribute, Category, CategoryValue, Domain, Integer, Real
+from fairdsl.ir.expr import TRUE, Relation
+from fairdsl.ir.model import Model
+from fairdsl.models.boosters import library_of
+from fairdsl.models.boosters.ubj import decode_ubj
+from fairdsl.models.load import load_model
+from fairdsl.numerics.evaluate import BatchEvaluator
+from tests.models.model_files import SPAN, declaration
+
+FILES = Path(__file__).parent / "booster_files"
+ANSWERS = json.loads((FILES / "answers.json").read_text())
+#: In another order than that of training, with codes that are no positions there.
+JOBS = {"teacher": 3, "baker": 0, "clerk": 8, "self-employed": 1, "nurse": 5}
+ATTRIBUTES = (
+    Attribute(name="income", type=Real(low=Fraction(0), high=Fraction(250))),
+    Attribute(
+        name="job", type=Category(values=tuple(CategoryValue(name=name, code=code) for name, code in JOBS.items()))
+    ),
+    Attribute(name="age", type=Integer(low=18, high=80)),
+    Attribute(name="sex", type=Integer(low=0, high=1)),
+)
+PEOPLE = Domain(name="People", attributes=ATTRIBUTES, where=TRUE)
+ROWS = np.array([[income, JOBS[job], age, sex] for job, sex, age, income in ANSWERS["rows"]], dtype=np.float64)
+
+
+def load(path: Path, clause: Any, outcomes: tuple[str, ...] = ("reject", "grant"), **settings: Any) -> Model:
+    return load_model(declaration(str(path), clause, outcomes=outcomes, **settings), PEOPLE)
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if name != "rows"])
+def test_every_file_gives_what_its_library_gave(name: str) -> None:
+    answers = ANSWERS[name]
+    shares = np.array(answers["probabilities"])
+    grades = shares.shape[1] == 3
+    clause = Highest(span=SPAN) if grades else WhenClass.of(1, 1, SPAN)
+    model = load(FILES / name, clause, ("low", "middle", "high") if grades else ("reject", "grant"))
+    assert model.opaque is None
+    settled = BatchEvaluator(model).settled(ROWS)
+    assert settled.decisions.tolist() == answers["labels"]
+    assert len(set(answers["labels"])) == shares.shape[1]
+    scores = settled.scores
+    mine = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True) if grades else 1 / (1 + np.exp(-scores))
+    assert np.allclose(mine, shares if grades else shares[:, 1:], atol=2e-7)
+
+
+@pytest.mark.parametrize("name", ["xgboost.json", "lightgbm_forest.txt", "catboost_categories.json"])
+def test_probabilities_and_scores_are_compared(name: str) -> None:
+    shares = np.array(ANSWERS[name]["probabilities"])[:, 1]
+    limit = Fraction(float(np.median(shares))) + Fraction(1, 10**6)
+    by_share = load(FILES / name, WhenProbability(outcome=1, relation=Relation.GT, threshold=limit, span=SPAN))
+    decided = BatchEvaluator(by_share).settled(ROWS).decisions
+    assert decided.tolist() == (shares > float(limit)).astype(int).tolist()
+    by_score = load(FILES / name, WhenScore(outcome=1, relation=Relation.GT, threshold=Fraction(-1), span=SPAN))
+    decided = BatchEvaluator(by_score).settled(ROWS).decisions
+    assert decided.tolist() == (np.log(shares / (1 - shares)) > -1).astype(int).tolist()
+
+
+def test_a_library_is_known_by_its_file(tmp_path: Path) -> None:
+    libraries = {path.name: library_of(str(path)) for path in FILES.iterdir() if path.name in ANSWERS}
+    assert libraries == {name: name.partition(".")[0].partition("_")[0] for name in libraries}
+    (tmp_path / "linear.json").write_text('{"coefficients": [1, 2, 3, 4]}')
+    assert library_of(str(tmp_path / "linear.json")) is None
+    renamed = tmp_path / "model"
+    renamed.write_bytes((FILES / "lightgbm_dart.txt").read_bytes())
+    assert load(renamed, WhenClass.of(1, 1, SPAN), format="lightgbm").inputs
+
+
+def changed(name: str, folder: Path, change: Callable[[str], str]) -> Path:
+    path = folder / name
+    path.write_text(change((FILES / name).read_text()))
+    return path
+
+
+REFUSED: dict[str, tuple[str, Callable[[str], str], str]] = {
+    "an objective through exp": ("lightgbm_dart.txt", lambda t: t.replace("binary sigmoid:1", "poisson"), "`poisson`"),
+    "linear leaves": ("lightgbm_dart.txt", lambda t: t.replace("is_linear=0", "is_linear=1"), "linear_tree"),
+    "zeros that are missing": (
+        "lightgbm_dart.txt",
+        lambda t: t.replace("decision_type=2", "decision_type=6", 1),
+        "zero_as_missing",
+    ),
+    "a text that is cut off": (
+        "lightgbm_dart.txt",
+        lambda t: t[: t.index("end of trees")],
+        "`end of trees` is missing",
+    ),
+    "an objective of XGBoost": (
+        "xgboost.json",
+        lambda t: t.replace("binary:logistic", "count:poisson"),
+        "count:poisson",
+    ),
+    "early stopping": (
+        "xgboost.json",
+        lambda t: json.dumps(
+            (d := json.loads(t)) | {"learner": d["learner"] | {"attributes": {"best_iteration": "2"}}}
+        ),
+        "booster[:3]",
+    ),
+    "a tree that is a circle": (
+        "xgboost.json",
+        lambda t: t.replace('"left_children":[1', '"left_children":[0', 1),
+        "no tree",
+    ),
+    "a document without trees": (
+        "xgboost.json",
+        lambda t: json.dumps({"learner": {"objective": json.loads(t)["learner"]["objective"]}}),
+        "no whole model",
+    ),
+    "statistics of categories": (
+        "catboost_categories.json",
+        lambda t: json.dumps(json.loads(t) | {"ctr_data": {"a": []}}),
+        "one_hot_max_size",
+    ),
+    "too few leaves": (
+        "catboost_grades.json",
+        lambda t: json.dumps(
+            (d := json.loads(t)) | {"oblivious_trees": [d["oblivious_trees"][0] | {"leaf_values": [1]}]}
+        ),
+        "numbers in its leaves",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_not_read_is_refused_with_its_reason(why: str, tmp_path: Path) -> None:
+    name, change, reason = REFUSED[why]
+    with pytest.raises(DiagnosticError) as caught:
+        load(changed(name, tmp_path, change), WhenClass.of(1, 1, SPAN))
+    (finding,) = caught.value.diagnostics
+    assert finding.code == "E0520"
+    assert finding.primary is not None
+    assert reason in finding.primary.text
+
+
+def test_categories_that_the_library_fails_on(tmp_path: Path) -> None:
+    jobs = Category(values=(CategoryValue(name="clerk", code=0), CategoryValue(name="pilot", code=1)))
+    people = Domain(
+        name="People", attributes=(Attribute(name="job", type=jobs), *ATTRIBUTES[2:], ATTRIBUTES[0]), where=TRUE
+    )
+    clause = WhenClass.of(1, 1, SPAN)
+    with pytest.raises(DiagnosticError) as caught:
+        load_model(declaration(str(FILES / "xgboost_categories.ubj"), clause), people)
+    (finding,) = caught.value.diagnostics
+    assert "`pilot` of `job`" in str(finding.primary)
+    # To the others it is one more name, which is in no set.
+    for name in ("lightgbm_categories.txt", "catboost_categories.json"):
+        assert load_model(declaration(str(FILES / name), clause), people).opaque is None
+
+
+def test_binary_json() -> None:
+    plain = (
+        b"{i\x01aI\x01\x00i\x02bc[$d#i\x02\x3f\x80\x00\x00\xbf\x80\x00\x00i\x01d{i\x01eZ}i\x01fTi\x01g[i\x05SU\x02hi]}"
+    )
+    assert decode_ubj(plain) == {"a": 256, "bc": [1.0, -1.0], "d": {"e": None}, "f": True, "g": [5, "hi"]}
+    for end in range(1, len(plain)):
+        with pytest.raises(ValueError, match=r".+"):
+            decode_ubj(plain[:end])
