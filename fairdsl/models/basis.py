@@ -220,8 +220,8 @@ class Basis:
     def indicate(self, indicators: Indicators) -> Affine:
         """Add indicators; the result is their vector. ValueError where a feature depends on units that bend."""
         self._check_early(indicators.features)
-        block = Block(indicators.width, None, exact.zeros((0,)), indicators=indicators)
-        return self._append(block, (block.width,))
+        width = indicators.width
+        return self._append(Block(width, None, exact.zeros((0,)), indicators=indicators), (width,))
 
     def plant(self, trees: Trees) -> Affine:
         """Add the leaves of trees; the result is their vector. ValueError where a feature depends on such units."""
@@ -258,14 +258,18 @@ class Basis:
         """Give ``argument`` units of its own, of slope 1: they change nothing."""
         return self.bend(argument, np.ones(argument.size))
 
+    def units(self, block: int, shape: tuple[int, ...]) -> Affine:
+        """The units of a block, in this shape."""
+        width = self.width(block)
+        return Affine(shape, {block: Pick(np.arange(width, dtype=np.int64), np.ones(width))}, exact.zeros((width,)))
+
     def width(self, block: int) -> int:
         """Number of units of a block."""
         return self.blocks[block].width
 
     def _append(self, block: Block, shape: tuple[int, ...]) -> Affine:
         self.blocks.append(block)
-        identity = Pick(np.arange(block.width, dtype=np.int64), np.ones(block.width))
-        return Affine(shape, {len(self.blocks) - 1: identity}, exact.zeros((block.width,)))
+        return self.units(len(self.blocks) - 1, shape)
 
 
 def take(value: Affine, indices: Indices) -> Affine:
@@ -341,8 +345,7 @@ def dense(part: Part, width: int) -> Array:
         return part.matrix
     _check_size(part.units.size * width)
     out = exact.zeros((part.units.size, width))
-    if not exact.is_float(part.scale):
-        out = exact.to_fractions(out)
+    out = out if exact.is_float(part.scale) else exact.to_fractions(out)
     rows = np.flatnonzero(part.units >= 0)
     out[rows, part.units[rows]] = part.scale[rows]
     return out
@@ -356,8 +359,7 @@ def _times_pick(matrix: Array, part: Pick, width: int) -> Array:
         columns = exact.multiply(columns, factors[None, :])
     _check_size(matrix.shape[0] * width)
     out = exact.zeros((matrix.shape[0], width))
-    if not exact.is_float(columns):
-        out = exact.to_fractions(out)
+    out = out if exact.is_float(columns) else exact.to_fractions(out)
     if (units[1:] > units[:-1]).all():
         out[:, units] = columns
         return out

@@ -28,14 +28,18 @@ from fairdsl.ir.expr import (
     Variable,
     conjoin,
     opposite,
+    variables,
 )
 from fairdsl.ir.feature import AttributeInput, Form, IndicatorInput, Input
 from fairdsl.models.basis import Affine, Comparison, Indicators, Pick
+from fairdsl.numerics.predicates import holds_for
 
-__all__ = ["EntangledError", "bind_indicators", "form_of", "one_hot_groups", "tested"]
+__all__ = ["EntangledError", "bind_indicators", "form_of", "one_hot_groups", "tested", "values_of"]
 
 #: Indicators that one tested feature may read at most: their truth values are gone through.
 _MOST_INDICATORS = 8
+#: An attribute whose indicators are tested may have so many values, each of which is gone through.
+_MOST_VALUES = 4096
 
 _Ends = tuple[Fraction | None, Fraction | None]
 
@@ -125,6 +129,10 @@ def tested(operator: str, node: str, form: Form, test: Comparison, attributes: S
     """``form RELATION threshold`` over the attributes; the test is one of ``node``. Raises EntangledError."""
     terms = [(item.attribute, factor) for item, factor in form.terms if isinstance(item, AttributeInput)]
     indicators = [(item.predicate, factor) for item, factor in form.terms if isinstance(item, IndicatorInput)]
+    if len(indicators) > 1:
+        listed = _of_listed(form, test, attributes)
+        if listed is not None:
+            return listed
     if len(indicators) > _MOST_INDICATORS:
         raise EntangledError(len(indicators), operator, node)
     cases: list[Predicate] = []
@@ -142,6 +150,51 @@ def tested(operator: str, node: str, form: Form, test: Comparison, attributes: S
     if len(cases) == len(truths) and not terms:
         return TRUE
     return cases[0] if len(cases) == 1 else Or(tuple(cases))
+
+
+def values_of(form: Form, attributes: Sequence[Attribute]) -> tuple[int, dict[int, Fraction]] | None:
+    """The one attribute with few values that a form reads, as a code in a table does, and the form's value for each of
+    them. None of any other form.
+    """
+    read: set[int] = set()
+    for item, _ in form.terms:
+        if isinstance(item, AttributeInput):
+            read.add(item.attribute)
+        else:
+            read.update(variable.attribute for variable in variables(item.predicate))
+    if len(read) != 1:
+        return None
+    (index,) = read
+    size, values = attributes[index].size, attributes[index].values
+    if size is None or size > _MOST_VALUES or values is None:
+        return None
+    found = {}
+    for value in sorted(values):
+        point = tuple(Fraction(value) if place == index else Fraction(0) for place in range(len(attributes)))
+        found[value] = form.constant + sum((factor * _at(item, point) for item, factor in form.terms), Fraction(0))
+    return index, found
+
+
+def _of_listed(form: Form, test: Comparison, attributes: Sequence[Attribute]) -> Predicate | None:
+    """The test of a form that reads one attribute with few values alone: for which of them it holds."""
+    known = values_of(form, attributes)
+    if known is None:
+        return None
+    index, totals = known
+    whole = list(totals)
+    holding = [value for value, total in totals.items() if test.relation.compares(total, test.threshold)]
+    variable = Variable(index)
+    if not holding or len(holding) == len(whole):
+        return TRUE if holding else FALSE
+    if len(holding) > 1 and holding == whole[: len(holding)]:
+        return _of_whole(variable, Relation.LE, Fraction(holding[-1]))
+    if len(holding) > 1 and holding == whole[-len(holding) :]:
+        return _of_whole(variable, Relation.GE, Fraction(holding[0]))
+    return Member(variable=variable, values=frozenset(map(Fraction, holding)))
+
+
+def _at(item: Input, point: tuple[Fraction, ...]) -> Fraction:
+    return point[item.attribute] if isinstance(item, AttributeInput) else Fraction(holds_for(item.predicate, point))
 
 
 def _compared(

@@ -25,7 +25,7 @@ from fairdsl.models.session import Session, session_beside, session_here
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.source import Span
 
-__all__ = ["THREADS", "Runtime"]
+__all__ = ["THREADS", "Runtime", "numbers_fed"]
 
 #: Threads of a run in parallel, where sums are taken in parts, and so rounded in another way than in one thread.
 THREADS = 2
@@ -216,6 +216,17 @@ def _texts(feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
     for column, texts in enumerate(feed.texts):
         for number, text in texts:
             found[rows[:, column] == number, column] = text
+    return found
+
+
+def numbers_fed(feed: Feed, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """The numbers behind what a feed is given, [n, width]: of a text the code that it stands for."""
+    if not feed.texts:
+        return np.asarray(rows.astype(np.float64))
+    found = np.full(rows.shape, np.nan)
+    for column, texts in enumerate(feed.texts):
+        for number, text in texts:
+            found[rows[:, column] == text, column] = number
     return found
 
 

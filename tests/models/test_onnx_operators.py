@@ -92,6 +92,8 @@ CASES: dict[str, tuple[list[Any], dict[str, Any]]] = {
         [node("Mul", ["x", "c"], ["p"]), node("Div", ["p", "d"], ["q"]), node("Neg", ["q"], ["y"])],
         {"c": weights(3), "d": np.float32([3, 7, 0.1])},
     ),
+    "sum_along": ([node("ReduceSum", ["x", "axes"], ["y"], keepdims=1)], {"axes": np.int64([1])}),
+    "average_along": ([node("ReduceMean", ["x"], ["y"], axes=[1])], {}),
     "sum_of_three": ([node("Sum", ["x", "c", "x"], ["y"])], {"c": weights(3)}),
     "residual": (
         after_relu(
@@ -215,6 +217,7 @@ def test_every_operator_has_a_case() -> None:
     elsewhere |= {"Softmax", "ZipMap"}
     elsewhere |= {"FeatureVectorizer", "Imputer", "LabelEncoder", "Normalizer", "OneHotEncoder"}  # test_onnx_trees
     elsewhere |= {"SVMClassifier", "SVMRegressor"}  # test_svm
+    elsewhere |= {"ArgMin", "Equal", "Exp", "IsNaN", "Log", "Not", "ReduceLogSumExp", "Where"}  # test_chosen
     elsewhere |= {"TreeEnsembleClassifier", "TreeEnsembleRegressor"}
     assert set(operators_read()) == covered | elsewhere
 

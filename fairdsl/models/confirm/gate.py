@@ -29,8 +29,9 @@ from fairdsl.models.confirm.ties import compare_ties, tied_rows
 from fairdsl.models.confirm.units import Reader, Units
 from fairdsl.models.features import feature_matrix
 from fairdsl.models.float32 import Rounded, analysed
+from fairdsl.models.float32.feeds import fed_as_given
 from fairdsl.models.graph import ImportedGraph
-from fairdsl.models.runtime import Runtime
+from fairdsl.models.runtime import Runtime, numbers_fed
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.source import Span
@@ -142,17 +143,14 @@ class _Gate:
 
     def _features(self, fed: Mapping[str, NDArray[Any]]) -> FloatArray:
         """The features [n, width] in the order of the file's inputs, as the numbers that it is fed."""
-        tensors = [fed[feed.name].astype(np.float64) for feed in self._deployed.feeds]
+        tensors = [numbers_fed(feed, fed[feed.name]) for feed in self._deployed.feeds]
         return np.concatenate(tensors, axis=1) if tensors else np.zeros((0, 0))
 
     def _bounds(self, fed: Mapping[str, NDArray[Any]]) -> Bounds:
         """What the file rounds of its tensors where it is fed exactly this."""
         if self._graph.raw is None:
             return {}
-        exact = {name: rows.astype(np.float64) for name, rows in fed.items()}
-        return analysed(
-            self._graph.raw, {name: Rounded(rows, rows, np.zeros_like(rows)) for name, rows in exact.items()}
-        )
+        return analysed(self._graph.raw, fed_as_given(self._deployed, fed))
 
     def _individuals(self) -> FloatArray:
         """Whom both are run on, each once, [n, attributes]."""

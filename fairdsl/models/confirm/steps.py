@@ -18,10 +18,12 @@ from fairdsl.models.graph import GraphOutput, ImportedGraph, OutputKind
 from fairdsl.models.onnx_import.file import RawNode
 from fairdsl.models.onnx_import.values import (
     Constant,
+    Exponential,
     Labelled,
     Logistic,
     Probabilities,
     Softmaxed,
+    Text,
     Unread,
     UnreadableError,
     Value,
@@ -106,5 +108,5 @@ def _as_output(name: str, value: Value) -> GraphOutput | None:
                 return GraphOutput(name=name, kind=OutputKind.SCORE, scores=Affine.constant(value.numbers))
             except UnreadableError:
                 return None
-        case Constant() | Unread():
+        case Constant() | Exponential() | Text() | Unread():
             return None

@@ -78,22 +78,18 @@ class Analysed:
 
 
 def analysis_of(model: Model, sets: Sequence[ValueSet]) -> Analysed | None:
-    """The analysis; None where no file is deployed, or nobody is in the box, or a feed takes text."""
+    """The analysis; None where no file is deployed, or nobody is in the box."""
     deployed = model.deployed
     if deployed is None or any(values.count == 0 for values in sets):
         return None
-    raw, box = _opened(deployed.path, deployed.sha256), fed_box(deployed, sets)
-    if raw is None or box is None:
-        return None
-    return Analysed(model, deployed, tuple(sets), raw, analysed(raw, box))
+    raw = _opened(deployed.path, deployed.sha256)
+    return None if raw is None else Analysed(model, deployed, tuple(sets), raw, analysed(raw, fed_box(deployed, sets)))
 
 
 def slack(file: Analysed) -> Slack | None:
     """For all individuals of the box; None where no bound is known."""
     points = _some(file.sets)
     somebody = fed_points(file.deployed, points)
-    if somebody is None:
-        return None
     with np.errstate(all="ignore"):
         found = _decisive(file.model, file.bounds.get(file.deployed.output))
         sample = _decisive(file.model, analysed(file.raw, somebody).get(file.deployed.output))
@@ -126,11 +122,11 @@ def rounding_decides(model: Model, points: Sequence[tuple[Fraction, ...]]) -> ND
     deployed = model.deployed
     if deployed is None:
         raise ValueError("there is no file that rounds")
-    raw, fed = _opened(deployed.path, deployed.sha256), fed_points(deployed, points)
-    if raw is None or fed is None:
+    raw = _opened(deployed.path, deployed.sha256)
+    if raw is None:
         return None
     with np.errstate(all="ignore"):
-        found = _decisive(model, analysed(raw, fed).get(deployed.output))
+        found = _decisive(model, analysed(raw, fed_points(deployed, points)).get(deployed.output))
         if found is None or not np.isfinite(found.error).all():
             return None
         return _near(found, found.error)

@@ -29,11 +29,12 @@ _GAP = 2.0**-21
 
 def _one_hot_encoder(call: Call) -> list[Value]:
     """1 for the category that the number, cut to a whole one, is equal to."""
-    categories = call.attribute("cats_int64s", None)
+    value = call.rounded(0)
+    categories = call.attribute("cats_strings" if value.texts else "cats_int64s", None)
     if categories is None:
-        raise NoBoundError("its categories are text")
-    value = cut(call.rounded(0), np.dtype(np.int64))
-    codes = np.array(categories, dtype=np.float64)
+        raise NoBoundError("its categories are of another type than what it is given")
+    codes = _codes(value, categories)
+    value = value if value.texts else cut(value, np.dtype(np.int64))
     low, high, least, most = (end[..., None] for end in (*value.ends, *value.reach))
     certain, possible = (low == codes) & (high == codes), (low <= codes) & (codes <= high)
     doubtful = (value.error[..., None] > 0) & (least <= codes) & (codes <= most)

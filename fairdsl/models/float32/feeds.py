@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.feature import AttributeInput, Form
-from fairdsl.ir.model import Deployed, Feed
+from fairdsl.ir.model import Deployed
 from fairdsl.models.features import feature_values
 from fairdsl.models.float32.precision import carried_and_rounded, precision_of
 from fairdsl.models.float32.values import Rounded
 from fairdsl.numerics.narrow import Finite, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
 
-__all__ = ["fed_box", "fed_points"]
+__all__ = ["fed_as_given", "fed_box", "fed_points"]
 
 Floats = NDArray[np.float64]
 #: Values that are looked at one by one, to see whether the type of the feed has them all.
@@ -37,38 +38,62 @@ class _Range:
     size: Fraction = Fraction(0)
 
 
-def fed_box(deployed: Deployed, sets: Sequence[ValueSet]) -> Mapping[str, Rounded] | None:
-    """One box: every individual whose attributes have these values. None where a feed takes text."""
-    ranges = [_range(form, sets) for form in deployed.features]
-    return _fed(deployed, lambda feed: [_box(ranges[feature], feed.dtype) for feature in feed.features])
+def fed_as_given(deployed: Deployed, fed: Mapping[str, NDArray[Any]]) -> dict[str, Rounded]:
+    """What a file is given as it stands, [n, width] of each feed: exact, texts by their positions."""
+    texts, places = _texts(deployed)
+    found = {}
+    for feed in deployed.feeds:
+        given = fed[feed.name]
+        if feed.texts:
+            rows = np.array([places[text] for text in given.ravel().tolist()], dtype=np.float64).reshape(given.shape)
+        else:
+            rows = given.astype(np.float64)
+        found[feed.name] = Rounded(rows, rows, np.zeros_like(rows), feed.dtype, texts if feed.texts else ())
+    return found
 
 
-def fed_points(deployed: Deployed, points: Sequence[tuple[Fraction, ...]]) -> Mapping[str, Rounded] | None:
+def _texts(deployed: Deployed) -> tuple[tuple[str, ...], Mapping[str, int]]:
+    """All texts that the file may be given, and the position of each among them."""
+    named = (text for feed in deployed.feeds for table in feed.texts for _, text in table)
+    texts = tuple(dict.fromkeys(named))
+    return texts, {text: place for place, text in enumerate(texts)}
+
+
+def fed_box(deployed: Deployed, sets: Sequence[ValueSet]) -> Mapping[str, Rounded]:
+    """One box: every individual whose attributes have these values."""
+    return _fed(deployed, [[_range(form, sets)] for form in deployed.features])
+
+
+def fed_points(deployed: Deployed, points: Sequence[tuple[Fraction, ...]]) -> Mapping[str, Rounded]:
     """Some individuals, one row each."""
     rows = [feature_values(deployed.features, point) for point in points]
     listed = [[_Range(row[i], row[i], (row[i],)) for row in rows] for i in range(len(deployed.features))]
-
-    def columns(feed: Feed) -> list[tuple[Floats, Floats, Floats]]:
-        found = []
-        for feature in feed.features:
-            ends = [_box(item, feed.dtype) for item in listed[feature]]
-            low, high, error = (np.concatenate(parts) for parts in zip(*ends, strict=True))
-            found.append((low, high, error))
-        return found
-
-    return _fed(deployed, columns)
+    return _fed(deployed, listed)
 
 
-def _fed(deployed: Deployed, columns: object) -> Mapping[str, Rounded] | None:
-    assert callable(columns)
-    if any(feed.texts for feed in deployed.feeds):
-        return None
+def _fed(deployed: Deployed, ranges: Sequence[Sequence[_Range]]) -> Mapping[str, Rounded]:
+    """What the feeds are given where ``ranges`` are the values of each feature, row by row."""
+    texts, places = _texts(deployed)
     found = {}
     for feed in deployed.feeds:
-        low, high, error = (np.stack(parts, axis=1) for parts in zip(*columns(feed), strict=True))
+        columns = []
+        for place, feature in enumerate(feed.features):
+            if feed.texts:
+                boxes = [_named(item, dict(feed.texts[place]), places) for item in ranges[feature]]
+            else:
+                boxes = [_box(item, feed.dtype) for item in ranges[feature]]
+            columns.append([np.concatenate(parts) for parts in zip(*boxes, strict=True)])
+        low, high, error = (np.stack(parts, axis=1) for parts in zip(*columns, strict=True))
         high = low if np.array_equal(low, high) else high
-        found[feed.name] = Rounded(low, high, error, feed.dtype)
+        found[feed.name] = Rounded(low, high, error, feed.dtype, texts if feed.texts else ())
     return found
+
+
+def _named(item: _Range, table: Mapping[int, str], places: Mapping[str, int]) -> tuple[Floats, Floats, Floats]:
+    """The positions of the texts that stand for these codes: the least, the greatest, and no error."""
+    codes = table if item.listed is None else [int(code) for code in item.listed]
+    found = [places[table[code]] for code in codes]
+    return np.array([float(min(found))]), np.array([float(max(found))]), np.zeros(1)
 
 
 def _range(form: Form, sets: Sequence[ValueSet]) -> _Range:

@@ -18,6 +18,7 @@ from fairdsl.models.float32 import (
     machines,
     moving,
     products,
+    reductions,
     trees,
 )
 from fairdsl.models.float32.call import Call, Handler
@@ -31,6 +32,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     **products.HANDLERS,
     **bending.HANDLERS,
     **curves.HANDLERS,
+    **reductions.HANDLERS,
     **choosing.HANDLERS,
     **moving.HANDLERS,
     **encoders.HANDLERS,

@@ -10,7 +10,6 @@ from fairdsl.models.basis import Affine, add, scale, take
 from fairdsl.models.exact import Array
 from fairdsl.models.onnx_import.arithmetic import broadcast, broadcast_pair, negative, plus
 from fairdsl.models.onnx_import.values import (
-    Constant,
     Handlers,
     Labelled,
     Logistic,
@@ -160,47 +159,6 @@ def _argmax(call: NodeCall) -> Value:
     return Labelled(scores, tuple(range(scores.size)), tuple(shape))
 
 
-def _greater(call: NodeCall) -> Value:
-    return _exceeds(call, 0, 1, (0, 1))
-
-
-def _less(call: NodeCall) -> Value:
-    return _exceeds(call, 1, 0, (0, 1))
-
-
-def _greater_or_equal(call: NodeCall) -> Value:
-    return _exceeds(call, 1, 0, (1, 0))  # x >= y is: not y > x
-
-
-def _less_or_equal(call: NodeCall) -> Value:
-    return _exceeds(call, 0, 1, (1, 0))
-
-
-def _exceeds(call: NodeCall, left: int, right: int, labels: tuple[int, int]) -> Value:
-    """``left > right`` as the argmax of (0, left - right): a tie chooses the first."""
-    sides = [_side(call, left, right), _side(call, right, left)]
-    difference = plus(call, sides[0], negative(sides[1]))
-    if difference.size != 1:
-        raise UnreadableError("it compares more than one number of an individual")
-    row = Affine((1, 1), difference.parts, difference.bias)
-    scores = take(row, np.zeros((1, 2), dtype=np.int64))
-    return Labelled(scale(scores, np.array([0.0, 1.0])), labels, difference.shape, "bool")
-
-
-def _side(call: NodeCall, position: int, other: int) -> Affine:
-    value, opposite = call.value(position), call.value(other)
-    if isinstance(value, Logistic) and isinstance(opposite, Logistic | Constant):
-        return value.logits  # the logistic function increases
-    if isinstance(value, Constant) and isinstance(opposite, Logistic):
-        if not np.all(value.numbers == 0.5):
-            raise UnreadableError(
-                "it compares a probability with a number other than 1/2",
-                "export the probability itself and write the threshold in the spec",
-            )
-        return Affine.constant(np.zeros(value.shape))
-    return call.affine(position)
-
-
 HANDLERS: Handlers = {
     ("", "Relu"): _relu,
     ("", "LeakyRelu"): _leaky_relu,
@@ -214,8 +172,4 @@ HANDLERS: Handlers = {
     ("", "Tanh"): _tanh,
     ("", "Softmax"): _softmax,
     ("", "ArgMax"): _argmax,
-    ("", "Greater"): _greater,
-    ("", "Less"): _less,
-    ("", "GreaterOrEqual"): _greater_or_equal,
-    ("", "LessOrEqual"): _less_or_equal,
 }

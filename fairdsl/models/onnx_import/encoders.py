@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
 from fairdsl.ir.expr import Relation
 from fairdsl.models import exact
-from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, take
+from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
 from fairdsl.models.onnx_import.arithmetic import plus
 from fairdsl.models.onnx_import.labels import mapped
 from fairdsl.models.onnx_import.shaping import joined
-from fairdsl.models.onnx_import.values import TEXT, Handlers, Labelled, NodeCall, Softmaxed, UnreadableError, Value
+from fairdsl.models.onnx_import.values import (
+    TEXT,
+    Constant,
+    Handlers,
+    Labelled,
+    NodeCall,
+    Softmaxed,
+    Text,
+    UnreadableError,
+    Value,
+)
 from fairdsl.models.onnx_import.written import above
 
 __all__ = ["HANDLERS"]
@@ -44,22 +55,65 @@ def _one_hot_encoder(call: NodeCall) -> Value:
     Numbers are cast to integers before they are looked up, so they have to be whole; with ``zeros`` 0, as
     scikit-learn's encoder is exported unless it is to ignore unknown categories, each has to be a category.
     """
-    value = _early(call)
-    categories = call.attribute("cats_int64s", None)
+    given = call.value(0)
+    categories = call.attribute("cats_strings" if isinstance(given, Text) else "cats_int64s", None)
     if categories is None:
-        raise UnreadableError("its categories are text", "write `reads one_hot(...)` and export the model without it")
+        raise UnreadableError("its categories are of another type than what it is given")
+    if isinstance(given, Text):
+        if not call.attribute("zeros", 1):
+            _check_known(given, categories)
+        rows = [_where(call, given, category) for category in categories]
+        return _across(call, rows, given.shape)
+    value = _early(call)
     listed = None if call.attribute("zeros", 1) else frozenset(int(code) for code in categories)
     call.basis.whole.append(Whole(call.node.operator, call.node.where, value, listed))
     tests = [Comparison(i, Relation.EQ, Fraction(code)) for i in range(value.size) for code in categories]
     return _indicators(call, value, tests, (*value.shape, len(categories)))
 
 
+def _check_known(given: Text, categories: Sequence[str]) -> None:
+    unknown = sorted({text for table in given.texts for text in table.values()} - set(categories))
+    if unknown:
+        raise UnreadableError(
+            f"it fails for unknown categories (`zeros` is 0), and `{unknown[0]}` may be filled in",
+            "declare only values that the model was trained on, or train with `handle_unknown='ignore'`",
+        )
+
+
+def _where(call: NodeCall, given: Text, text: str) -> Affine:
+    """For each element whether it is this text: 1, else 0."""
+    tests, rows = [], []
+    for element, table in enumerate(given.texts):
+        for code, name in table.items():
+            if name == text:
+                rows.append(element)
+                tests.append(Comparison(element, Relation.EQ, Fraction(code)))
+    size = len(given.texts)
+    if not tests:
+        return Affine.constant(np.zeros(size))
+    units = _indicators(call, given.codes, tests, (len(tests),))
+    matrix = np.zeros((size, len(tests)))
+    matrix[rows, np.arange(len(tests))] = 1.0
+    return apply(matrix, units, (size,), call.basis)
+
+
+def _across(call: NodeCall, columns: Sequence[Affine], shape: tuple[int, ...]) -> Affine:
+    """Vectors of one size as the last axis of a tensor."""
+    size, width = prod(shape), len(columns)
+    positions = np.arange(size * width, dtype=np.int64).reshape(width, size).T.reshape(*shape, width)
+    return take(stack(columns, call.basis), positions)
+
+
 def _label_encoder(call: NodeCall) -> Value:
-    """A table of numbers: the value of the key that was filled in, a default for all others."""
+    """A table: the value of the key that was filled in, a default for all others."""
     keys, values, default = _table(call)
     chosen = call.value(0)
     if isinstance(chosen, Labelled):
         return _other_labels(call, chosen, keys, values, default)
+    if isinstance(chosen, Constant):
+        return _of_stored(chosen, keys, values, default)
+    if isinstance(chosen, Text):
+        return _of_text(call, chosen, keys, values, default)
     value = _early(call)
     if any(isinstance(entry, str) for entry in (*keys, *values, default)):
         raise UnreadableError("its table holds text")
@@ -74,6 +128,37 @@ def _label_encoder(call: NodeCall) -> Value:
         matrix[row, row * len(codes) : (row + 1) * len(codes)] = steps
     found = apply(exact.from_rationals(matrix), units, value.shape, call.basis)
     return plus(call, found, Affine.constant(exact.from_rationals(np.array([Fraction(default)], dtype=object))))
+
+
+def _of_stored(given: Constant, keys: Sequence[_Entry], values: Sequence[_Entry], default: _Entry) -> Constant:
+    """What a table says of what lies in the file."""
+    table = dict(zip(keys[::-1], values[::-1], strict=True))
+    found = [table.get(entry, default) for entry in given.array.reshape(-1).tolist()]
+    text = isinstance(default, str)
+    return Constant(np.array(found, dtype=object if text else None).reshape(given.shape), text)
+
+
+def _of_text(call: NodeCall, given: Text, keys: Sequence[_Entry], values: Sequence[_Entry], default: _Entry) -> Value:
+    """The entry of the text that was filled in: other text, or a number."""
+    if "keys_strings" not in call.node.attributes or len(set(keys)) != len(keys):
+        raise UnreadableError("its keys are no texts, or one is there twice")
+    table = dict(zip(keys, values, strict=True))
+    found = [{code: table.get(text, default) for code, text in texts.items()} for texts in given.texts]
+    if isinstance(default, str):
+        return Text(given.codes, tuple({code: str(entry) for code, entry in texts.items()} for texts in found))
+    tests = [
+        Comparison(element, Relation.EQ, Fraction(code))
+        for element, entries in enumerate(found)
+        for code, entry in entries.items()
+        if Fraction(entry) != 0
+    ]
+    if not tests:
+        return Constant(np.zeros(given.shape))
+    units = _indicators(call, given.codes, tests, (len(tests),))
+    matrix = np.full((len(found), len(tests)), Fraction(0), dtype=object)
+    for place, test in enumerate(tests):
+        matrix[test.feature, place] = Fraction(found[test.feature][int(test.threshold)])
+    return apply(exact.from_rationals(matrix), units, given.shape, call.basis)
 
 
 def _other_labels(

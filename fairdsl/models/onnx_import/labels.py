@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 
 from fairdsl.models.basis import Affine, stack, take
 from fairdsl.models.onnx_import.activations import larger
+from fairdsl.models.onnx_import.chosen import by_choice
 from fairdsl.models.onnx_import.values import TEXT, Constant, Labelled, NodeCall, UnreadableError
 
 __all__ = ["cast", "looked_up", "mapped"]
@@ -77,8 +79,12 @@ def _label(label: Label | float) -> Label:
     return int(label)
 
 
-def looked_up(call: NodeCall, chosen: Labelled, table: Constant, axis: int, *, from_the_end: bool) -> Labelled:
-    """The entries of a table at the positions that the labels are; ``from_the_end``: whether -1 is the last one."""
+def looked_up(
+    call: NodeCall, chosen: Labelled, table: Constant, axis: int, shape: tuple[int, ...], *, from_the_end: bool
+) -> Labelled | Affine:
+    """The entries of a table at the positions that the labels are, in this shape: other labels, or, as soon as one of
+    them is no whole number, numbers. ``from_the_end``: whether -1 is the last one.
+    """
     if len(table.array.ravel()) != table.shape[axis]:
         raise UnreadableError("its table has more than one row")
     entries = table.array.reshape(-1).tolist()
@@ -87,7 +93,10 @@ def looked_up(call: NodeCall, chosen: Labelled, table: Constant, axis: int, *, f
     if chosen.dtype not in ("int32", "int64") or len(positions) != len(chosen.labels):
         raise UnreadableError("its table does not have one entry for every class")
     dtype = TEXT if table.text else str(table.array.dtype)
-    return mapped(call, chosen, [entries[position] for position in positions], dtype)
+    found = [entries[position] for position in positions]
+    if not table.text and any(int(entry) != entry for entry in found):
+        return by_choice(call, chosen, [[Fraction(entry)] for entry in found], shape)
+    return mapped(call, chosen, found, dtype, shape)
 
 
 def cast(call: NodeCall, chosen: Labelled, dtype: np.dtype[np.generic] | None) -> Labelled:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import reduce
 from math import prod
 
 import numpy as np
 
-from fairdsl.models.basis import Affine, apply
+from fairdsl.models.basis import Affine, Dense, add, apply, take
 from fairdsl.models.onnx_import.arithmetic import plus, times
 from fairdsl.models.onnx_import.columns import in_order, keys_of
 from fairdsl.models.onnx_import.labels import looked_up
+from fairdsl.models.onnx_import.shaping import embedded
 from fairdsl.models.onnx_import.values import (
+    Constant,
     Handlers,
     Labelled,
     NodeCall,
+    Probabilities,
     Unread,
     UnreadableError,
     Value,
@@ -25,6 +29,8 @@ from fairdsl.models.onnx_import.written import Columns, above, classes, columns_
 __all__ = ["HANDLERS", "linear_classifier"]
 
 _ML = "ai.onnx.ml"
+#: By so much weights of a file may miss the sum of 1 that they stand for.
+_ROUNDED = 1e-4
 
 
 def _scaler(call: NodeCall) -> Value:
@@ -76,8 +82,12 @@ def _array_feature_extractor(call: NodeCall) -> Value:
     positions = call.value(1)
     if isinstance(positions, Labelled):
         table = call.constant(0, "the table of classes")
-        found = looked_up(call, positions, table, -1, from_the_end=False)
-        return Labelled(found.scores, found.labels, (1, 1), found.dtype, found.ties_last)
+        return looked_up(call, positions, table, -1, (1, 1), from_the_end=False)
+    source = call.value(0)
+    if isinstance(source, Constant) and isinstance(positions, Affine) and not source.text:
+        rows = np.moveaxis(np.atleast_2d(source.numbers), -1, 0)
+        found = embedded(call, rows, take(positions, np.arange(positions.size)), 0)
+        return rearrange(found, lambda moved: np.moveaxis(moved, 0, -1))
     columns = np.array(call.constant(1, "the columns").integers, dtype=np.int64)
     return rearrange(call.value(0), lambda source: np.atleast_2d(source)[..., columns])
 
@@ -90,7 +100,18 @@ def _zip_map(call: NodeCall) -> Value:
         return value
     if len(set(names)) != prod(value.shape) or len(names) != prod(value.shape):
         raise UnreadableError(f"it has {len(set(names))} names for {prod(value.shape)} columns")
+    if isinstance(value, Affine) and _sums_to_one(call, value):
+        value = Probabilities(value)
     return rearrange(value, lambda columns: columns.reshape(1, -1)[:, in_order(names)])
+
+
+def _sums_to_one(call: NodeCall, value: Affine) -> bool:
+    """Whether the columns are shares of 1 but for the rounding of weights: averages of probabilities."""
+    columns = [take(value, np.array([place])) for place in range(value.size)]
+    total = reduce(lambda left, right: add(left, right, call.basis), columns)
+    factors = [part.matrix if isinstance(part, Dense) else part.scale[part.units >= 0] for part in total.parts.values()]
+    off = sum(float(np.abs(numbers.astype(np.float64)).sum()) for numbers in factors)
+    return abs(float(total.bias[0]) - 1) + off < _ROUNDED
 
 
 HANDLERS: Handlers = {

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.models.basis import Affine, Whole, stack, take
+from fairdsl.ir.expr import Relation
+from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
+from fairdsl.models.onnx_import.exponentials import whole_part
 from fairdsl.models.onnx_import.file import numpy_dtype
 from fairdsl.models.onnx_import.labels import cast, looked_up
 from fairdsl.models.onnx_import.values import (
     Constant,
+    Exponential,
     Handlers,
     Labelled,
     Logistic,
     NodeCall,
     Probabilities,
+    Text,
     Unread,
     UnreadableError,
     Value,
@@ -26,7 +31,7 @@ from fairdsl.models.onnx_import.values import (
     rearrange,
 )
 
-__all__ = ["HANDLERS", "joined"]
+__all__ = ["HANDLERS", "MOVING", "embedded", "joined"]
 
 Positions = NDArray[np.int64]
 _SIZE_LIMIT = 1 << 22
@@ -79,7 +84,7 @@ def _cast(call: NodeCall) -> Value:
     text = dtype is None
     if isinstance(value, Labelled):
         return cast(call, value, dtype)
-    if isinstance(value, Unread) or (isinstance(value, Constant) and value.text and text):
+    if isinstance(value, Unread) or (text and _is_text(value)):
         return value
     if dtype is None:
         raise UnreadableError("it turns numbers into text")
@@ -87,9 +92,15 @@ def _cast(call: NodeCall) -> Value:
         if value.array.dtype == object:
             return Constant(value.numbers.astype(np.float64).astype(dtype))
         return Constant(value.array.astype(dtype))
+    if isinstance(value, Exponential) and dtype.kind in "iu":
+        return whole_part(call, value)
     if dtype.kind in "iub":
         return _whole(call, value, dtype)
     return value
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Constant) and value.text)
 
 
 def _whole(call: NodeCall, value: Value, dtype: np.dtype[Any]) -> Value:
@@ -151,14 +162,39 @@ def _gather(call: NodeCall) -> Value:
         table = call.constant(0, "the table of classes")
         if len(table.shape) != 1:
             raise UnreadableError("its table of classes has more than one dimension")
-        return looked_up(call, chosen, table, axis, from_the_end=True)
+        return looked_up(call, chosen, table, axis, chosen.shape, from_the_end=True)
+    source = call.value(0)
+    if isinstance(source, Constant) and isinstance(chosen, Affine) and not source.text:
+        return embedded(call, np.moveaxis(source.numbers, axis, 0), chosen, axis)
     if not isinstance(chosen, Constant):
-        raise UnreadableError(
-            "it looks rows up by a value of the individual (an embedding)",
-            "write `reads one_hot(...)` and export the network without the embedding",
-        )
+        raise UnreadableError("it picks numbers of the individual by another one")
     positions = np.array(chosen.integers, dtype=np.int64).reshape(chosen.shape)
     return rearrange(call.value(0), lambda source: np.take(source, positions, axis=axis))
+
+
+def embedded(call: NodeCall, table: NDArray[Any], chosen: Affine, axis: int) -> Affine:
+    """The rows of a table (along its first axis) at positions that the individual has: an indicator for each of them.
+
+    ``axis`` is where the positions' axes come in the result. The positions have to be whole numbers that are there,
+    for the runtime fails on others.
+    """
+    if not call.basis.early(chosen):
+        raise UnreadableError("it looks rows up by a number that units of a network compute")
+    rows = len(table)
+    if chosen.size * rows > _SIZE_LIMIT:
+        raise UnreadableError(f"it looks up {chosen.size} rows of {rows}")
+    call.basis.whole.append(Whole(call.node.operator, call.node.where, chosen, frozenset(range(rows))))
+    tests = [Comparison(place, Relation.EQ, Fraction(row)) for place in range(chosen.size) for row in range(rows)]
+    units = call.basis.indicate(Indicators(call.node.operator, call.node.where, chosen, tuple(tests)))
+    columns = table.reshape(rows, -1).T
+    found = [
+        apply(columns, take(units, np.arange(place * rows, (place + 1) * rows)), (len(columns),), call.basis)
+        for place in range(chosen.size)
+    ]
+    vector = stack(found, call.basis)
+    positions = np.arange(vector.size, dtype=np.int64).reshape(*chosen.shape, *table.shape[1:])
+    rank = len(chosen.shape)
+    return take(vector, np.moveaxis(positions, range(rank), range(axis, axis + rank)))
 
 
 def _slice(call: NodeCall) -> Value:
@@ -199,6 +235,12 @@ def _concat(call: NodeCall) -> Value:
     if all(isinstance(value, Constant) for value in values):
         constants = [value for value in values if isinstance(value, Constant)]
         return Constant(np.concatenate([c.array for c in constants], axis=axis), constants[0].text)
+    if all(isinstance(value, Text) for value in values):
+        parts = [value for value in values if isinstance(value, Text)]
+        positions = _side_by_side(parts, axis)
+        codes = take(stack([part.codes for part in parts], call.basis), positions)
+        texts = [table for part in parts for table in part.texts]
+        return Text(codes, tuple(texts[place] for place in positions.reshape(-1).tolist()))
     if all(isinstance(value, Probabilities) for value in values):
         return Probabilities(joined(call, [as_affine(value) for value in values], axis))
     if all(isinstance(value, Logistic) for value in values):
@@ -209,11 +251,17 @@ def _concat(call: NodeCall) -> Value:
 
 def joined(call: NodeCall, values: list[Affine], axis: int) -> Affine:
     """The values one after the other along an axis."""
+    return take(stack(values, call.basis), _side_by_side(values, axis))
+
+
+def _side_by_side(values: Sequence[Affine | Text], axis: int) -> Positions:
+    """Where each element of the joined tensor lies in the vector of all elements."""
     positions, start = [], 0
     for value in values:
-        positions.append(np.arange(start, start + value.size, dtype=np.int64).reshape(value.shape))
-        start += value.size
-    return take(stack(values, call.basis), np.concatenate(positions, axis=axis))
+        size = prod(value.shape)
+        positions.append(np.arange(start, start + size, dtype=np.int64).reshape(value.shape))
+        start += size
+    return np.concatenate(positions, axis=axis)
 
 
 def _checked(shape: list[int] | tuple[int, ...]) -> tuple[int, ...]:
@@ -221,6 +269,9 @@ def _checked(shape: list[int] | tuple[int, ...]) -> tuple[int, ...]:
         raise UnreadableError("it makes a tensor of " + " x ".join(str(d) for d in shape) + " numbers")
     return tuple(shape)
 
+
+#: Operators that move the elements of one tensor about.
+MOVING = ("Expand", "Flatten", "Reshape", "Slice", "Split", "Squeeze", "Transpose", "Unsqueeze")
 
 HANDLERS: Handlers = {
     ("", "Identity"): _identity,

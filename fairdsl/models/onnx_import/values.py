@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from math import prod
 from typing import Any
 
@@ -18,13 +19,16 @@ from fairdsl.models.onnx_import.file import RawNode
 __all__ = [
     "TEXT",
     "Constant",
+    "Exponential",
     "Handler",
     "Handlers",
     "Labelled",
     "Logistic",
     "NodeCall",
+    "Power",
     "Probabilities",
     "Softmaxed",
+    "Text",
     "Unread",
     "UnreadableError",
     "Value",
@@ -123,6 +127,34 @@ class Softmaxed:
         return self.logits.shape
 
 
+class Power(Enum):
+    """What is on its way from scores to probabilities, element by element or in a tensor of one number."""
+
+    EXP = "exp of each score"
+    SUM = "the sum of exp of all scores"
+    WHOLE_SUM = "the whole part of such a sum, which is 1 or more"
+    ONE_MORE = "1 + exp of each score"
+    LOG_SUM = "the logarithm of the sum of exp of all scores"
+    LOG_SHARE = "each score less the logarithm of the sum"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exponential:
+    """A step of a logistic function or softmax that a file writes out; only whole ones are read."""
+
+    power: Power
+    scores: Affine
+    shape: tuple[int, ...]
+
+    def moved(self, positions: NDArray[np.int64]) -> Exponential:
+        """The elements at these places."""
+        if self.power not in (Power.SUM, Power.WHOLE_SUM, Power.LOG_SUM):
+            return Exponential(self.power, take(self.scores, positions), positions.shape)
+        if positions.size != 1:
+            raise UnreadableError("it repeats a sum of exponentials")
+        return Exponential(self.power, self.scores, positions.shape)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Labelled:
     """The class whose score is highest, in a tensor of one element; ties go to the lowest index, or to the last.
@@ -143,6 +175,24 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """Text that the individual has: for each element a number, and which text stands for each of its values."""
+
+    codes: Affine
+    texts: tuple[Mapping[int, str], ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.codes.shape
+
+    def moved(self, positions: NDArray[np.int64]) -> Text:
+        """The elements at these places."""
+        texts = tuple(self.texts[place] for place in positions.reshape(-1).tolist())
+        return Text(take(self.codes, positions), texts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Unread:
     """An output of a node that is not read, and why: the file is refused only if something computes with it."""
 
@@ -150,7 +200,7 @@ class Unread:
     shape: tuple[int, ...]
 
 
-Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Labelled | Unread
+Value = Affine | Constant | Logistic | Probabilities | Softmaxed | Exponential | Labelled | Text | Unread
 
 
 @dataclass(slots=True)
@@ -227,6 +277,10 @@ def as_affine(value: Value) -> Affine:
             )
         case Labelled():
             raise UnreadableError("it computes with the class that an ArgMax chose")
+        case Exponential():
+            raise UnreadableError("it computes with an exponential function outside of a logistic function or softmax")
+        case Text():
+            raise UnreadableError("it computes with text")
         case Unread(reason):
             raise UnreadableError(reason)
 
@@ -251,5 +305,7 @@ def rearrange(value: Value, move: Callable[[NDArray[np.int64]], NDArray[np.int64
             if positions.size != 1:
                 raise UnreadableError("it repeats the class that an ArgMax chose")
             return Labelled(scores, labels, positions.shape, dtype, ties_last)
+        case Exponential() | Text():
+            return value.moved(positions)
         case Unread(reason):
             return Unread(reason, positions.shape)

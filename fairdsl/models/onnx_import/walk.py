@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 from typing import Any
 
@@ -13,20 +14,35 @@ from numpy.typing import NDArray
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.models import errors
 from fairdsl.models.basis import Affine, Basis, TooLargeError
-from fairdsl.models.graph import GraphInput, GraphOutput, ImportedGraph, OutputKind
-from fairdsl.models.onnx_import import activations, arithmetic, encoders, machines, scikit, shaping, trees
+from fairdsl.models.graph import GraphInput, GraphInputs, GraphOutput, ImportedGraph, OutputKind, Texts
+from fairdsl.models.onnx_import import (
+    activations,
+    arithmetic,
+    comparisons,
+    encoders,
+    exponentials,
+    machines,
+    reductions,
+    scikit,
+    shaping,
+    trees,
+)
+from fairdsl.models.onnx_import.chosen import by_choice, is_early
 from fairdsl.models.onnx_import.columns import named_columns
 from fairdsl.models.onnx_import.file import RawGraph, RawInput, RawNode, read_file
 from fairdsl.models.onnx_import.integers import gives_integers
 from fairdsl.models.onnx_import.plain import is_plain_machine
 from fairdsl.models.onnx_import.values import (
+    TEXT,
     Constant,
+    Exponential,
     Handler,
     Labelled,
     Logistic,
     NodeCall,
     Probabilities,
     Softmaxed,
+    Text,
     Unread,
     UnreadableError,
     Value,
@@ -38,7 +54,10 @@ __all__ = ["import_onnx", "operators_read", "shape_of_one"]
 HANDLERS: dict[tuple[str, str], Handler] = {
     **arithmetic.HANDLERS,
     **shaping.HANDLERS,
+    **reductions.HANDLERS,
     **activations.HANDLERS,
+    **exponentials.HANDLERS,
+    **comparisons.HANDLERS,
     **scikit.HANDLERS,
     **encoders.HANDLERS,
     **trees.HANDLERS,
@@ -53,6 +72,14 @@ SEVERAL = {
 }
 
 
+#: Why an output is not read that an exponential function makes.
+_POWER = "it is an exponential function of a score, and no logistic function or softmax"
+
+#: Operators that go by the class that was chosen; to all others it is a number.
+_OF_LABELS = {("", name) for name in ("Cast", "Equal", "Gather", "Identity", *shaping.MOVING)} | {
+    ("ai.onnx.ml", name) for name in ("ArrayFeatureExtractor", "LabelEncoder", "ZipMap")
+}
+
 #: More numbers than this are no individual.
 _WIDEST = 1 << 20
 
@@ -62,15 +89,22 @@ def operators_read() -> list[str]:
     return sorted({operator for _, operator in (*HANDLERS, *SEVERAL)})
 
 
-def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | None = None) -> ImportedGraph:
+def import_onnx(
+    path: str,
+    span: Span | None = None,
+    *,
+    assumed_width: int | None = None,
+    texts: Callable[[GraphInputs], Sequence[Texts]] | None = None,
+) -> ImportedGraph:
     """Read an ONNX file exactly; raises DiagnosticError.
 
     ``assumed_width`` is the width of an input that the file leaves open. A batch size fixed in the file
-    is read as one individual.
+    is read as one individual. ``texts`` says what may fill the inputs that take text, for each input; without it such
+    a file is refused.
     """
     raw = read_file(path, span)
     nodes = _needed(raw)
-    _check(path, raw, nodes, span)
+    _check(path, raw, nodes, span, texts is not None)
     basis = Basis()
     values: dict[str, Value] = {
         name: Constant(array, text=array.dtype == object) for name, array in raw.constants.items()
@@ -85,6 +119,11 @@ def import_onnx(path: str, span: Span | None = None, *, assumed_width: int | Non
             raise DiagnosticError(errors.not_onnx(path, f"it reads {prod(shape)} numbers of an individual", span))
         values[item.name] = basis.input(shape)
         inputs.append(GraphInput(name=item.name, width=prod(shape), dtype=item.dtype))
+    if texts is not None and any(item.dtype == TEXT for item in inputs):
+        for taken, named in zip(inputs, texts(GraphInputs(path=path, inputs=tuple(inputs))), strict=True):
+            codes = values[taken.name]
+            if taken.dtype == TEXT and isinstance(codes, Affine):
+                values[taken.name] = Text(codes, tuple(dict(table) for table in named))
     rounded: list[str] = []
     integers = {item.name for item in raw.inputs if item.dtype.startswith(("int", "uint"))}
     integers |= {name for name, array in raw.constants.items() if array.dtype.kind in "iu"}
@@ -115,7 +154,7 @@ def _needed(raw: RawGraph) -> list[RawNode]:
     return chosen[::-1]
 
 
-def _check(path: str, raw: RawGraph, nodes: list[RawNode], span: Span | None) -> None:
+def _check(path: str, raw: RawGraph, nodes: list[RawNode], span: Span | None, with_texts: bool) -> None:
     """Report at once every operator that is not read and every weight that is no finite number."""
     found: list[Diagnostic] = []
     unknown: dict[str, list[str]] = {}
@@ -128,21 +167,17 @@ def _check(path: str, raw: RawGraph, nodes: list[RawNode], span: Span | None) ->
     for name, array in raw.constants.items():
         if name in used and not _finite(array):
             found.append(errors.not_finite(path, name, span))
-    found += _no_numbers(path, raw, span)
+    found += _no_numbers(path, raw, span, with_texts)
     if found:
         raise DiagnosticError(*found)
 
 
-def _no_numbers(path: str, raw: RawGraph, span: Span | None) -> Iterator[Diagnostic]:
-    """Inputs that take text, and inputs that take neither text nor numbers: one finding of each kind."""
-    texts = [item.name for item in raw.inputs if item.dtype == "string"]
+def _no_numbers(path: str, raw: RawGraph, span: Span | None, with_texts: bool) -> Iterator[Diagnostic]:
+    """Inputs that take text where nobody says which, and that take neither text nor numbers: a finding of each kind."""
+    texts = [item.name for item in raw.inputs if item.dtype == TEXT and not with_texts]
     if texts:
-        remedy = (
-            'write `from black_box "..."`, which fills text inputs with the names of categories; to have proofs, train '
-            "and export the model on codes (numbers), or encode categories outside of the file and write `reads`"
-        )
         takes = "it takes text" if len(texts) == 1 else "they take text"
-        yield errors.input_not_bound(path, texts, [], takes, span, remedy)
+        yield errors.input_not_bound(path, texts, [], takes, span)
     others = [item.name for item in raw.inputs if item.dtype == "other"]
     if others:
         remedy = "export the model with inputs that are numbers"
@@ -202,6 +237,8 @@ def _evaluate(
     call = NodeCall(node, [values.get(name) if name else None for name in node.inputs], basis, whole)
     key = (node.domain, node.operator)
     try:
+        if key not in _OF_LABELS:
+            call.inputs = [_as_number(call, value) for value in call.inputs]
         results = SEVERAL[key](call) if key in SEVERAL else [HANDLERS[key](call)]
     except UnreadableError as refusal:
         if undeclared and isinstance(refusal.__cause__, ValueError):
@@ -220,11 +257,18 @@ def _evaluate(
         reason = f"node `{node.where}` ({node.operator}) does not fit its inputs"
         raise DiagnosticError(errors.not_onnx(path, reason, span)) from problem
     rounded.extend(call.rounded)
-    if gives_integers(node, whole):
+    if gives_integers(node, integers):
         integers.update(node.outputs)
     for name, value in zip(node.outputs, results, strict=False):
         if name:
             values[name] = _settled(value)
+
+
+def _as_number(call: NodeCall, value: Value | None) -> Value | None:
+    """A class that was chosen as the number that it is, where numbers of the individual choose it."""
+    if not isinstance(value, Labelled) or isinstance(value.labels[0], str) or not is_early(call, value):
+        return value
+    return by_choice(call, value, [[Fraction(label)] for label in value.labels], value.shape)
 
 
 def _settled(value: Value) -> Value:
@@ -237,6 +281,7 @@ def _settled(value: Value) -> Value:
 def _outputs(path: str, raw: RawGraph, values: dict[str, Value], span: Span | None) -> tuple[GraphOutput, ...]:
     """All outputs that are read; there must be one."""
     unread = {name: value.reason for name in raw.outputs if isinstance(value := values.get(name), Unread)}
+    unread |= {name: _POWER for name in raw.outputs if isinstance(values.get(name), Exponential)}
     if unread and len(unread) == len(raw.outputs):
         name, reason = next(iter(unread.items()))
         node = next((node for node in raw.nodes if name in node.outputs), None)
