@@ -12,7 +12,7 @@ from fairdsl.ir.question import Pair, Quantity
 from fairdsl.options import Options
 from fairdsl.plan import errors
 from fairdsl.plan.negotiate import Plan
-from fairdsl.plan.registry import BACKENDS, PARTITIONING, engine_of
+from fairdsl.plan.registry import PARTITIONING, engine_of, engines
 from fairdsl.semantics import CheckedSpec
 
 __all__ = ["check_backend", "check_format", "check_partition", "check_properties", "unread"]
@@ -21,8 +21,8 @@ __all__ = ["check_backend", "check_format", "check_partition", "check_properties
 def check_backend(options: Options) -> None:
     """DiagnosticError when there is no such backend, or it is not the one that answers partition by partition."""
     name = options.run.backend
-    if name is not None and name not in BACKENDS:
-        raise DiagnosticError(errors.unknown_choice("backend", name, tuple(BACKENDS)))
+    if name is not None and name not in (known := engines()):
+        raise DiagnosticError(errors.unknown_choice("backend", name, tuple(known)))
     if options[Partition].size is not None and name not in (None, PARTITIONING):
         why = f"partitions are answered by `{PARTITIONING}`"
         raise DiagnosticError(errors.backend_refuses(name, why, None))

@@ -21,7 +21,7 @@ from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.plan import errors
 from fairdsl.plan.gate import turned_away
-from fairdsl.plan.registry import BACKENDS, PARTITIONING, Registered
+from fairdsl.plan.registry import PARTITIONING, Registered, engines
 from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
@@ -131,7 +131,7 @@ def refusal_of_clauses(demand: Demand) -> Refused | None:
     if clause[0].isdigit():  # the number of `with confidence 95%` or of `within 1%`
         clause = f"{'with confidence' if demand.required else 'within'} {clause}"
     why = f"no backend treats `{clause}` here, and an answer without it would be one to another question"
-    reasons = [(name, f"it does not treat `{clause}`") for name in BACKENDS]
+    reasons = [(name, f"it does not treat `{clause}`") for name in engines()]
     instead = f"leave out `{clause}`"
     if clause.startswith("under "):
         instead += ", or name a distribution `empirical from` a table: shares of its rows are counted"
@@ -140,7 +140,7 @@ def refusal_of_clauses(demand: Demand) -> Refused | None:
 
 def negotiate(problem: Problem, *, backend: str | None = None, because: str | None = None) -> Plan | Refused:
     """The plan, or the refusal with each backend's reason; ``backend`` forces one, ``because`` says why."""
-    offers = {name: _offer(name, registered, problem) for name, registered in BACKENDS.items()}
+    offers = {name: _offer(name, registered, problem) for name, registered in engines().items()}
     refusals = {name: offer for name, offer in offers.items() if isinstance(offer, Refusal)}
     passed_over = [(name, refusal.reason) for name, refusal in refusals.items()]
     stages = [offer for offer in offers.values() if isinstance(offer, Stage)]

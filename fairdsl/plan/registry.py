@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
 from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from inspect import getmembers, isclass
 from types import MappingProxyType
@@ -15,7 +17,7 @@ from fairdsl.backends.contract import Procedure
 from fairdsl.ir.opaque import Access
 from fairdsl.options import Section
 
-__all__ = ["BACKENDS", "PARTITIONING", "About", "Registered", "engine_of", "procedures", "sections"]
+__all__ = ["BACKENDS", "PARTITIONING", "About", "Registered", "engine_of", "engines", "procedures", "sections"]
 
 
 class About(Enum):
@@ -27,15 +29,23 @@ class About(Enum):
 
 
 class Registered(NamedTuple):
-    """A backend: its module, which is imported when it may answer, its class, what that answers, of which models."""
+    """A backend: its module, which is imported when it may answer, its class, what that answers, of which models.
+
+    ``point`` is the entry point of one that another package brings, ``made_by`` then its name.
+    """
 
     module: str
     made_by: str
     about: About = About.PAIRS
     needs: Access = Access.LAYERS
+    point: EntryPoint | None = None
 
     def procedure(self) -> Procedure:
         """One of it."""
+        if self.point is not None:
+            from fairdsl.plan.outside import Outside  # few have any
+
+            return Outside(self.made_by, self.point)
         return cast(Procedure, getattr(import_module(self.module), self.made_by)())
 
 
@@ -52,13 +62,31 @@ BACKENDS: dict[str, Registered] = {
     "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
 }
 
+#: The group of entry points by which other packages bring engines.
+ENGINES = "fairdsl.engines"
+
 #: The backend that answers a question partition by partition.
 PARTITIONING = "smt"
 
 
+def engines() -> Mapping[str, Registered]:
+    """Those of fairdsl, and behind them those that other packages bring; a name that is taken says whose it is."""
+    found = dict(BACKENDS)
+    for point in sorted(entry_points(group=ENGINES), key=lambda point: point.name):
+        name = (
+            point.name if point.name not in found else f"{'' if point.dist is None else point.dist.name}:{point.name}"
+        )
+        about, needs = About.PAIRS, Access.LAYERS
+        with suppress(Exception):  # what cannot be loaded refuses, and says so
+            made = point.load()
+            about, needs = About[getattr(made, "asked", "pairs").upper()], getattr(made, "needs", needs)
+        found[name] = Registered(point.module, name, about, needs, point)
+    return found
+
+
 def procedures() -> tuple[Procedure, ...]:
     """All procedures in registry order."""
-    return tuple(registered.procedure() for registered in BACKENDS.values())
+    return tuple(registered.procedure() for registered in engines().values())
 
 
 @cache

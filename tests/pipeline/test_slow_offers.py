@@ -59,7 +59,7 @@ def problem() -> Problem:
 
 def registry(monkeypatch: pytest.MonkeyPatch, **offers: Callable[[Problem], Any]) -> None:
     lines = {name: Line(name, offer) for name, offer in offers.items()}
-    monkeypatch.setattr(import_module("fairdsl.plan.negotiate"), "BACKENDS", lines)
+    monkeypatch.setattr(import_module("fairdsl.plan.negotiate"), "engines", lambda: lines)
 
 
 @pytest.mark.parametrize("slow", [looking, asleep])

@@ -1,0 +1,134 @@
+"""Engines of other packages: the example is installed as installers do it, and lies are found out."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import fairdsl
+from fairdsl.plan.registry import ENGINES
+from fairdsl.verdict import Judgement, Word
+
+PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
+SPEC = """\
+domain P { sex : category { f, m }  age : integer 18 .. 30 }
+protected sex
+model m : P -> { no, ok }
+  score = age + (sex = m)
+  ok when score > LIMIT
+property same { compare a, b : P  differ in sex  require same decision }
+"""
+
+
+def install(folder: Path, name: str, version: str, points: dict[str, str]) -> None:
+    """What an installer leaves of a package, beside its modules."""
+    info = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = "".join(f"{key} = {value}\n" for key, value in points.items())
+    (info / "entry_points.txt").write_text(f"[{ENGINES}]\n{lines}")
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
+    install(tmp_path, project["name"], project["version"], project["entry-points"][ENGINES])
+    monkeypatch.syspath_prepend(str(PLUGIN))
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Callable[[int], Path]:
+    def written(limit: int) -> Path:
+        path = tmp_path / "spec.fair"
+        path.write_text(SPEC.replace("LIMIT", str(limit)))
+        return path
+
+    return written
+
+
+@pytest.mark.usefixtures("example")
+def test_the_example_answers(spec: Callable[[int], Path]) -> None:
+    (demand,) = fairdsl.check(spec(40), backend="one_sided").properties[0].demands
+    assert (demand.judgement, demand.backend) == (Judgement.HOLDS, "one_sided")
+    assert demand.basis is not None
+    assert demand.basis.word is Word.SOLVER
+    assert any("fairdsl-one-sided 1.0" in note for note in demand.notes)
+    (open_,) = fairdsl.check(spec(24), backend="one_sided").properties[0].demands
+    assert open_.judgement is Judgement.UNKNOWN
+
+
+@pytest.mark.usefixtures("example")
+def test_it_is_asked_after_all_others(spec: Callable[[int], Path]) -> None:
+    (plan,) = fairdsl.plans(spec(40))
+    assert plan.stages[-1].startswith("one_sided: the ends of a linear score (fairdsl-one-sided 1.0); asked where")
+    assert "one_sided" in {row.backend for row in fairdsl.capabilities()}
+    (demand,) = fairdsl.check(spec(40)).properties[0].demands
+    assert demand.backend == "enumerate"
+
+
+LIAR = """
+from fairdsl.backends.contract import Capability, Offer
+from fairdsl.verdict import Evidence, Individual, Replay, Violated, Witness
+from fractions import Fraction as F
+
+class Liar:
+    name = "liar"
+    about = Capability(questions=(), quantities=(), models=())
+
+    def offer(self, problem):
+        return Offer(method="by lying", decides=True, fits=2)
+
+    def answer(self, problem, facts, budget, observer):
+        pair = [Individual.of(problem.domain, (F(sex), F(30))) for sex in (0, 1)]
+        replay = Replay(exact=True, float32=None, scores_a=(F(0),), scores_b=(F(0),), decision_a="no", decision_b="ok")
+        witness = Witness(a=pair[0], b=pair[1], replay=replay)
+        return Violated(witnesses=(witness,), evidence=Evidence(backend="enumerate", method="by lying"))
+
+class Silent(Liar):
+    name = "silent"
+
+    def answer(self, problem, facts, budget, observer):
+        return True
+
+class Failing(Liar):
+    name = "failing"
+
+    def answer(self, problem, facts, budget, observer):
+        raise ZeroDivisionError("nobody looked")
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("liar", "replay_failed"), ("silent", "malformed"), ("failing", "engine_crashed")]
+)
+def test_what_is_no_verdict_is_unknown(
+    name: str, reason: str, spec: Callable[[int], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lying_engines.py").write_text(LIAR)
+    install(tmp_path, "lies", "0.1", {name: f"lying_engines:{name.capitalize()}"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    sys.modules.pop("lying_engines", None)
+    (demand,) = fairdsl.check(spec(24), backend=name).properties[0].demands
+    assert demand.judgement is Judgement.UNKNOWN
+    assert demand.reason is not None
+    assert demand.reason.value == reason
+    assert demand.backend == name
+    assert fairdsl.check(spec(40)).properties[0].judgement is Judgement.HOLDS
+
+
+def test_what_cannot_be_loaded_refuses_and_the_others_answer(
+    spec: Callable[[int], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, "broken", "2", {"broken": "no_such_module:Engine"})
+    monkeypatch.syspath_prepend(str(tmp_path))
+    report = fairdsl.check(spec(40))
+    assert report.properties[0].judgement is Judgement.HOLDS
+    (plan,) = fairdsl.plans(spec(40))
+    assert any("broken: not used, `no_such_module:Engine` of broken 2 cannot be loaded" in why for why in plan.reasons)
