@@ -14,13 +14,16 @@ from fairdsl.plan.gate import turned_away
 from fairdsl.plan.registry import BACKENDS
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Holds, Shares, Unknown, Vacuous, Verdict, Violated
-from tests.agreement.engines import ask
+from tests.agreement.engines import ENGINES, ask
 from tests.demands.naive import Case, case
 
 #: Properties that are tried of each kind.
 CASES = 25
 #: What says that a question is empty, or says the same whatever is decided: no mistake of the generator.
 EMPTY = {"E0208", "E0303", "E0408", "E0409", "E0410", "E0413", "E0414", "W0802"}
+
+
+ENGINE = {engine.name: engine for engine in ENGINES}
 
 
 def problem_of(spec: str, folder: Path) -> Problem | None:
@@ -61,7 +64,7 @@ def agrees(found: Case, verdict: Verdict | None) -> None:
             raise AssertionError(verdict)
 
 
-@pytest.mark.parametrize("backend", ["enumerate", "search"])
+@pytest.mark.parametrize("backend", ["enumerate", "search", "smt"])
 def test_engines_agree_with_the_definition(backend: str, tmp_path: Path) -> None:
     random = Random(11)
     decided = 0
@@ -70,7 +73,7 @@ def test_engines_agree_with_the_definition(backend: str, tmp_path: Path) -> None
         problem = problem_of(found.spec(found.demand.text), tmp_path)
         if problem is None or turned_away(BACKENDS[backend], problem) is not None:
             continue
-        verdict = ask(BACKENDS[backend].procedure(), problem, 10.0 if backend == "enumerate" else 0.3)
+        verdict = ask(ENGINE[backend], problem, 0.3 if backend == "search" else 20.0)
         agrees(found, verdict)
         decided += isinstance(verdict, Holds | Vacuous | Violated)
     assert decided > CASES // 3

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.rows.demands import demand_over_rows, offer_of_demand
 from fairdsl.backends.rows.rates import metric_over_rows, offer_of_metric
 from fairdsl.backends.rows.shares import offer_of_share, share_over_rows
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, PairUnder, Quantity
@@ -21,6 +23,7 @@ class OverRows:
     about = Capability(
         questions=(
             "under the rows of a table: pairs (same decision; any, all, relax, target, where)",
+            "any formula over decisions and scores of one individual, of several models",
             "metrics of groups (across, given, label, excluding, privileged, influence)",
         ),
         quantities=(
@@ -42,13 +45,17 @@ class OverRows:
                 return offer_of_share(problem, question, population)
             case GroupMetric():
                 return offer_of_metric(problem, question, population)
+            case Demanded():
+                return offer_of_demand(question, population)
         return Refusal(why="it answers shares and metrics `under` the rows of a table", other=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The number of these rows, by everybody who decides them."""
         question, population = problem.question, problem.population
-        if not isinstance(population, Rows) or not isinstance(question, PairUnder | GroupMetric):
+        if not isinstance(population, Rows) or not isinstance(question, PairUnder | GroupMetric | Demanded):
             raise ValueError("rows was asked what it refuses")
+        if isinstance(question, Demanded):
+            return demand_over_rows(problem, question, population)
         if isinstance(question, PairUnder):
             return share_over_rows(problem, question, population, facts, budget, observer)
         try:

@@ -34,8 +34,8 @@ Floats = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 _SECONDS, _FRACTION, _ALONE = 2.0, 0.1, 0.9
-#: Tuples that are moved together, moves after which they are drawn anew, and draws of a small domain.
-_TUPLES, _MOVES, _REPEATS = 256, 60, 8
+#: Tuples that are moved together, moves after which they are drawn anew, and evaluations for each individual.
+_TUPLES, _MOVES, _REPEATS = 256, 60, 1
 _ENOUGH, _CHECKED, _BARREN = 5, 12, 20
 
 

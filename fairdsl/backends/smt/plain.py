@@ -23,23 +23,30 @@ def input_term(people: Individuals, who: str, item: Input) -> Term:
     return f"(ite {people.holds(item.predicate, who)} 1.0 0.0)"
 
 
-def scores(model: Model, who: str) -> list[Term]:
+def scores(model: Model, who: str, *, prefix: str = "") -> list[Term]:
     """The symbols of one copy's scores, as :func:`whole_model` defines them."""
-    return [f"s{who}.{index}" for index in range(model.score_count)]
+    return [f"{prefix}s{who}.{index}" for index in range(model.score_count)]
 
 
-def whole_model(model: Model, people: Individuals, who: str) -> Iterator[str]:
-    """Definitions of one copy, layer by layer: inputs ``v``, sums ``z``, outputs ``h``, scores ``s``."""
+def whole_model(model: Model, people: Individuals, who: str, *, prefix: str = "") -> Iterator[str]:
+    """Definitions of one copy, layer by layer: inputs ``v``, sums ``z``, outputs ``h``, scores ``s``.
+
+    ``prefix`` stands before all of them where a script has several models.
+    """
     outputs: list[Term] = []
     for index, item in enumerate(model.inputs):
-        outputs.append(f"v{who}.{index}")
+        outputs.append(f"{prefix}v{who}.{index}")
         yield _defined(outputs[-1], input_term(people, who, item))
     for depth, layer in enumerate(model.layers, start=1):
         last = depth == len(model.layers)
         yield f"; {who}, layer {depth} of {len(model.layers)}: {'scores' if last else 'units'}"
-        names = scores(model, who) if last else [f"h{who}.{depth}.{unit}" for unit in range(layer.width)]
+        names = (
+            scores(model, who, prefix=prefix)
+            if last
+            else [f"{prefix}h{who}.{depth}.{unit}" for unit in range(layer.width)]
+        )
         for unit, name in enumerate(names):
-            yield from _unit(layer, unit, outputs, name, f"z{who}.{depth}.{unit}")
+            yield from _unit(layer, unit, outputs, name, f"{prefix}z{who}.{depth}.{unit}")
         outputs = names
 
 

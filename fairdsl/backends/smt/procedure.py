@@ -11,6 +11,7 @@ from functools import partial
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
+from fairdsl.backends.smt.demands import answer_demand, refusal_of_demand
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
 from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.recover import checked, is_violation
@@ -19,6 +20,7 @@ from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
 from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.clock import Deadline
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.rounding import float_above, float_below
@@ -68,7 +70,10 @@ class Smt:
 
     name = "smt"
     about = Capability(
-        questions=("pairs: same decision, score gap; any, all, relax, target, when, where",),
+        questions=(
+            "pairs: same decision, score gap; any, all, relax, target, when, where",
+            "any formula over decisions and scores of one individual or a pair, of several models",
+        ),
         quantities=("holds",),
         models=("piecewise-linear networks, trees, linear models and rules, real attributes too",),
     )
@@ -78,6 +83,9 @@ class Smt:
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Ready for every question about pairs that has a yes or a no."""
+        if isinstance(problem.question, Demanded):
+            method = f"the whole question in one script, {solver_name()}"
+            return refusal_of_demand(problem, problem.question) or Offer(method=method, decides=True)
         return refusal(problem) or Offer(method=f"proof by bounds, linear programs, {solver_name()}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
@@ -86,6 +94,8 @@ class Smt:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: regions that are settled stay so. In between no process is kept."""
+        if isinstance(problem.question, Demanded):
+            return answer_demand(problem, problem.question, facts, budget, self._workers(budget, 1))
         if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)
