@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fairdsl.api.auditing import audit, audit_table
 from fairdsl.api.drafting import init
 from fairdsl.api.files import (
     compile,  # noqa: A004 - the verb of the trade
@@ -42,6 +43,8 @@ __all__ = [
     "SpecError",
     "__version__",
     "agreement",
+    "audit",
+    "audit_table",
     "capabilities",
     "check",
     "compare",

@@ -19,6 +19,7 @@ __all__ = ["cli", "main"]
 #: Every command, in the order of the help; the module of that name below ``fairdsl.cli`` holds it.
 COMMANDS = (
     "init",
+    "audit",
     "check",
     "lint",
     "fmt",

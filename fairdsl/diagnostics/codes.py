@@ -202,6 +202,8 @@ _BACKENDS: dict[str, str] = {
     "E0670": "a column that the table has not, or that cannot be an attribute",
     "E0671": "a file in the place of a new spec",
     "E0672": "a table without a column that can be an attribute",
+    "E0680": "something given in Python that is no table, or no column",
+    "E0681": "predictions of which it is not clear what they mean",
 }
 
 _APPROXIMATION: dict[str, str] = {

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import exp, lgamma, log, log1p
+from math import exp, lgamma, log, log1p, nextafter, ulp
 
 __all__ = ["clopper_pearson", "upper_tail"]
 
 #: The equations are solved for a tail smaller by this factor: more than the error of evaluating it.
 _MARGIN = 1e-6
-_STEPS, _TERMS, _PRECISION, _TINY = 80, 100_000, 1e-14, 1e-300
+_STEPS, _TERMS, _PRECISION, _TINY = 200, 100_000, 1e-14, 1e-300
 
 
 @lru_cache(maxsize=4096)  # metrics of one table ask for the same groups
@@ -28,11 +28,27 @@ def clopper_pearson(hits: int, trials: int, confidence: float) -> tuple[Fraction
 
 
 def _lower(hits: int, trials: int, tail: float) -> Fraction:
-    """The greatest p at which so many hits are as unlikely as ``tail``, or just below; they grow likelier with p."""
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS if hits else 0):
-        middle = (low + high) / 2
-        low, high = (middle, high) if upper_tail(hits, trials, middle) <= tail else (low, middle)
+    """The greatest p at which so many hits are as unlikely as ``tail``, or just below; they grow likelier with p.
+
+    Newton's steps for the logarithm of the tail over that of p, each a little too long, so that the root is soon
+    between two floats; a step out of what is known is replaced by the middle. Only signs of the tail are believed.
+    """
+    if not hits:
+        return Fraction(0)
+    low, high, p, beyond = 0.0, 1.0, hits / (trials + 1), 1
+    logs = lgamma(trials + 1) - lgamma(hits) - lgamma(trials - hits + 1)
+    for _ in range(_STEPS):
+        found = upper_tail(hits, trials, p)
+        below = found <= tail
+        low, high = (p, high) if below else (low, p)
+        if nextafter(low, 1.0) >= high:
+            break
+        slope = exp(logs + hits * log(p) + (trials - hits) * log1p(-p)) / found if found > 0.0 else 0.0
+        p = p * exp(log(tail / found) / slope) if slope > 0.0 else 0.0
+        p += beyond * ulp(p) if below else -beyond * ulp(p)
+        beyond *= 2
+        if not low < p < high:
+            p = (low + high) / 2
     return Fraction(low)
 
 

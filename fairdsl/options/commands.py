@@ -12,7 +12,7 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Switch, Text, Whole
 
-__all__ = ["COMMANDS", "Compile", "Prune", "Rank", "Repair", "Search"]
+__all__ = ["COMMANDS", "Audit", "Compile", "Prune", "Rank", "Repair", "Search"]
 
 
 class Rank(Enum):
@@ -144,5 +144,20 @@ class Prune(Section):
     seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Audit(Section):
+    """What `fairdsl audit` compares, and how surely (docs/predictions.md)."""
+
+    section: ClassVar[str] = "audit"
+
+    confidence: Fraction = option(
+        Fraction(95, 100), "How sure the intervals are.", Share(above=True, below=True), flag="--confidence"
+    )
+    conditions: int = option(2, "How many columns make a subgroup, at most.", Whole(1), flag="--conditions")
+    smallest: int = option(1, "Leave out groups of fewer rows.", Whole(1), flag="--smallest")
+    bins: int = option(4, "Groups that a column of numbers is cut into, of one size.", Whole(2), flag="--bins")
+    timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
+
+
 #: The sections of commands, which are set by flags alone.
-COMMANDS: tuple[type[Section], ...] = (Search, Compile, Repair, Prune)
+COMMANDS: tuple[type[Section], ...] = (Search, Compile, Repair, Prune, Audit)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fairdsl.clock import is_out_of_time
 from fairdsl.codec import Document
@@ -351,6 +351,21 @@ class Report(Document):
     def __post_init__(self) -> None:
         if len({item.name for item in self.properties}) < len(self.properties):
             raise ValueError("two of its properties share a name")
+
+    def table(self, kind: str = "groups") -> dict[str, list[Any]]:
+        """Its ``groups``, ``metrics`` or ``pairs`` as columns of plain values, all of one length.
+
+        Raises ValueError for another ``kind``.
+        """
+        from fairdsl.report.frames import table_of
+
+        return table_of(self, kind)
+
+    def to_frame(self, kind: str = "groups", *, library: str = "pandas") -> Any:
+        """The same as a DataFrame of ``pandas`` or ``polars``; raises ImportError where that is not installed."""
+        from fairdsl.report.frames import table_of, to_frame
+
+        return to_frame(table_of(self, kind), library)
 
     @property
     def exit_code(self) -> ExitCode:

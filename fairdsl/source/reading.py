@@ -5,6 +5,9 @@ writes to, nothing without end. What the user names, on the command line or in P
 that stands in a *file* is the word of whoever wrote the file: it is a :class:`NamedPath`, and has to lead, by its real
 path, to a file within a root. That is what :func:`reading` says, or else the repository of the file that the user
 named, or else its folder. All that is wrong is an OSError whose ``strerror`` says in words why.
+
+What a Python caller gives in place of a file (a text, rows, a model) is a file in memory: within :func:`holding` it is
+read under its path like any other.
 """
 
 from __future__ import annotations
@@ -13,18 +16,21 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO
 
 __all__ = [
     "LARGEST",
     "NamedPath",
     "Noted",
     "content_of",
+    "holding",
     "largest",
     "named_in",
     "noting",
@@ -72,6 +78,8 @@ class Noted:
 
 _DEFAULT = _Rules()
 _RULES: ContextVar[_Rules] = ContextVar("rules of reading", default=_DEFAULT)
+_NOTHING: Mapping[str, bytes] = MappingProxyType({})
+_HELD: ContextVar[Mapping[str, bytes]] = ContextVar("files in memory", default=_NOTHING)
 
 
 @contextmanager
@@ -109,6 +117,16 @@ def stamp_of(found: os.stat_result) -> tuple[int, ...]:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+@contextmanager
+def holding(files: Mapping[str, bytes]) -> Iterator[None]:
+    """Within it each path of ``files`` is that content, whatever lies there, beside what was held before."""
+    token = _HELD.set({**_HELD.get(), **files})
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+
+
 def largest() -> int:
     """Bytes that a file may have here, and what is packed in it once it is unpacked."""
     return _RULES.get().largest
@@ -132,8 +150,11 @@ def root_of(file: str) -> str:
 
 def content_of(path: str | Path) -> bytes:
     """The content of a file."""
+    held = _HELD.get().get(str(path))
+    if held is not None:
+        return held
     most = largest()
-    with opened(path) as file:
+    with _opened(path) as file:
         parts = [file.read(os.fstat(file.fileno()).st_size + 1)]
         while parts[-1] and sum(map(len, parts)) <= most:  # of files as in /proc nobody knows the size before
             parts.append(file.read(_PART))
@@ -143,8 +164,13 @@ def content_of(path: str | Path) -> bytes:
     return content
 
 
-def opened(path: str | Path) -> BufferedReader:
+def opened(path: str | Path) -> BinaryIO:
     """The file, opened for reading, whose size is within the limit."""
+    held = _HELD.get().get(str(path))
+    return _opened(path) if held is None else BytesIO(held)
+
+
+def _opened(path: str | Path) -> BufferedReader:
     descriptor = os.open(_regular(path), os.O_RDONLY | _flag("O_NONBLOCK") | _flag("O_NOFOLLOW") | _flag("O_BINARY"))
     try:
         found = os.fstat(descriptor)

@@ -23,6 +23,7 @@ OWNERS = {
     "highspy": ("backends/smt",),
     "lark": ("syntax",),
     "llvmlite": ("backends/intervals/kernels",),
+    "narwhals": ("given",),
     "numba": ("backends/intervals/kernels",),
     "onnx": ("models", "pruning"),
     "onnxruntime": ("models",),

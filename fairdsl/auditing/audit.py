@@ -1,0 +1,277 @@
+"""From arrays, or the columns of a file, to an audit: a spec is written, and checked as any other.
+
+There is no second way to count here. What is asked is the spec that :mod:`fairdsl.auditing.spec` writes, and who
+answers are the engines of ``fairdsl check``; so the spec and the rows by themselves give the same numbers again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import partial
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fairdsl.auditing.audited import Audited, small_groups, worst_of
+from fairdsl.auditing.columns import Outcome, group_column, outcome_column, score_column
+from fairdsl.auditing.errors import not_audited
+from fairdsl.auditing.spec import Asked, metrics_of, spec_text
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.data.cells import decimal_of
+from fairdsl.data.table import open_records
+from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.diagnostics.suggest import nearest
+from fairdsl.drafting.errors import no_such_column
+from fairdsl.drafting.words import can_be_quoted, names_for
+from fairdsl.given.tables import cells_of, columns_of, csv_of, is_table, series_name
+from fairdsl.metrics.sampling import FEW_ROWS
+from fairdsl.options.commands import Audit
+from fairdsl.pipeline import verify
+from fairdsl.source import SourceFile
+from fairdsl.source.reading import holding
+from fairdsl.syntax.laid_out import laid_out
+
+__all__ = ["Wanted", "audit_arrays", "audit_table"]
+
+_T = TypeVar("_T")
+#: The attributes of an audit beside its groups, and what callers call them.
+_DECIDED, _LABEL, _SCORES = "prediction", "outcome", "scores"
+#: What a condition of a model takes for its own output, and the names that an audit's spec gives itself.
+_MEANT_OTHERWISE = frozenset({"score", "probability", "class", "became_of_them", "rows"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is asked of the rows, in the caller's own words."""
+
+    positive: object | None = None
+    threshold: Fraction | None = None
+    privileged: Mapping[str, object] | object | None = None
+    metrics: Sequence[str] = ()
+    settings: Audit = field(default_factory=Audit)
+
+
+#: A column: its header and its cells.
+_Part = tuple[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """The table: its path, and its columns by the part that they play."""
+
+    path: str
+    groups: Mapping[str, Sequence[str]]
+    decided: _Part | None
+    label: _Part | None
+    scores: _Part | None
+
+
+def audit_arrays(
+    y_true: Any, y_pred: Any, sensitive_features: Any, scores: Any, wanted: Wanted, budget: Budget, observer: Observer
+) -> Audited:
+    """The audit of arrays of one length; ``y_true``, or one of ``y_pred`` and ``scores``, may be None.
+
+    Raises DiagnosticError for what is no column (E0680), or not clear (E0681).
+    """
+    groups = _groups_of(sensitive_features)
+    named = {
+        "y_true": None if y_true is None else cells_of(y_true, "`y_true`"),
+        "y_pred": None if y_pred is None else cells_of(y_pred, "`y_pred`"),
+        "scores": None if scores is None else cells_of(scores, "`scores`"),
+    }
+    lengths = {name: len(cells) for name, cells in (*named.items(), *groups.items()) if cells is not None}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"`{name}` has {length:,}" for name, length in lengths.items())
+        raise _refused("the arrays have different lengths", said, "give each row a value in every array")
+    if not next(iter(lengths.values())):
+        raise _refused("there are no rows", "all arrays are empty", "give a value a row")
+    taken = [*groups]
+    headers = {key: _free(key, taken) for key in (_DECIDED, _LABEL, _SCORES)}
+    rows = _Rows(
+        path="predictions.csv",
+        groups=groups,
+        decided=None if named["y_pred"] is None else (headers[_DECIDED], named["y_pred"]),
+        label=None if named["y_true"] is None else (headers[_LABEL], named["y_true"]),
+        scores=None if named["scores"] is None else (headers[_SCORES], named["scores"]),
+    )
+    columns = {**groups, **{part[0]: part[1] for part in (rows.decided, rows.scores, rows.label) if part is not None}}
+    content = csv_of(columns)
+    with holding({rows.path: content}):
+        audited = _audited(rows, wanted, ("y_true", "y_pred", "scores"), budget, observer)
+    return replace(audited, content=content)
+
+
+def audit_table(
+    data: Any,
+    parts: Mapping[str, str | None],
+    protected: Sequence[str],
+    wanted: Wanted,
+    budget: Budget,
+    observer: Observer,
+) -> Audited:
+    """The audit of a table, or of a CSV or Parquet file, by the headers of its columns.
+
+    ``parts`` are the columns with the ``prediction``, the ``label`` and the ``scores``, None where there is none.
+    Raises DiagnosticError where the file cannot be read (E0530), or has no such column (E0670).
+    """
+    content: bytes | None = None
+    if isinstance(data, str | PathLike):
+        path, records = fspath(data), open_records(fspath(data))
+        table = {header: records.cells(place) for place, header in enumerate(records.header)}
+    else:
+        path, table = "predictions.csv", columns_of(data, "`data`")
+        content = csv_of(table)
+
+    def column(name: str | None) -> _Part | None:
+        if name is not None and name not in table:
+            raise DiagnosticError(no_such_column(name, [*table], None))
+        return None if name is None else (name, table[name])
+
+    rows = _Rows(
+        path=path,
+        groups=dict(found for name in protected if (found := column(name)) is not None),
+        decided=column(parts["prediction"]),
+        label=column(parts["label"]),
+        scores=column(parts["scores"]),
+    )
+    said = (parts["label"] or "", parts["prediction"] or "prediction", parts["scores"] or "")
+    with holding({} if content is None else {path: content}):
+        audited = _audited(rows, wanted, said, budget, observer)
+    return replace(audited, content=content)
+
+
+def _groups_of(given: Any) -> dict[str, list[str]]:
+    """Who is protected, by header: a table, a Series, an array of one or of several columns."""
+    if given is None:
+        help_text = "give `sensitive_features=`, a column or a table of columns with a value a row"
+        raise _refused("nobody is protected", "`sensitive_features` is None", help_text)
+    if is_table(given):
+        return columns_of(given, "`sensitive_features`")
+    shape: tuple[int, ...] = getattr(given, "shape", ())
+    if len(shape) > 1 and shape[1] > 1:
+        return {f"feature_{place}": cells_of(given[:, place], "`sensitive_features`") for place in range(shape[1])}
+    return {series_name(given) or "group": cells_of(given, "`sensitive_features`")}
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """A header that no group has."""
+    return name if name not in taken else _free(f"{name}_", taken)
+
+
+def _audited(rows: _Rows, wanted: Wanted, said: tuple[str, str, str], budget: Budget, observer: Observer) -> Audited:
+    asked = _asked(rows, wanted, said)
+    path = str(Path(rows.path).with_suffix(".fair"))
+    text = laid_out(SourceFile(path, spec_text(asked)))
+    with holding({path: text.encode("utf-8")}):
+        report = verify(path, models={}, data={}, budget=budget, properties=(), observer=observer)
+    first = next(iter(rows.groups.values()))
+    return Audited(
+        spec=text,
+        report=report,
+        rows=len(first),
+        worst=worst_of(report),
+        small=small_groups(report, FEW_ROWS),
+        data=rows.path,
+    )
+
+
+def _asked(rows: _Rows, wanted: Wanted, said: tuple[str, str, str]) -> Asked:
+    """The question; DiagnosticError with all that is wrong with any column."""
+    found: list[Diagnostic] = []
+    bins = wanted.settings.bins
+    headers = [*rows.groups, *(part[0] for part in (rows.decided, rows.label, rows.scores) if part is not None)]
+    unwritable = [header for header in headers if not header or not can_be_quoted(header)]
+    if unwritable:
+        reason = f"a quote, or a character that is not printed, is in `{unwritable[0]}`"
+        raise _refused("a column's name cannot be written in a spec", reason, "rename it")
+    plain = [f"{name}_" if name in _MEANT_OTHERWISE else name for name in names_for(headers)]
+    names = dict(zip(headers, plain, strict=True))
+    if not rows.groups:
+        raise _refused("nobody is protected", "no column was named", "name who is protected")
+    if rows.decided is None and (rows.scores is None or wanted.threshold is None):
+        help_text = "give `y_pred`, or `scores` with the `threshold` from which on one is favourable"
+        raise _refused("there are no decisions", f"`{said[1] or 'y_pred'}` is None", help_text)
+
+    def tried(make: Callable[[], _T]) -> _T | None:
+        try:
+            return make()
+        except DiagnosticError as error:
+            found.extend(error.diagnostics)
+            return None
+
+    def outcome(part: _Part | None, named: str) -> Outcome | None:
+        if part is None:
+            return None
+        header, cells = part
+        return tried(lambda: outcome_column(names[header], header, cells, wanted.positive, named or header))
+
+    each = [tried(partial(group_column, names[header], header, cells, bins)) for header, cells in rows.groups.items()]
+    label, decided = outcome(rows.label, said[0]), outcome(rows.decided, said[1])
+    scores = None
+    if rows.scores is not None:
+        scores = tried(partial(score_column, names[rows.scores[0]], rows.scores[0], rows.scores[1], bins))
+    if found:
+        raise DiagnosticError(*found)
+    asked = Asked(
+        title=f"Decisions by {', '.join(rows.groups)}",
+        data=Path(rows.path).name,
+        groups=[column for column in each if column is not None],
+        decided=decided,
+        label=label,
+        scores=scores,
+        threshold=wanted.threshold,
+        privileged={},
+        metrics=wanted.metrics,
+        settings=wanted.settings,
+    )
+    asked = replace(asked, privileged=_privileged(wanted.privileged, rows, names))
+    _check_metrics(asked)
+    return asked
+
+
+def _privileged(given: Any, rows: _Rows, names: Mapping[str, str]) -> dict[str, str]:
+    """The privileged group: values by the names of attributes; of one column the value alone says it."""
+    if given is None:
+        return {}
+    by_name = dict(given) if isinstance(given, Mapping) else {next(iter(rows.groups)): given}
+    if not isinstance(given, Mapping) and len(rows.groups) > 1:
+        example = "{" + ", ".join(f"{name!r}: ..." for name in rows.groups) + "}"
+        raise _refused("which column has the privileged value?", f"there are {len(rows.groups)}", f"write {example}")
+    found: dict[str, str] = {}
+    for header, value in by_name.items():
+        if header not in rows.groups:
+            near = nearest(str(header), list(rows.groups))
+            reason = f"the columns are: {', '.join(rows.groups)}"
+            help_text = f"did you mean `{near}`?" if near else "name one of them"
+            raise _refused(f"no protected column is `{header}`", reason, help_text)
+        (cell,) = cells_of([value], "`privileged`")
+        values = dict.fromkeys(text.strip() for text in rows.groups[header])
+        if cell not in values:
+            reason = f"its values are: {', '.join(list(values)[:8])}"
+            raise _refused(f"no row of `{header}` has the privileged value `{cell}`", reason, "name one of them")
+        if len(values) > 8 and decimal_of(cell) is not None:
+            help_text = "cut the column into groups yourself, and name one of them"
+            raise _refused(f"`{header}` is cut into bins", "a single number is no group", help_text)
+        found[names[header]] = cell
+    return found
+
+
+def _check_metrics(asked: Asked) -> None:
+    """Every metric that was named can be asked of these rows."""
+    everything = replace(asked, metrics=())
+    known: dict[str, None] = {}
+    for signed in (False, True) if asked.privileged else (False,):
+        for metric in metrics_of(everything, signed=signed):
+            known |= dict.fromkeys((metric.name, *(alias.name for alias in metric.aliases)))
+    for name in asked.metrics:
+        if name not in known:
+            near = nearest(name, list(known))
+            reason = f"those that can be asked of these rows are: {', '.join(known)}"
+            help_text = f"did you mean `{near}`?" if near else "some need `y_true`, others the `privileged` group"
+            raise _refused(f"the metric `{name}` cannot be asked here", reason, help_text)
+
+
+def _refused(title: str, reason: str, help_text: str) -> DiagnosticError:
+    return DiagnosticError(not_audited(title, reason, help_text))

@@ -1,0 +1,105 @@
+"""``fairdsl audit``: predictions of a file compared by groups, without a spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.options import command_options
+from fairdsl.cli.printing import Printer, printer_option
+from fairdsl.cli.terminal import output_style
+from fairdsl.options.commands import Audit
+from fairdsl.source.numbers import read_number
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from fairdsl.auditing import Audited
+
+__all__ = ["command"]
+
+
+class _Number(click.ParamType):  # type: ignore[type-arg]  # generic in some versions only
+    """An exact number."""
+
+    name = "NUMBER"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The number."""
+        try:
+            return read_number(value) if isinstance(value, str) else value
+        except ValueError:
+            self.fail(f"`{value}` is not a number; write for example 0.5", param, ctx)
+
+
+_NUMBER = _Number()
+
+
+@click.command(
+    "audit", epilog="Exit codes: 0 audited; 2 a table or a column that cannot be used, or a file in the way of --spec."
+)
+@click.argument("data", metavar="DATA.csv", type=click.Path(exists=True, dir_okay=False))
+@click.option("--protected", metavar="COLUMNS", required=True, help="Who is protected: columns, with commas between.")
+@click.option("--prediction", metavar="COLUMN", help="What was decided.")
+@click.option("--label", metavar="COLUMN", help="What became of people, or what would have been right.")
+@click.option("--scores", metavar="COLUMN", help="The scores that decided.")
+@click.option("--threshold", type=_NUMBER, metavar="NUMBER", help="From which score on the decision is favourable.")
+@click.option("--positive", metavar="VALUE", help="The favourable value.  [default: 1, true or yes]")
+@click.option("--privileged", metavar="COLUMN=VALUE", multiple=True, help="The group that others are compared with.")
+@click.option("--metrics", metavar="NAMES", help="Metrics, with commas between.  [default: all that there are]")
+@click.option("--spec", type=click.Path(dir_okay=False), metavar="FILE.fair", help="Write the spec that says the same.")
+@command_options(Audit)
+@printer_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    data: str,
+    protected: str,
+    prediction: str | None,
+    label: str | None,
+    scores: str | None,
+    threshold: Fraction | None,
+    positive: str | None,
+    privileged: tuple[str, ...],
+    metrics: str | None,
+    spec: str | None,
+    printer: Printer,
+    **options: Any,
+) -> None:
+    """Compare groups of a table by what was decided about them, with intervals.
+
+    No spec and no model is needed: a column of decisions and columns that say who is protected.
+    """
+    if spec is not None and not Path(spec).absolute().parent.is_dir():
+        raise click.UsageError(f"there is no folder `{Path(spec).parent}`")
+    named = dict(part.partition("=")[::2] for part in privileged)
+    with printer.failing(ctx):
+        audited = fairdsl.audit_table(
+            data,
+            protected=_names(protected),
+            prediction=prediction,
+            label=label,
+            scores=scores,
+            threshold=threshold,
+            positive=positive,
+            privileged=named or None,
+            metrics=_names(metrics),
+            **options,
+        )
+        if spec is not None:
+            audited.write(spec)
+    printer.show(audited, _print)
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+
+
+def _print(audited: Audited) -> None:
+    style = output_style()
+    for line in str(audited).splitlines():
+        click.echo(style.shown(line))

@@ -1,0 +1,135 @@
+"""A report as tables: columns of plain values, for DataFrames of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from fairdsl.ir.metric import Each, Event, Metric
+from fairdsl.ir.metric_registry import ACCEPTANCE_RATE, METRICS, registered
+from fairdsl.verdict import Cell, Rate, Value
+
+if TYPE_CHECKING:
+    from fairdsl.report.model import DemandReport, Report
+
+__all__ = ["KINDS", "Table", "rate_name", "table_of", "to_frame"]
+
+#: Values by the names of columns, all of one length.
+Table = dict[str, list[Any]]
+
+
+def _names() -> Mapping[tuple[Event, Event | None], str]:
+    """What rates are called: as the metrics that compare them, without the comparison's word."""
+    found: dict[tuple[Event, Event | None], str] = {(Event.FAVOURABLE, None): ACCEPTANCE_RATE.name}
+    for metric in METRICS:
+        stem, _, word = metric.name.rpartition("_")
+        given = metric.rate.given
+        if word in ("ratio", "gap", "difference") and (given is None or isinstance(given, Event)):
+            found.setdefault((metric.rate.event, given), stem)
+    opportunity = (Event.FAVOURABLE, Event.DESERVING)
+    return MappingProxyType(found | {opportunity: "true_positive_rate"})
+
+
+_NAMES = _names()
+
+
+def rate_name(metric: Metric, rate: Rate) -> str:
+    """What one of a metric's rates is called: ``true_positive_rate``; else as a spec would define it."""
+    given = metric.rate.given
+    if given is Each.DECISION:
+        decision = rate.given.get("model decision")
+        given = Event.FAVOURABLE if decision == "favourable" else Event.UNFAVOURABLE
+    known = None if given is Each.LABEL or metric.rate.along_paths else _NAMES.get((metric.rate.event, given))
+    if given is Each.LABEL:
+        return ACCEPTANCE_RATE.name
+    return known or str(metric.rate)
+
+
+def table_of(report: Report, kind: str) -> Table:
+    """One of the tables of a report; ValueError for another ``kind``."""
+    if kind not in KINDS:
+        raise ValueError(f"there is no table {kind!r}; a report has {', '.join(map(repr, KINDS))}")
+    rows = list(KINDS[kind](report))
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def to_frame(table: Table, library: str) -> Any:
+    """The table as a DataFrame of a library that makes one of a dictionary: pandas, or polars."""
+    if library not in ("pandas", "polars"):
+        raise ValueError(f"`library` is 'pandas' or 'polars', not {library!r}; `table()` gives columns for any other")
+    from importlib import import_module
+
+    try:
+        made: Any = import_module(library)
+    except ImportError as problem:
+        raise ImportError(
+            f"{library} is not installed: `pip install {library}`, or take the columns of `table()`"
+        ) from problem
+    return made.DataFrame(table)
+
+
+def _demands(report: Report) -> Iterator[tuple[dict[str, Any], DemandReport]]:
+    for item in report.properties:
+        for demand in item.demands:
+            yield {"property": item.name, "metric": demand.metric}, demand
+
+
+def _metrics(report: Report) -> Iterator[dict[str, Any]]:
+    for head, demand in _demands(report):
+        value, sampling = demand.value, None if demand.groups is None else demand.groups.sampling
+        yield {
+            **head,
+            "demand": demand.text,
+            "judgement": demand.judgement.value,
+            "value": None if value is None or value.exact is None else float(value.exact),
+            "low": _number(None if value is None else value.low),
+            "high": _number(None if value is None else value.high),
+            "sampling_low": _number(None if sampling is None else sampling[0]),
+            "sampling_high": _number(None if sampling is None else sampling[1]),
+            "backend": demand.backend,
+        }
+
+
+def _groups(report: Report) -> Iterator[dict[str, Any]]:
+    for head, demand in _demands(report):
+        metric = registered(demand.metric)
+        if not isinstance(demand.verdict, Value) or not isinstance(metric, Metric):
+            continue
+        for rate in demand.verdict.rates:
+            yield {
+                **head,
+                "rate": rate_name(metric, rate),
+                **{name: _cell(value) for name, value in (rate.group | rate.given).items()},
+                "value": float(rate.low) if rate.low == rate.high else None,
+                "low": float(rate.low),
+                "high": float(rate.high),
+                "rows": rate.rows,
+                "sampling_low": _number(None if rate.sampling is None else rate.sampling[0]),
+                "sampling_high": _number(None if rate.sampling is None else rate.sampling[1]),
+            }
+
+
+def _pairs(report: Report) -> Iterator[dict[str, Any]]:
+    for item in report.properties:
+        for number, pair in enumerate(item.witnesses):
+            for who, individual, decision in (
+                ("a", pair.a, pair.replay.decision_a),
+                ("b", pair.b, pair.replay.decision_b),
+            ):
+                values = {name: _cell(value) for name, value in individual.items()}
+                yield {"property": item.name, "pair": number, "individual": who, "decision": decision, **values}
+
+
+#: The tables, by what they are about.
+KINDS = MappingProxyType({"metrics": _metrics, "groups": _groups, "pairs": _pairs})
+
+
+def _number(value: Fraction | None) -> float | None:
+    return None if value is None else float(value)
+
+
+def _cell(value: Cell) -> str | bool | int | float:
+    return float(value) if isinstance(value, Fraction) else value
