@@ -34,6 +34,7 @@ from fairdsl.source.spreadsheets import writing
 if TYPE_CHECKING:
     from fairdsl.backends.smt.options import Order, Partition
     from fairdsl.diagnostics import DiagnosticError as SpecError
+    from fairdsl.report.frames import ViolationError
     from fairdsl.report.model import Report
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Partition",
     "Report",
     "SpecError",
+    "ViolationError",
     "__version__",
     "agreement",
     "audit",
@@ -83,6 +85,10 @@ def __getattr__(name: str) -> Any:
             from fairdsl.report.model import Report
 
             return Report
+        case "ViolationError":
+            from fairdsl.report.frames import ViolationError
+
+            return ViolationError
         case "SpecError":
             from fairdsl.diagnostics import DiagnosticError
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
+from fairdsl.api.given import given, held_against_estimators
 from fairdsl.api.paths import AnyPath, by_name, functions
 from fairdsl.options import Given, Run, options_of
 from fairdsl.source.numbers import read_number
@@ -29,8 +31,8 @@ __all__ = ["agreement", "capabilities", "check", "explain", "lint", "plans"]
 def check(
     spec: AnyPath,
     *,
-    models: Mapping[str, AnyPath] | None = None,
-    data: Mapping[str, AnyPath] | None = None,
+    models: Mapping[str, AnyPath | Any] | None = None,
+    data: Mapping[str, AnyPath | Any] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     timeout: float = 60.0,
     seed: int = 0,
@@ -46,9 +48,12 @@ def check(
     """Verify every property of the spec at ``spec`` and report.
 
     Args:
-        spec: path of the ``.fair`` file.
-        models: files that replace those of the spec, by model name; a ``sha256`` in the spec still binds.
-        data: files that replace those of distributions, by name; a ``sha256`` in the spec still binds.
+        spec: path of the ``.fair`` file, or its text.
+        models: what replaces the files of the spec, by model name: paths, fitted estimators of scikit-learn (which are
+            held against their ``predict`` on ``data``), sessions of onnxruntime, ONNX models, or functions. A
+            ``sha256`` in the spec still binds.
+        data: what replaces the files of distributions, by name: paths, DataFrames of pandas or polars, Arrow tables, or
+            dictionaries of columns.
         callables: Python functions that decide, by model name; see docs/python.md. Of a function violations are found;
             without any its verdict is unknown.
         timeout: time limit in seconds for the whole run, shared among its demands.
@@ -76,16 +81,21 @@ def check(
     from fairdsl.plan.registry import sections
 
     run = Run(timeout=timeout, seed=seed, jobs=jobs, memory=memory, backend=backend, cross_check=cross_check)
-    return verify(
-        fspath(spec),
-        models=by_name(models),
-        data=by_name(data),
-        callables=functions(callables, models),
-        budget=Budget.under(options_of(run, options, sections())),
-        properties=tuple(properties or ()),
-        observer=observer or Silent(),
-        listener=listener,
-    )
+    budget = Budget.under(options_of(run, options, sections()))
+    what = given(spec, models, data, callables)
+    with what.held():
+        held = held_against_estimators(what) if what.estimators else ()
+        report = verify(
+            what.spec,
+            models=what.models,
+            data=what.data,
+            callables=what.callables,
+            budget=budget,
+            properties=tuple(properties or ()),
+            observer=observer or Silent(),
+            listener=listener,
+        )
+    return replace(report, diagnostics=(*report.diagnostics, *held)) if held else report
 
 
 def lint(
@@ -150,8 +160,6 @@ def _refused(checked: CheckedSpec) -> tuple[Diagnostic, ...]:
 
     That are clauses that no backend treats, and what is asked of the scores and probabilities of models in the spec.
     """
-    from dataclasses import replace
-
     from fairdsl.ir.declaration import CallableSource, FileSource
     from fairdsl.ir.question import Pair, SameDecision
 
@@ -211,7 +219,6 @@ def agreement(
         SpecError: the spec, the model's file or the table have mistakes.
         ValueError: there is no one model of this name, or no such share.
     """
-    from dataclasses import replace
     from fractions import Fraction
 
     from fairdsl.clock import Deadline, phase

@@ -94,7 +94,7 @@ class Audited(Document):
         return {name: [v for v, keep in zip(values, shown, strict=True) if keep] for name, values in table.items()}
 
     def to_frame(self, kind: str = "groups", *, library: str = "pandas") -> Any:
-        """The same as a DataFrame."""
+        """The same as a DataFrame of ``pandas`` or ``polars``; raises ImportError where that is not installed."""
         return to_frame(self.table(kind), library)
 
     def metric(self, name: str, across: str | tuple[str, ...] | None = None, *, privileged: bool = False) -> Interval:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fairdsl.diagnostics import Diagnostic
 
-__all__ = ["not_a_table"]
+__all__ = ["not_a_table", "not_the_estimator", "not_usable"]
 
 
 def not_a_table(what: str, reason: str, help_text: str) -> Diagnostic:
@@ -14,5 +14,27 @@ def not_a_table(what: str, reason: str, help_text: str) -> Diagnostic:
         title=f"{what} cannot be read as a table",
         notes=(reason,),
         why="a value that was read in another way than it was meant would be audited as somebody else's",
+        help=help_text,
+    )
+
+
+def not_usable(what: str, reason: str, help_text: str) -> Diagnostic:
+    """E0682: something given for a spec or a model that is neither a file nor can be made one."""
+    return Diagnostic(
+        code="E0682",
+        title=f"{what} cannot be used",
+        notes=(reason,),
+        why="a verdict is about one model and one spec, and has to know which",
+        help=help_text,
+    )
+
+
+def not_the_estimator(model: str, said: str, help_text: str) -> Diagnostic:
+    """E0683: the file that an estimator became decides otherwise than the estimator."""
+    return Diagnostic(
+        code="E0683",
+        title=f"read as `{model}`, the estimator decides otherwise than its `predict`",
+        notes=(said,),
+        why="a verdict about a file says nothing of an estimator that decides otherwise",
         help=help_text,
     )

@@ -1,4 +1,4 @@
-"""From a fitted estimator to the model in its file: the only owner of skl2onnx.
+"""From a fitted estimator to the model in its file.
 
 Thresholds and weights become float32 on the way, so the file is not quite the estimator. Everything is measured on the
 file; on rows that the estimator has not seen the two are compared, and a file that decides otherwise for more
@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.model import Model
+from fairdsl.models.from_estimators import NotExportedError, onnx_of
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.repairing import errors
@@ -28,7 +28,6 @@ __all__ = ["Exported", "exported"]
 
 #: One row in so many may be decided otherwise by the file.
 _TOLERATED = 100
-_EXTRA = "install skl2onnx with `pip install 'fairdsl[sklearn]'`"
 _OWN = "write a function `export(estimator, path)` beside the factory, which writes the file"
 
 
@@ -80,26 +79,10 @@ def _by_skl2onnx(factory: Factory, estimator: Any, subject: Subject, path: Path)
         raise DiagnosticError(
             errors.not_exported(factory.name, reason, f'name a file "NAME.onnx" in the spec, or {_OWN}')
         )
-    if not type(estimator).__module__.startswith("sklearn.") and not hasattr(estimator, "__sklearn_tags__"):
-        reason = f"`{type(estimator).__name__}` is no estimator of scikit-learn"
-        raise DiagnosticError(errors.not_exported(factory.name, reason, _OWN))
-    try:
-        from skl2onnx import to_onnx
-    except ImportError as problem:
-        raise DiagnosticError(errors.not_exported(factory.name, "skl2onnx is not installed", _EXTRA)) from problem
-    name = subject.declaration.name  # without one the graph has a random name
     width = subject.features(ExactRows.of_floats(np.zeros((1, len(subject.domain.attributes))))).shape[1]
-    sample = np.zeros((1, width), np.float32)
     try:
-        with catch_warnings():  # the converter reads attributes of machines that scikit-learn calls deprecated
-            simplefilter("ignore", FutureWarning)
-            try:
-                proto = to_onnx(estimator, sample, name=name, options={id(estimator): {"zipmap": False}})
-            except NameError:  # of estimators that have no such option, as those without probabilities
-                proto = to_onnx(estimator, sample, name=name)
-        content = proto.SerializeToString(deterministic=True)
-    except Exception as problem:  # skl2onnx raises classes of its own
-        said = f"skl2onnx: {problem}".strip().splitlines()[0][:160]
-        remedy = f"use an estimator that it converts, or {_OWN}"
-        raise DiagnosticError(errors.not_exported(factory.name, said, remedy)) from problem
+        content = onnx_of(estimator, subject.declaration.name, width=width)
+    except NotExportedError as problem:
+        remedy = problem.help_text or f"use an estimator that skl2onnx converts, or {_OWN}"
+        raise DiagnosticError(errors.not_exported(factory.name, problem.reason, remedy)) from problem
     write_file(path, content)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from fairdsl.ir.metric import Each, Event, Metric
 from fairdsl.ir.metric_registry import ACCEPTANCE_RATE, METRICS, registered
@@ -14,10 +14,48 @@ from fairdsl.verdict import Cell, Rate, Value
 if TYPE_CHECKING:
     from fairdsl.report.model import DemandReport, Report
 
-__all__ = ["KINDS", "Table", "rate_name", "table_of", "to_frame"]
+__all__ = ["KINDS", "Table", "Tabled", "ViolationError", "rate_name", "table_of", "to_frame"]
 
 #: Values by the names of columns, all of one length.
 Table = dict[str, list[Any]]
+
+
+class ViolationError(Exception):
+    """A report in which a property is violated; ``report`` is that report."""
+
+    def __init__(self, report: Report) -> None:
+        """The message names the properties that do not hold."""
+        from fairdsl.verdict import Judgement
+
+        bad = (Judgement.VIOLATED, Judgement.REFUSED, Judgement.UNKNOWN, Judgement.VACUOUS)
+        found = (f"{item.name}: {item.judgement.value}" for item in report.properties if item.judgement in bad)
+        super().__init__("; ".join(found))
+        self.report = report
+
+
+class Tabled:
+    """What has tables: a report."""
+
+    __slots__ = ()
+
+    def table(self, kind: str = "groups") -> Table:
+        """Its ``groups``, ``metrics`` or ``pairs`` as columns of plain values, all of one length.
+
+        Raises ValueError for another ``kind``.
+        """
+        return table_of(cast("Report", self), kind)
+
+    def to_frame(self, kind: str = "groups", *, library: str = "pandas") -> Any:
+        """The same as a DataFrame of ``pandas`` or ``polars``; raises ImportError where that is not installed."""
+        return to_frame(self.table(kind), library)
+
+    def raise_for_violation(self) -> None:
+        """Raise :class:`ViolationError` where a property is violated; what is unknown or refused is named beside it."""
+        from fairdsl.verdict import Judgement
+
+        report = cast("Report", self)
+        if any(item.judgement is Judgement.VIOLATED for item in report.properties):
+            raise ViolationError(report)
 
 
 def _names() -> Mapping[tuple[Event, Event | None], str]:

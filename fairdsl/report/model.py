@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike, fspath
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fairdsl.clock import is_out_of_time
 from fairdsl.codec import Document
@@ -21,6 +21,7 @@ from fairdsl.ir.reading import Reading
 from fairdsl.prelude import comparison_of
 from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
+from fairdsl.report.frames import Tabled
 from fairdsl.report.judging import Judged, judged_demand
 from fairdsl.report.stopped import Stopped
 from fairdsl.source import Span
@@ -319,7 +320,7 @@ class Recovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Document):
+class Report(Tabled, Document):
     """Everything that one run of ``check`` found out."""
 
     SCHEMA: ClassVar[str] = "fairdsl.report/2"
@@ -351,21 +352,6 @@ class Report(Document):
     def __post_init__(self) -> None:
         if len({item.name for item in self.properties}) < len(self.properties):
             raise ValueError("two of its properties share a name")
-
-    def table(self, kind: str = "groups") -> dict[str, list[Any]]:
-        """Its ``groups``, ``metrics`` or ``pairs`` as columns of plain values, all of one length.
-
-        Raises ValueError for another ``kind``.
-        """
-        from fairdsl.report.frames import table_of
-
-        return table_of(self, kind)
-
-    def to_frame(self, kind: str = "groups", *, library: str = "pandas") -> Any:
-        """The same as a DataFrame of ``pandas`` or ``polars``; raises ImportError where that is not installed."""
-        from fairdsl.report.frames import table_of, to_frame
-
-        return to_frame(table_of(self, kind), library)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -34,7 +34,7 @@ OWNERS = {
     "pysat": ("backends/ssat/encode",),
     "pysdd": ("backends/ssat/solvers",),
     "rich": ("cli",),
-    "skl2onnx": ("repairing",),
+    "skl2onnx": ("models",),
     "threadpoolctl": ("numerics",),
     "z3": ("backends/smt",),
 }

@@ -14,7 +14,7 @@ __all__ = ["DOCUMENTS", "file_of"]
 
 
 _BASES = (Document.__name__, Sealed.__name__)
-_BASED = re.compile(rf"\((?:{'|'.join(_BASES)})\)")
+_BASED = re.compile(rf"\((?:\w+, )*(?:{'|'.join(_BASES)})\)")
 
 
 def _documents() -> tuple[type[Document], ...]:

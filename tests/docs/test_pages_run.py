@@ -20,7 +20,7 @@ from fairdsl.cli.app import cli
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```(?P<language>python|console)\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 #: Pages, and the libraries that their readers have.
-PAGES = {"predictions.md": ()}
+PAGES = {"predictions.md": (), "scikit-learn.md": ("sklearn", "skl2onnx")}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,176 @@
+"""What callers of Python give in place of files: a spec's text, tables, estimators, sessions, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from fairdsl.api.paths import AnyPath, functions
+
+if TYPE_CHECKING:
+    from fairdsl.diagnostics import Diagnostic
+    from fairdsl.given.tables import Columns
+
+__all__ = ["Given", "given", "held_against_estimators"]
+
+#: The paths of what is in memory: no file of the user's is called so.
+_SPEC, _MODEL, _ROWS = "<spec>.fair", "<{}>.onnx", "<{}>.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Paths and functions as the pipeline takes them, and the files among them that are in memory."""
+
+    spec: str
+    models: dict[str, str]
+    data: dict[str, str]
+    callables: dict[str, Callable[[Any], Any]]
+    files: dict[str, bytes]
+    #: Estimators by the names of models, and tables by those of distributions: they are held against each other.
+    estimators: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, Columns] = field(default_factory=dict)
+    frames: dict[str, Any] = field(default_factory=dict)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Within it what is in memory is read under its path."""
+        from fairdsl.source.reading import holding
+
+        with holding(self.files):
+            yield
+
+
+def given(
+    spec: AnyPath,
+    models: Mapping[str, Any] | None,
+    data: Mapping[str, Any] | None,
+    callables: Mapping[str, Callable[[Any], Any]] | None = None,
+) -> Given:
+    """What was given, sorted; raises SpecError (E0680, E0682) for what is nothing of all this."""
+    files: dict[str, bytes] = {}
+    path = fspath(spec) if isinstance(spec, str | PathLike) else _no_spec(spec)
+    if "\n" in path:  # no path has a line break, and every spec has
+        files[_SPEC], path = path.encode("utf-8"), _SPEC
+    found = Given(path, {}, {}, functions(callables, models), files)
+    for name, model in _named(models, "models").items():
+        _add_model(found, name, model)
+    for name, table in _named(data, "data").items():
+        if isinstance(table, str | PathLike):
+            found.data[name] = fspath(table)
+            continue
+        from fairdsl.given.tables import columns_of, csv_of
+
+        found.data[name] = _ROWS.format(name)
+        found.tables[name] = columns_of(table, f"`data[{name!r}]`")
+        found.frames[name] = table
+        files[found.data[name]] = csv_of(found.tables[name])
+    return found
+
+
+def _named(things: Mapping[str, Any] | None, argument: str) -> Mapping[str, Any]:
+    if things is not None and not (isinstance(things, Mapping) and all(isinstance(name, str) for name in things)):
+        from fairdsl.diagnostics import DiagnosticError
+        from fairdsl.given.errors import not_usable
+
+        what = "models" if argument == "models" else "distributions"
+        reason = f"it is of the type `{type(things).__name__}`"
+        help_text = f"write `{argument}={{NAME: ...}}` with the names that {what} have in the spec"
+        raise DiagnosticError(not_usable(f"`{argument}`", reason, help_text))
+    return things or {}
+
+
+def _no_spec(spec: object) -> str:
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.given.errors import not_usable
+
+    reason, help_text = f"it is of the type `{type(spec).__name__}`", "give the path of a `.fair` file, or its text"
+    raise DiagnosticError(not_usable("the spec", reason, help_text))
+
+
+def _add_model(found: Given, name: str, model: Any) -> None:
+    """A path, the bytes of a file, or what a file can be made of; or else a function."""
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.given.errors import not_usable
+    from fairdsl.models.from_estimators import NotExportedError, is_estimator, onnx_of
+    from fairdsl.models.from_sessions import content_of_session, is_session
+
+    if isinstance(model, str | PathLike):
+        found.models[name] = fspath(model)
+        return
+    content: bytes | None = None
+    try:
+        if isinstance(model, bytes | bytearray):
+            content = bytes(model)
+        elif hasattr(model, "graph") and hasattr(model, "SerializeToString"):
+            content = model.SerializeToString()
+        elif is_session(model):
+            content = content_of_session(model)
+        elif is_estimator(model):
+            content, found.estimators[name] = onnx_of(model, name, by_name=True), model
+    except NotExportedError as problem:
+        help_text = problem.help_text or f"give its decisions as a function: `models={{{name!r}: estimator.predict}}`"
+        raise DiagnosticError(not_usable(f"`models[{name!r}]`", problem.reason, help_text)) from problem
+    if content is not None:
+        found.models[name] = _MODEL.format(name)
+        found.files[found.models[name]] = content
+    elif callable(model):
+        found.callables[name] = model
+    else:
+        reason = f"it is of the type `{type(model).__module__}.{type(model).__name__}`"
+        help_text = "give a path, an estimator of scikit-learn, an onnxruntime session, an ONNX model, or a function"
+        raise DiagnosticError(not_usable(f"`models[{name!r}]`", reason, help_text))
+
+
+#: The column with what an estimator predicts, and the table with it.
+_PREDICTED, _BOTH = "predicted by the estimator", "<{} with predictions>.csv"
+#: One row in so many may be decided otherwise by the file: it holds float32, the estimator float64.
+_TOLERATED = Fraction(99, 100)
+
+
+def held_against_estimators(what: Given) -> tuple[Diagnostic, ...]:
+    """Hold the file that each estimator became against its ``predict`` on the rows that have its columns.
+
+    Warnings where single rows are decided otherwise. Raises SpecError (E0683) where more than one in a hundred is.
+    """
+    return tuple(
+        finding
+        for model, estimator in what.estimators.items()
+        for name, frame in what.frames.items()
+        for finding in _held_against(what, model, estimator, name, frame)
+    )
+
+
+def _held_against(what: Given, model: str, estimator: Any, name: str, frame: Any) -> Iterator[Diagnostic]:
+    from fairdsl.api.specs import agreement
+    from fairdsl.diagnostics import DiagnosticError
+    from fairdsl.given.errors import not_the_estimator
+    from fairdsl.given.tables import cells_of, csv_of
+    from fairdsl.models.from_estimators import feature_names
+    from fairdsl.semantics import front_end
+    from fairdsl.source.reading import holding
+
+    names, table = feature_names(estimator), what.tables[name]
+    checked, _ = front_end(what.spec)
+    if model not in checked.models or name not in checked.distributions:
+        return  # whoever reads the models says so
+    if names is None or not set(names) <= set(table) or isinstance(frame, Mapping):
+        return  # which columns it reads, and in which order, nothing says
+    try:
+        predicted = cells_of(estimator.predict(frame[list(names)]), "`predict`")
+    except DiagnosticError:
+        raise
+    except Exception as problem:  # it is the user's own
+        said = f"`predict` raised {type(problem).__name__} on `data[{name!r}]`: {problem}".splitlines()[0][:200]
+        raise DiagnosticError(not_the_estimator(model, said, "give the rows that the estimator reads")) from problem
+    path = _BOTH.format(name)
+    with holding({path: csv_of({**table, _PREDICTED: predicted})}):
+        found = agreement(what.spec, data=path, column=_PREDICTED, model=model, models=what.models, share=_TOLERATED)
+    if not found.kept:
+        said = f"of {found.rows:,} rows of `{name}`, {found.rows - found.agreeing:,} are decided otherwise"
+        help_text = "compare the decision clause with the estimator's `classes_`, and `reads` with its columns"
+        raise DiagnosticError(not_the_estimator(model, said, help_text))
+    yield from found.findings
