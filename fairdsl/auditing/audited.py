@@ -10,11 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
-from fairdsl.auditing.spec import AGAINST, BY, SUBGROUP_METRICS, SUBGROUPS
+from fairdsl.auditing.spec import AGAINST, BY, SUBGROUPS, subgroup_metrics
 from fairdsl.codec import Document
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.drafting.errors import would_overwrite
-from fairdsl.ir.metric_registry import ACCEPTANCE_RATE, metric_named
+from fairdsl.ir.metric import ACCEPTANCE
+from fairdsl.prelude import metric_named
 from fairdsl.report.frames import Table, rate_name, to_frame
 from fairdsl.report.model import DemandReport, Report
 from fairdsl.report.words import group_words
@@ -138,7 +139,7 @@ def worst_of(report: Report) -> tuple[Subgroup, ...]:
 
 def _subgroups(demand: DemandReport) -> Iterator[tuple[Fraction, Subgroup]]:
     """Every group but the best, and how far the end of its interval is below that of another group's: or above it."""
-    if demand.metric not in SUBGROUP_METRICS or not isinstance(demand.verdict, Value):
+    if demand.metric not in subgroup_metrics() or not isinstance(demand.verdict, Value):
         return
     rated = [(rate, Interval(*rate.sampling)) for rate in demand.verdict.rates if rate.sampling and rate.rows]
     best = max((rate for rate, _ in rated), key=lambda rate: rate.low, default=None)
@@ -167,7 +168,7 @@ def small_groups(report: Report, few: int) -> tuple[str, ...]:
     for item in report.properties:
         if item.name.startswith(BY):
             for demand in item.demands:
-                everybody = metric_named(demand.metric).rate == ACCEPTANCE_RATE.rate
+                everybody = metric_named(demand.metric).rate == ACCEPTANCE.rate
                 if isinstance(demand.verdict, Value) and everybody:
                     found |= {rate.group: rate for rate in demand.verdict.rates if (rate.rows or 0) < few}
     return tuple(f"{group_words(group)}: {rate.rows} rows" for group, rate in found.items())

@@ -10,29 +10,33 @@ from itertools import combinations
 from fairdsl.auditing.columns import Column, Outcome
 from fairdsl.drafting.words import quoted, value_text
 from fairdsl.ir.domain import show_number
-from fairdsl.ir.metric import Comparison, Event, Metric
-from fairdsl.ir.metric_registry import ACCEPTANCE_RATE, METRICS, nearest
+from fairdsl.ir.metric import ACCEPTANCE, Comparison, Metric
+from fairdsl.ir.rate import Fact
 from fairdsl.options.commands import Audit
+from fairdsl.prelude import metrics, nearest
 
-__all__ = ["AGAINST", "BY", "SUBGROUPS", "SUBGROUP_METRICS", "Asked", "metrics_of", "spec_text"]
+__all__ = ["AGAINST", "BY", "SUBGROUPS", "Asked", "metrics_of", "spec_text", "subgroup_metrics"]
 
 #: What the names of properties begin with: all metrics by groups, against the privileged one, and rates of subgroups.
 BY, AGAINST, SUBGROUPS = "by_", "against_", "subgroups_"
 
 #: Rates of which a lower one is worse, as what is counted and among whom: of acceptance, true positives, accuracy.
 _LOWER_IS_WORSE = (
-    (Event.FAVOURABLE, None),
-    (Event.FAVOURABLE, Event.DESERVING),
-    (Event.CORRECT, None),
+    (Fact.FAVOURABLE, None),
+    (Fact.FAVOURABLE, Fact.DESERVING),
+    (Fact.CORRECT, None),
 )
-#: The gaps of these: by each of them a subgroup is treated worst.
-SUBGROUP_METRICS = tuple(
-    metric.name
-    for metric in METRICS
-    if metric.comparison is Comparison.GAP
-    and not metric.rate.along_paths
-    and (metric.rate.event, metric.rate.given) in _LOWER_IS_WORSE
-)
+
+
+def subgroup_metrics() -> tuple[str, ...]:
+    """The gaps of the rates by which a subgroup is treated worst."""
+    return tuple(
+        metric.name
+        for metric in metrics()
+        if metric.comparison is Comparison.GAP
+        and not metric.rate.along_paths
+        and (metric.rate.event, metric.rate.given) in _LOWER_IS_WORSE
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +73,7 @@ def metrics_of(asked: Asked, *, signed: bool) -> list[Metric]:
     """The metrics that can be asked of these rows, with a privileged group or without one."""
     return [
         metric
-        for metric in METRICS
+        for metric in metrics()
         if metric.signed is signed
         and not metric.rate.along_paths
         and (asked.label is not None or not metric.rate.reads_label)
@@ -131,7 +135,7 @@ def _subgroups(asked: Asked) -> Iterator[str]:
     each = 1 - (1 - asked.settings.confidence) / len(chosen)
     # Rounded up to six digits: more confidence than asked for widens the intervals.
     sure = Fraction(-((-each.numerator * 10**6) // each.denominator), 10**6)
-    names = [name for name in SUBGROUP_METRICS if name in {m.name for m in metrics_of(asked, signed=False)}]
+    names = [name for name in subgroup_metrics() if name in {m.name for m in metrics_of(asked, signed=False)}]
     for columns in chosen if names else ():
         yield _property(f"{SUBGROUPS}{_joined(columns)}", columns, asked, names, sure)
 
@@ -146,7 +150,7 @@ def _calibrated(asked: Asked) -> Iterator[str]:
     for column in asked.groups:
         extra = f"  model deserved\n  given {asked.scores.name}\n"
         name = f"calibration_by_{column.name}"
-        yield _property(name, [column], asked, [nearest(ACCEPTANCE_RATE).name], asked.settings.confidence, extra)
+        yield _property(name, [column], asked, [nearest(ACCEPTANCE).name], asked.settings.confidence, extra)
 
 
 def _property(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from fairdsl.auditing.spec import SUBGROUPS
 from fairdsl.diagnostics.style import display_width
 from fairdsl.ir.metric import Comparison
-from fairdsl.ir.metric_registry import metric_named
 from fairdsl.ir.numbers import shown
 from fairdsl.ir.question import metric_words
+from fairdsl.prelude import metric_named
 from fairdsl.report.group_table import group_table, left_out
 from fairdsl.report.model import DemandReport, PropertyReport
 from fairdsl.report.text import table_lines

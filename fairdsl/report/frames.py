@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from fairdsl.ir.metric import Each, Event, Metric
-from fairdsl.ir.metric_registry import ACCEPTANCE_RATE, METRICS, registered
+from fairdsl.ir.metric import ACCEPTANCE, Metric
+from fairdsl.ir.rate import Averaged, Each, Event, Fact, Negated
+from fairdsl.prelude import metrics, registered
 from fairdsl.verdict import Cell, Rate, Value
 
 if TYPE_CHECKING:
@@ -58,30 +60,31 @@ class Tabled:
             raise ViolationError(report)
 
 
-def _names() -> Mapping[tuple[Event, Event | None], str]:
+@cache
+def _names() -> Mapping[tuple[Event | Averaged, Event | None], str]:
     """What rates are called: as the metrics that compare them, without the comparison's word."""
-    found: dict[tuple[Event, Event | None], str] = {(Event.FAVOURABLE, None): ACCEPTANCE_RATE.name}
-    for metric in METRICS:
+    found: dict[tuple[Event | Averaged, Event | None], str] = {}
+    for metric in sorted(metrics(), key=lambda metric: not metric.is_span):
         stem, _, word = metric.name.rpartition("_")
         given = metric.rate.given
-        if word in ("ratio", "gap", "difference") and (given is None or isinstance(given, Event)):
-            found.setdefault((metric.rate.event, given), stem)
-    opportunity = (Event.FAVOURABLE, Event.DESERVING)
-    return MappingProxyType(found | {opportunity: "true_positive_rate"})
+        if not isinstance(given, Each) and not metric.rate.along_paths and (metric.is_span or word in _COMPARED):
+            found.setdefault((metric.rate.event, given), metric.name if metric.is_span else stem)
+    return MappingProxyType(found)
 
 
-_NAMES = _names()
+#: How the names of metrics end that compare a rate.
+_COMPARED = ("gap", "ratio", "difference")
 
 
 def rate_name(metric: Metric, rate: Rate) -> str:
     """What one of a metric's rates is called: ``true_positive_rate``; else as a spec would define it."""
     given = metric.rate.given
     if given is Each.DECISION:
-        decision = rate.given.get("model decision")
-        given = Event.FAVOURABLE if decision == "favourable" else Event.UNFAVOURABLE
-    known = None if given is Each.LABEL or metric.rate.along_paths else _NAMES.get((metric.rate.event, given))
-    if given is Each.LABEL:
-        return ACCEPTANCE_RATE.name
+        favourable = rate.given.get("model decision") == "favourable"
+        given = Fact.FAVOURABLE if favourable else Negated(Fact.FAVOURABLE)
+    elif given is Each.LABEL:  # its value stands beside it
+        given = ACCEPTANCE.rate.given
+    known = None if metric.rate.along_paths or isinstance(given, Each) else _names().get((metric.rate.event, given))
     return known or str(metric.rate)
 
 
