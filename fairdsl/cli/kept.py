@@ -121,7 +121,7 @@ def _certain(report: Report) -> bool:
         demand.judgement in _CERTAIN
         and demand.reason is None
         and demand.basis is not None
-        and demand.basis.word is not Word.FILES
+        and demand.basis.word in (Word.OWN, Word.SOLVER)
         and demand.arithmetic is not Arithmetic.ANSWERS
         for demand in demands
     )
