@@ -69,6 +69,8 @@ target seniors over Applicant = age >= 60
 
 target rich = income > 3
 
+metric misses = ratio(rate(refuse given each label))
+metric along = gap(rate(favourable along allowed paths))
 property everything "Once" {
   compare a, b : Applicant
   across job, old
@@ -89,6 +91,7 @@ property everything "Once" {
   require abs(score(a) - score(b)) <= 5% with confidence 95%
   require same decision
   require influence of age, (job, old) on disparate_impact >= -0.1
+  require misses of new >= misses of old - 1%
   measure fair_share within 0.1%, influence of (age, job) on acceptance_rate, discrimination_rate
   measure disparate_impact with confidence 95%
 }
