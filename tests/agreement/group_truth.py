@@ -92,7 +92,7 @@ def truth(problem: Problem) -> Truth:
     rates = _rates(problem, people)
     left_out = {at for at, found in rates.items() if found is None}
     kept = {at: found for at, found in rates.items() if found is not None}
-    if left_out and question.excluding is None:
+    if question.excluding is None and any(_refuses(problem, people, at) for at in left_out):
         return Truth(None, kept)
     try:
         number = _number(problem, people, kept)
@@ -106,6 +106,16 @@ def truth(problem: Problem) -> Truth:
     except (ZeroDivisionError, NoComparisonError):
         return Truth(None, kept)
     return Truth(number, kept)
+
+
+def _refuses(problem: Problem, people: Sequence[Member], at: At) -> bool:
+    """Whether a group without a rate leaves no number: not where the model decides who is in the rate, and everybody
+    but the privileged is one group, which has a rate if any of its people does.
+    """
+    question = problem.question
+    assert isinstance(question, GroupMetric)
+    pooled = naive_of(question).signed and question.metric.rate.among_decided
+    return not (pooled and at[0] != question.privileged and _inside(people, at[0], at[1]))
 
 
 def naive_of(question: GroupMetric) -> Naive:
@@ -212,6 +222,8 @@ def _wrong_rate(problem: Problem, rates: Sequence[Rate], known: Truth) -> str | 
     seen = set()
     for each in rates:
         here = frozenset(each.group.items()), frozenset(each.given.items())
+        if here not in by_words and (each.low, each.high) == (0, 1):
+            continue  # nothing is said of a rate of nobody
         if here not in by_words:
             return f"a rate of {each.group} given {each.given}, of which there is none"
         seen.add(here)
