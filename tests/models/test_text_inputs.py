@@ -129,6 +129,22 @@ def test_tables_from_text_to_text_to_numbers(tmp_path: Path) -> None:
     same(load(file(nodes, tmp_path)))
 
 
+def test_a_text_that_is_missing_is_filled_in(tmp_path: Path) -> None:
+    """As an imputer of texts is exported: a table finds the text that stands for nothing, and `Where` fills it in."""
+    nodes = [
+        ml("LabelEncoder", ["zero"], ["usual"], keys_int64s=[0], values_strings=["nurse"], default_string="nurse"),
+        ml("LabelEncoder", ["job"], ["gone"], keys_strings=[JOBS[-1]], values_int64s=[1], default_int64=0),
+        node("Cast", ["gone"], ["missing"], to=TensorProto.BOOL),
+        node("Where", ["missing", "usual", "job"], ["known"]),
+        ml("LabelEncoder", ["known"], ["y"], keys_strings=["nurse"], values_floats=[2.0], default_float=-1.0),
+    ]
+    nodes.insert(0, node("Constant", [], ["zero"], value_ints=[0]))
+    model = load(file(nodes, tmp_path))
+    same(model)
+    decided = BatchEvaluator(model).settled(EVERYBODY).decisions
+    assert decided.tolist() == [int(row[0] in (5, 1)) for row in EVERYBODY.tolist()]
+
+
 def test_trees_over_the_code_of_many_names(tmp_path: Path) -> None:
     """An ordinal encoder of more values than cases can be made of: a test of its code is a set of names."""
     names = tuple(f"v{i:02}" for i in range(30))

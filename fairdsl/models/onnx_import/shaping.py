@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.expr import Relation
+from fairdsl.models import exact
 from fairdsl.models.basis import Affine, Comparison, Indicators, Whole, apply, stack, take
+from fairdsl.models.onnx_import.chosen import slopes
 from fairdsl.models.onnx_import.exponentials import whole_part
 from fairdsl.models.onnx_import.file import numpy_dtype
 from fairdsl.models.onnx_import.labels import cast, looked_up
@@ -105,11 +107,21 @@ def _is_text(value: Value) -> bool:
 
 def _whole(call: NodeCall, value: Value, dtype: np.dtype[Any]) -> Value:
     """What an individual fills in may be read as integers where it is known to be one: binding checks that."""
+    if dtype.kind == "b" and isinstance(value, Affine) and _is_truth(call, value):
+        return value
     wide = dtype.name in ("int32", "int64")
     if not wide or not isinstance(value, Affine) or not call.basis.early(value):
         raise UnreadableError("it turns a computed number into an integer, which cuts its fraction off")
     call.basis.whole.append(Whole(call.node.operator, call.node.where, value))
     return value
+
+
+def _is_truth(call: NodeCall, value: Affine) -> bool:
+    """Whether every element is an indicator as it stands, or 0: as a truth value it is itself."""
+    if not all(call.basis.blocks[block].indicators is not None for block in value.parts):
+        return False
+    rows = slopes(value)
+    return exact.is_zero(value.bias) and all(len(row) <= 1 and all(factor == 1 for _, factor in row) for row in rows)
 
 
 def _reshape(call: NodeCall) -> Value:
