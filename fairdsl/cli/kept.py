@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -117,14 +117,23 @@ def _digest(note: Noted) -> str | None:
 def _certain(report: Report) -> bool:
     """Whether all of it is an answer that stays one, by engines of ours on models that are read."""
     demands = [demand for item in report.properties for demand in item.demands]
+    elsewhere = _of_other_packages()
     return report.ended is None and all(
         demand.judgement in _CERTAIN
         and demand.reason is None
+        and demand.backend not in elsewhere
         and demand.basis is not None
         and demand.basis.word in (Word.OWN, Word.SOLVER)
         and demand.arithmetic is not Arithmetic.ANSWERS
         for demand in demands
     )
+
+
+def _of_other_packages() -> Set[str]:
+    """Names of engines that other packages bring: a newer version of them changes no file that a run opens."""
+    from fairdsl.plan.registry import BACKENDS, engines  # whoever finds a report here needs no engine
+
+    return engines().keys() - BACKENDS.keys()
 
 
 def _sources() -> str:

@@ -114,6 +114,13 @@ def test_what_is_unknown_is_asked_again(runs: list[int], monkeypatch: pytest.Mon
     assert len(runs) == 2
 
 
+def test_the_word_of_another_packages_engine_is_asked_again(runs: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "_of_other_packages", lambda: {"search"})
+    run()
+    run()
+    assert len(runs) == 2
+
+
 def test_other_sources_of_this_package_are_asked(runs: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     run()
     monkeypatch.setattr(kept, "_sources", lambda: "others")

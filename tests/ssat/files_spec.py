@@ -88,10 +88,10 @@ def written(folder: Path) -> Path:
 
 
 def demands(report: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a report says of each demand, but for who said it and how long it took."""
+    """What a report says of each demand, but for its place, who said it and how long it took."""
     found = [demand for checked in report["properties"] for demand in checked["demands"]]
     for demand in found:
-        del demand["seconds"]
+        del demand["seconds"], demand["span"]
         evidence = demand["verdict"].pop("evidence", {})
         demand |= {name: evidence[name] for name in ("basis", "fidelity", "notes") if evidence.get(name)}
     return found
