@@ -22,6 +22,7 @@ def breach_blocks(heading: str, found: Sequence[Breach], found_for: tuple[str, .
     yield Pair(
         heading=heading,
         names=tuple(person.name for person in people),
+        formula=True,
         rows=tuple(_rows(first)),
         both=same if len(people) > 1 else (),
         found_for=found_for,

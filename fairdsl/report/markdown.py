@@ -111,12 +111,11 @@ def _block(block: Block) -> Iterator[str]:
 
 def _pair(pair: Pair) -> Iterator[str]:
     rows = [
-        (f"**{_safe(row.name)}**", f"**{_safe(row.a)}**", f"**{_safe(row.b)}**")
-        if row.marked
-        else (_safe(row.name), _safe(row.a), _safe(row.b))
+        tuple(f"**{_safe(text)}**" if row.marked else _safe(text) for text in (row.name, row.a, row.b))
         for row in pair.rows
     ]
-    yield from _table((pair.heading, "a", "b"), rows)
+    width = 1 + len(pair.names)
+    yield from _table((pair.heading, *pair.names), [row[:width] for row in rows])
     if pair.both:
         yield f"Both: {_safe(', '.join(pair.both))}\n"
     if pair.found_for:

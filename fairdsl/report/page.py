@@ -127,7 +127,9 @@ def _in_short(properties: Sequence[PropertySheet]) -> Markup:
                 "tr",
                 element("th", element("a", item.name, href=f"#p{number}"), scope="row", class_="code"),
                 element("td", _badge(item.judgement)),
-                element("td", element("div", item.sentence), element("div", prose(leading.plain), class_="soft")),
+                element(
+                    "td", element("div", prose(item.sentence)), element("div", prose(leading.plain), class_="soft")
+                ),
                 element("td", _worth(kinds)),
             )
         )
@@ -292,17 +294,18 @@ def _regions(regions: Sequence[tuple[object, str, str, str, str]]) -> Content:
 
 
 def _pair(pair: Pair) -> Content:
-    what = (
-        "Two individuals who are treated differently"
-        if pair.heading == "witness"
-        else "Two on whom the arithmetics disagree"
-    )
+    alone = len(pair.names) == 1
+    if pair.heading != "witness":
+        what = f"{'One' if alone else 'Two'} on whom the arithmetics disagree"
+    elif pair.formula:
+        what = "An individual who breaks it" if alone else "Two individuals who break it"
+    else:
+        what = "Two individuals who are treated differently"
     rows = [
         element(
             "tr",
             element("th", row.name, scope="row"),
-            element("td", row.a),
-            element("td", row.b),
+            [element("td", text) for text in (row.a, row.b)[: len(pair.names)]],
             class_="differs" if row.marked else "decided" if row.name == "decision" else None,
         )
         for row in pair.rows
@@ -312,11 +315,11 @@ def _pair(pair: Pair) -> Content:
         element("tr", element("th", name, scope="row"), element("td", value, colspan=2), class_="same")
         for name, _, value in same
     ]
-    head = [element("th", text, scope="col") for text in ("attribute", "a", "b")]
+    head = [element("th", text, scope="col") for text in ("attribute", *pair.names)]
     said = what + (f", found for {'; '.join(pair.found_for)}" if pair.found_for else "")
     table = element(
         "table",
-        element("caption", f"{said}. What differs is marked; the rest is the same."),
+        element("caption", f"{said}." if alone else f"{said}. What differs is marked; the rest is the same."),
         element("thead", element("tr", head)),
         element("tbody", rows),
         class_="pair",

@@ -56,9 +56,12 @@ def _plain_of_pairs(demand: DemandReport) -> str:
     if demand.judgement is Judgement.MEASURED:
         return f"`{wanted}` was measured."
     if demand.judgement is Judgement.VIOLATED and demand.breaches:
-        given = demand.breaches[0].given
-        made = [f"`{one.model}` gives `{one.decision}` to `{one.individual}`" for one in given]
-        return f"`{wanted}` is broken: of those who are shown, {_listed(made)}."
+        shown_here = demand.breaches[0]
+        if len(shown_here.individuals) == 1:
+            alone = _listed([f"`{one.model}` gives `{one.decision}`" for one in shown_here.given])
+            return f"`{wanted}` is broken: to `{shown_here.individuals[0].name}`, who is shown, {alone}."
+        made = [f"`{one.model}` gives `{one.decision}` to `{one.individual}`" for one in shown_here.given]
+        return f"`{wanted}` is broken: of the two who are shown, {_listed(made)}."
     if demand.judgement is Judgement.UNKNOWN or not demand.witnesses:
         return f"Whether `{wanted}` is true of everybody in question is open."
     pair = demand.witnesses[0]

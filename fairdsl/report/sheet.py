@@ -98,6 +98,8 @@ class Pair:
     heading: str
     #: What the spec calls them.
     names: tuple[str, ...] = ("a", "b")
+    #: Whether they break a formula, which need not say that they are decided alike.
+    formula: bool = False
     rows: tuple[PairRow, ...]
     both: tuple[str, ...]
     #: The demands that it was found for, where there are several.

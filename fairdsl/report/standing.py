@@ -103,7 +103,8 @@ def _of(demand: DemandReport, found: Basis) -> str:
                 "what is possible and not of people."
             )
         case Standing.SHOWN:
-            return _sentence(f"two individuals show it: {replayed(demand)}")
+            alone = bool(demand.breaches) and len(demand.breaches[0].individuals) == 1
+            return _sentence(f"{'an individual shows' if alone else 'two individuals show'} it: {replayed(demand)}")
         case Standing.ESTIMATED:
             sample = demand.estimate
             many = "" if sample is None else f" {sample.sampled:,}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 
-from samples import REPORT, at_least, demand, share_demand, shares
+from samples import REPORT, at_least, demand, share_demand, shares, witness
 
 from fairdsl.ir.question import Quantity
 from fairdsl.report.asked import Asked
@@ -12,7 +14,20 @@ from fairdsl.report.group_table import group_table
 from fairdsl.report.layout import sheet_of
 from fairdsl.report.sentences import plain
 from fairdsl.report.standing import Standing, standings
-from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Named, Rate, Value, Word
+from fairdsl.verdict import (
+    Arithmetic,
+    Basis,
+    Breach,
+    Evidence,
+    Given,
+    Holds,
+    Named,
+    Person,
+    Rate,
+    Value,
+    Violated,
+    Word,
+)
 
 F = Fraction
 
@@ -77,3 +92,22 @@ def test_the_command_that_makes_a_report_again() -> None:
     assert asked.command("s.fair", 3) == (
         "fairdsl check s.fair --property 'a b' --model m=x.onnx --set smt.threads=2 --seed 3 --timeout 30"
     )
+
+
+def test_one_individual_who_breaks_a_formula_is_not_said_to_be_two() -> None:
+    given = Given(model="new", individual="a", decision="reject")
+    breach = Breach(individuals=(Person(name="a", values=witness().a),), given=(given,), failed=(), exact=True)
+    found = demand(
+        Violated(witnesses=(), evidence=Evidence(backend="search", method="", basis=Basis()), breaches=(breach,)),
+        text="require new(a) = grant",
+        metric="demand",
+    )
+    assert plain(found) == "`new(a) = grant` is broken: to `a`, who is shown, `new` gives `reject`."
+    item = replace(REPORT.properties[0], demands=(found,))
+    report = replace(REPORT, properties=(item,))
+    page = report.rendered("html")
+    assert "An individual who breaks it." in page
+    assert "An individual shows it" in page
+    assert not re.search("(?i)two individuals", page)
+    assert '<th scope="col">b</th>' not in page
+    assert "| witness | a |\n" in report.rendered("markdown")
