@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["error_page", "grammar_file", "prelude_file", "style_sheet", "text_of", "version"]
+__all__ = ["error_page", "grammar_file", "prelude_file", "prelude_files", "style_sheet", "text_of", "version"]
 
 _PACKAGE = Path(__file__).parent
 
@@ -27,6 +27,11 @@ def grammar_file(name: str) -> Path:
 def prelude_file(name: str) -> Path:
     """The path of a file with metrics that the language names."""
     return _folder("prelude", "prelude") / name
+
+
+def prelude_files() -> list[Path]:
+    """All of them."""
+    return sorted(_folder("prelude", "prelude").glob("*.fair"))
 
 
 def error_page(code: str) -> Path:

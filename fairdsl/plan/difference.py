@@ -13,12 +13,13 @@ from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.plan.execute import execute
 from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Arithmetic, Evidence, Part, Rate, Reason, Refused, Unknown, Value, Verdict
+from fairdsl.verdict import Arithmetic, Evidence, Named, Part, Rate, Reason, Refused, Unknown, Value, Verdict
 
 __all__ = ["Difference"]
 
 #: What says in a table whose rates these are; it has a space, which no attribute's name has.
 _WHOSE = "of metric"
+_NOWHERE = "every group is left out of one of the two, so there is nothing to compare"
 _Ends = tuple[Fraction, Fraction]
 
 
@@ -67,12 +68,15 @@ def _less(one: Value, other: Value, names: tuple[str, str]) -> Value:
     low, high = _subtracted((one.low, one.high), (other.low, other.high))
     defined = one.defined and other.defined
     parts = _parts(one, other)
-    if parts:  # each is held against the threshold, so the number is where any of them lies
+    evidence = _evidence(one.evidence, other.evidence, names)
+    if not parts and (one.parts or other.parts):
+        defined, evidence = False, replace(evidence, notes=(*evidence.notes, _NOWHERE))
+    elif parts:  # each is held against the threshold, so the number is where any of them lies
         low, high = min(part.low for part in parts), max(part.high for part in parts)
     return Value(
         low=low,
         high=high,
-        evidence=_evidence(one.evidence, other.evidence, names),
+        evidence=evidence,
         rates=tuple(_of(rate, name) for value, name in zip((one, other), names, strict=True) for rate in value.rates),
         excluded=tuple(dict.fromkeys((*one.excluded, *other.excluded))),
         sampling=sampling,
@@ -100,19 +104,33 @@ def _of(rate: Rate, name: str) -> Rate:
 
 
 def _parts(one: Value, other: Value) -> tuple[Part, ...]:
-    """The differences at the same places, where both have the same: of each group, or each value of `given`."""
-    others = {part.at: part for part in other.parts}
-    if not one.parts or {part.at for part in one.parts} != set(others):
+    """The differences at the same places: of each group, of each value of `given`; what has one number has it at all.
+
+    A group that is left out of one of the two is compared in neither.
+    """
+    if not (one.parts or other.parts):
         return ()
-    found = []
-    for part in one.parts:
-        rest = others[part.at]
-        low, high = _subtracted((part.low, part.high), (rest.low, rest.high))
-        sampling = None
-        if part.sampling is not None and rest.sampling is not None:
-            sampling = _subtracted(part.sampling, rest.sampling)
-        found.append(Part(at=part.at, low=low, high=high, sampling=sampling, defined=part.defined and rest.defined))
-    return tuple(found)
+    return tuple(
+        _difference(part, rest) for part in _places(one) for rest in _places(other) if _at_one_place(part.at, rest.at)
+    )
+
+
+def _places(value: Value) -> tuple[Part, ...]:
+    whole = Part(at=Named(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
+    return value.parts or (whole,)
+
+
+def _at_one_place(at: Named, other: Named) -> bool:
+    return at.items() <= other.items() or other.items() <= at.items()
+
+
+def _difference(part: Part, rest: Part) -> Part:
+    low, high = _subtracted((part.low, part.high), (rest.low, rest.high))
+    sampling = None
+    if part.sampling is not None and rest.sampling is not None:
+        sampling = _subtracted(part.sampling, rest.sampling)
+    at = part.at if len(part.at) >= len(rest.at) else rest.at
+    return Part(at=at, low=low, high=high, sampling=sampling, defined=part.defined and rest.defined)
 
 
 def _evidence(one: Evidence, other: Evidence, names: tuple[str, str]) -> Evidence:

@@ -128,6 +128,18 @@ def test_other_sources_of_this_package_are_asked(runs: list[int], monkeypatch: p
     assert len(runs) == 2
 
 
+def test_other_metrics_of_the_language_are_asked(
+    runs: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = tmp_path / "metrics.fair"
+    metrics.write_text("metric wanted = gap(rate(favourable))\n", encoding="utf-8")
+    monkeypatch.setattr(kept, "prelude_files", lambda: [metrics])
+    run()
+    metrics.write_text("metric wanted = ratio(rate(favourable))\n", encoding="utf-8")
+    run()
+    assert len(runs) == 2
+
+
 def test_what_lies_where_others_can_write_is_not_believed(runs: list[int], tmp_path: Path) -> None:
     run()
     (tmp_path / "cache" / "fairdsl" / "reports").chmod(0o777)
