@@ -187,6 +187,9 @@ def _influence(
 
 
 def _span(parts: Sequence[Part]) -> Range:
+    """From the least to the greatest of the groups; no number where none is left."""
+    if not parts:
+        return Range(low=Fraction(0), high=None, defined=Defined.NO)
     defined = Defined.YES if parts and all(part.defined for part in parts) else Defined.PERHAPS
     low, high = (pick(ends) for pick, ends in ((min, [p.low for p in parts]), (max, [p.high for p in parts])))
     return Range(low=low, high=high, defined=defined)
@@ -194,7 +197,7 @@ def _span(parts: Sequence[Part]) -> Range:
 
 def _sampled_span(parts: Sequence[Part]) -> Range | None:
     found = [part.sampling for part in parts if part.sampling is not None]
-    if len(found) < len(parts):
+    if not found or len(found) < len(parts):
         return None
     return Range(low=min(low for low, _ in found), high=max(high for _, high in found))
 
