@@ -172,18 +172,22 @@ def explain_plans(
     options: Options,
     *,
     data: Mapping[str, str] | None = None,
+    properties: Sequence[str] = (),
 ) -> Plans:
-    """The plan of every demand; opens models and data, asks no backend to work."""
+    """The plan of every demand, or of those of these ``properties``; opens models and data, asks no backend to work."""
     from fairdsl.backends.smt.options import Partition
     from fairdsl.elaborate import elaborate
     from fairdsl.plan import in_turn, shared
-    from fairdsl.plan.choices import check_backend
+    from fairdsl.plan.choices import check_backend, check_partition, check_properties
     from fairdsl.verdict import Refused
 
     check_backend(options)
     by_partitions = options[Partition].size is not None
     spec, _ = front_end(path)
-    demands = elaborate(spec, models, data=data).demands
+    check_properties(properties, spec)
+    elaborated = elaborate(spec.restricted_to(properties), models, data=data)
+    check_partition(path, options[Partition], elaborated)
+    demands = elaborated.demands
     planned = shared(demands, options.run.backend, by_partitions=by_partitions)
     asked = [each for each in in_turn(planned) if not isinstance(each.plan, Refused)]
     places = {id(item): each for each in planned for item in each.demands}

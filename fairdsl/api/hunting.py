@@ -113,7 +113,7 @@ def replay_pair(
     models: Mapping[str, AnyPath] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> ReplayedPair:
-    """What one pair, that somebody wrote down, means for each demand about pairs.
+    """What one pair, that somebody wrote down, means for each demand about pairs, or about one individual.
 
     Args:
         spec: path of the ``.fair`` file.
@@ -128,7 +128,7 @@ def replay_pair(
 
     Raises:
         SpecError: the spec or its files have mistakes.
-        ValueError: values that no individual of the domain has, or no property is about pairs.
+        ValueError: values that no individual of the domain has, or no property is about individuals.
     """
     from fairdsl.hunting.written import replay_written
 

@@ -288,18 +288,21 @@ def plans(
     *,
     models: Mapping[str, AnyPath] | None = None,
     data: Mapping[str, AnyPath] | None = None,
+    properties: Sequence[str] | None = None,
     backend: str | None = None,
     options: Given | None = None,
     timeout: float | None = None,
 ) -> Plans:
-    """Who would answer each demand of the spec, in which stages, and why the others would not."""
+    """Who would answer each demand of the spec, or of some properties, in which stages, and why not the others."""
     from fairdsl.clock import Deadline, phase
     from fairdsl.explanation import explain_plans
     from fairdsl.plan.registry import sections
 
     given = options_of(Run(backend=backend), options, sections())
     with phase("planning", Deadline.after(timeout)):
-        return explain_plans(fspath(spec), by_name(models), given, data=by_name(data))
+        return explain_plans(
+            fspath(spec), by_name(models), given, data=by_name(data), properties=tuple(properties or ())
+        )
 
 
 def capabilities() -> Capabilities:

@@ -90,10 +90,23 @@ def command(
     """Verify every property of SPEC and report the verdicts."""
     by_flag = () if partition_size is None else (f"partition.size={partition_size}",)
     if explain_plan:
+        for flag, unread in (("--report", reports), ("--card", card), ("--fail-on", gate.written)):
+            if unread:
+                raise click.UsageError(
+                    f"`{flag}` is about verdicts, and `--explain-plan` runs nothing: leave out one of them"
+                )
         given = split_settings((*by_flag, *settings))
         backend, timeout = run["backend"], run["timeout"]
         with printer.failing(ctx):
-            plans = fairdsl.plans(spec, models=models, data=data, backend=backend, options=given, timeout=timeout)
+            plans = fairdsl.plans(
+                spec,
+                models=models,
+                data=data,
+                properties=properties or None,
+                backend=backend,
+                options=given,
+                timeout=timeout,
+            )
         printer.show(plans, _print_plan)
         return
     # Signals end the work inside, so that whatever it leaves is printed.

@@ -52,7 +52,7 @@ def command(
     models: Mapping[str, str],
     printer: Printer,
 ) -> None:
-    """Say what one pair, that you write down, means for each demand about pairs.
+    """Say what one pair, that you write down, means for each demand about pairs or about one individual.
 
     Whether two people may be compared at all is said as well, and by which rule they may not.
     """
@@ -66,20 +66,29 @@ def command(
 
 
 def _print(found: ReplayedPair) -> None:
+    from fairdsl.report.breaches import breach_blocks
     from fairdsl.report.layout import pair_block
     from fairdsl.report.text import block_lines
 
     style = output_style()
     for demand in found.demands:
         click.echo(f"{style.shown(demand.name)}   {style.shown(demand.demand)}   {_came(demand)}")
+        if demand.breach is not None:
+            for block in breach_blocks("pair" if demand.individual is None else "who", (demand.breach,), ()):
+                for line in block_lines(block, style):
+                    click.echo(line)
         if demand.pair is not None:
             for line in block_lines(pair_block("pair", demand.pair, ()), style):
                 click.echo(line)
 
 
 def _came(demand: ReplayedDemand) -> str:
+    return _verdict(demand) if demand.individual is None else f"{demand.individual}: {_verdict(demand)}"
+
+
+def _verdict(demand: ReplayedDemand) -> str:
     if demand.beside is not None:
-        return f"not about this pair: {demand.beside}"
+        return f"not about this {'pair' if demand.individual is None else 'individual'}: {demand.beside}"
     if demand.open:
         return "open: exact arithmetic leaves it open" if demand.undecided else "open: the deployed file does otherwise"
     return "broken" if demand.broken else "not broken"

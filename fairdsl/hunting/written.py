@@ -1,4 +1,4 @@
-"""One pair that somebody wrote down, held against every property about pairs: a complaint, or a case from a test."""
+"""One pair that somebody wrote down, held against every property about individuals: a complaint, or a test case."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from fractions import Fraction
 from typing import ClassVar
 
 from fairdsl.codec import Document
-from fairdsl.elaborate import Function, elaborate
+from fairdsl.elaborate import Elaborated, Function, elaborate
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Point
+from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.question import Pair, SameDecision, ScoreGap
+from fairdsl.numerics.demand import FALSE, OPEN
 from fairdsl.numerics.exact import settled_gap, settled_scores
 from fairdsl.plan.choices import check_properties
-from fairdsl.replay import admissible, replay
+from fairdsl.replay import Exactly, admissible, breach, outside_of, replay
 from fairdsl.semantics import front_end
 from fairdsl.source.numbers import read_number
-from fairdsl.verdict import Individual, Witness
+from fairdsl.verdict import Breach, Individual, Witness
 
 __all__ = ["ReplayedDemand", "ReplayedPair", "replay_written"]
 
@@ -33,21 +36,29 @@ class ReplayedDemand:
     name: str
     #: The line as the spec writes it.
     demand: str
+    #: Of a formula about one individual, whom of the two it was held against: ``a`` or ``b``.
+    individual: str | None = None
     #: Why the demand is not about this pair; None where it is.
     beside: str | None
-    #: The pair, and what the model makes of it; None where nothing was run.
+    #: The pair, and what the model makes of it; None where nothing was run, and of formulas.
     pair: Witness | None = None
+    #: Of a formula that the pair breaks: by what, and what each model makes of the two.
+    breach: Breach | None = None
     #: Whether exact arithmetic leaves open what becomes of the two.
     undecided: bool = False
 
     @property
     def broken(self) -> bool:
         """Whether the pair breaks the demand, in every arithmetic."""
+        if self.breach is not None:
+            return self.breach.agrees
         return self.beside is None and self.pair is not None and self.pair.replay.agrees
 
     @property
     def open(self) -> bool:
         """Whether it stays open: in exact arithmetic, or since the deployed file does otherwise."""
+        if self.breach is not None:
+            return not self.breach.agrees
         if self.pair is None or self.undecided:
             return self.undecided
         return self.pair.replay.float32 is not None and self.pair.replay.float32 is not self.pair.replay.exact
@@ -59,7 +70,7 @@ class ReplayedPair(Document):
 
     SCHEMA: ClassVar[str] = "fairdsl.replayed/1"
 
-    #: Every demand that is about pairs of individuals.
+    #: Every demand that is about pairs of individuals, and every formula about one of them, held against each alone.
     demands: tuple[ReplayedDemand, ...]
 
     @property
@@ -80,34 +91,75 @@ def replay_written(
     models: Mapping[str, str],
     callables: Mapping[str, Function] | None,
 ) -> ReplayedPair:
-    """The pair on every demand about pairs; what ``b`` does not name it has from ``a``.
+    """The pair on every demand about pairs and individuals; what ``b`` does not name it has from ``a``.
 
     Raises DiagnosticError for mistakes in the spec and its files, ValueError for what is no individual.
     """
     spec, _ = front_end(path)
     check_properties(properties, spec)
     spec = spec.restricted_to(properties)
-    found = []
+    found: list[ReplayedDemand] = []
     for item in elaborate(spec, models, callables=callables, hold=False).demands:
-        problem = item.problem
-        if not isinstance(problem.question, Pair):
-            continue
-        first, second = (_point(problem.domain, name, values) for name, values in (("a", a), ("b", {**a, **b})))
-        beside = admissible(problem.question, problem.domain, first, second, problem.model)
-        people = (Individual.of(problem.domain, first), Individual.of(problem.domain, second))
-        inside = all(
-            attribute.contains(value)
-            for point in (first, second)
-            for attribute, value in zip(problem.domain.attributes, point, strict=True)
-        )
-        open_ = inside and _undecided(problem.model, problem.question, first, second)
-        shown = Witness(a=people[0], b=people[1], replay=replay(problem, first, second)) if inside else None
-        found.append(
-            ReplayedDemand(name=item.property.name, demand=item.demand.text, beside=beside, pair=shown, undecided=open_)
-        )
+        domain = item.problem.domain
+        match item.problem.question:
+            case Pair() as asked:
+                first, second = _two(domain, ("a", "b"), a, b)
+                found.append(_held(item, asked, first, second))
+            case Demanded(alone=True) as asked:
+                both = zip(("a", "b"), _two(domain, ("a", "b"), a, b), strict=True)
+                found += [_judged(item, asked, {Who.EACH: point}, name) for name, point in both]
+            case Demanded() as asked:
+                first, second = _two(domain, asked.names, a, b)
+                found.append(_judged(item, asked, {Who.A: first, Who.B: second}))
     if not found:
-        raise ValueError("no property is about pairs of individuals, so there is nothing to hold the pair against")
+        raise ValueError("no property is about individuals, so there is nothing to hold the pair against")
     return ReplayedPair(demands=tuple(found))
+
+
+def _two(domain: Domain, names: Sequence[str], a: Mapping[str, object], b: Mapping[str, object]) -> tuple[Point, Point]:
+    return _point(domain, names[0], a), _point(domain, names[1], {**a, **b})
+
+
+def _held(item: Elaborated, asked: Pair, first: Point, second: Point) -> ReplayedDemand:
+    """The pair on a demand for the same decision, or for close scores."""
+    problem = item.problem
+    people = (Individual.of(problem.domain, first), Individual.of(problem.domain, second))
+    inside = _inside(problem.domain, (first, second))
+    return ReplayedDemand(
+        name=item.property.name,
+        demand=item.demand.text,
+        beside=admissible(asked, problem.domain, first, second, problem.model),
+        pair=Witness(a=people[0], b=people[1], replay=replay(problem, first, second)) if inside else None,
+        undecided=inside and _undecided(problem.model, asked, first, second),
+    )
+
+
+def _judged(
+    item: Elaborated, asked: Demanded, people: Mapping[Who, Point], individual: str | None = None
+) -> ReplayedDemand:
+    """The pair, or one of it, on a formula; also whether its premise leaves them aside."""
+    problem, exactly = item.problem, Exactly(item.problem)
+    beside, broken, open_ = outside_of(asked, problem.domain, people), None, False
+    if beside is None:
+        broken = breach(problem, people, exactly)
+        premise, formula = exactly.judge(people)
+        if broken is None and premise == FALSE:
+            beside = f"`{asked.premise_text}` is not true"
+        open_ = broken is None and premise != FALSE and OPEN in (premise, formula)
+    return ReplayedDemand(
+        name=item.property.name,
+        demand=item.demand.text,
+        individual=individual,
+        beside=beside,
+        breach=broken,
+        undecided=open_,
+    )
+
+
+def _inside(domain: Domain, points: Sequence[Point]) -> bool:
+    return all(
+        attribute.contains(value) for point in points for attribute, value in zip(domain.attributes, point, strict=True)
+    )
 
 
 def _undecided(model: Model, pair: Pair, a: Point, b: Point) -> bool:

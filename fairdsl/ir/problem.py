@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold
 from fairdsl.source import Span
 
@@ -63,7 +64,9 @@ class Problem:
             return "an individual in domain and target"
         if question.of_individuals:
             one = question.one_sided
-            return f"an individual{'' if one is None else f' `{one.value}`'} in domain and target"
+            names = question.names if isinstance(question, Demanded) else ("a", "b")
+            named = "" if one is None else f" `{names[one is Who.B]}`"
+            return f"an individual{named} in domain and target"
         differ = (question if isinstance(question, Pair) else question.pair).differ
         differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in differ)
         return f"an assignment of all attributes but {differing}"

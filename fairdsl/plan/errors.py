@@ -66,13 +66,16 @@ def nobody_compared(property_name: str, span: Span) -> Diagnostic:
     )
 
 
-def nothing_to_partition(path: str) -> Diagnostic:
-    """Partitions are for questions with a yes or a no, and the spec has none."""
+def nothing_to_partition(name: str, span: Span | None = None) -> Diagnostic:
+    """Partitions are for two demands with a yes or a no: the spec has neither, or the one at ``span`` is another."""
     return Diagnostic(
         code="E0615",
-        title=f"`{path}` has no question to ask partition by partition",
+        title=f"`{name}` has no question to ask partition by partition",
+        primary=Label(span, "a formula is asked as one question") if span else None,
         notes=("partitions are for requirements on pairs that hold or do not: `require same decision`, score gaps",),
-        why="a share is counted over the whole domain anyway; partitions would change nothing about it",
+        why="a share is counted over the whole domain anyway; partitions would change nothing about it"
+        if span is None
+        else "an option without effect would look like a finer audit than it is",
         help="leave out `--partition`, or check a property that requires the same decision",
     )
 

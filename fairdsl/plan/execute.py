@@ -165,8 +165,9 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     """The verdict with whose model and rows it is about; of a black box it says nothing but what that answers."""
     if isinstance(verdict, Refused):
         return verdict
-    evidence, box = verdict.evidence, problem.model.opaque
-    basis = evidence.basis.about(problem, answers=isinstance(box, BlackBox))
+    evidence = verdict.evidence
+    boxes = [(model.name, model.opaque) for model in problem.models if isinstance(model.opaque, BlackBox)]
+    basis = evidence.basis.about(problem, answers=bool(boxes))
     found = (
         (*(each.replay.float32 for each in verdict.witnesses), *(each.float32 for each in verdict.breaches))
         if isinstance(verdict, Violated)
@@ -175,11 +176,12 @@ def _about(verdict: Verdict, problem: Problem) -> Verdict:
     if found and all(found):
         basis = replace(basis, arithmetic=Arithmetic.DEPLOYED, word=Word.OWN)  # replayed both ways
     verdict = replace(verdict, evidence=replace(evidence, basis=basis))
-    if isinstance(box, BlackBox):
+    notes = []
+    for name, box in boxes:
         who = "the deployed file" if box.call is None else "the Python function"
-        note = f"decided by {who} itself, in its own arithmetic; nothing is proved about real arithmetic"
-        return _noted(verdict, note)
-    return verdict
+        which = f" of `{name}`" if problem.others else ""
+        notes.append(f"decided by {who}{which} itself, in its own arithmetic; nothing is proved about real arithmetic")
+    return _noted(verdict, *notes)
 
 
 def _noted(verdict: _Answered, *notes: str) -> _Answered:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
 from fairdsl.clock import GRACE, Deadline, OutOfTimeError, deadline_in_force, doing, look, until
 from fairdsl.elaborate import Elaborated
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import show_number
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import MetricDifference, Problem
@@ -85,6 +86,8 @@ def plan_of(item: Elaborated, backend: str | None = None, *, by_partitions: bool
     if backend is None and not by_partitions and isinstance(known, Offer):
         others = negotiate(item.problem)
         plan: Plan | Refused = _at_once(Stage(first, known), others)
+    elif by_partitions and isinstance(item.problem.question, Demanded):
+        return Refused(diagnostics=(errors.nothing_to_partition(item.property.name, item.demand.span),))
     elif by_partitions and item.problem.quantity is Quantity.HOLDS:
         plan = negotiate(item.problem, backend=PARTITIONING, because="`--partition` was asked for")
     else:

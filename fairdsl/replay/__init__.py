@@ -11,7 +11,7 @@ from fairdsl.replay.decisions import (
     differing,
     rows_counted,
 )
-from fairdsl.replay.demands import Exactly, asked_of, breach
+from fairdsl.replay.demands import Exactly, asked_of, breach, outside_of
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
 from fairdsl.replay.shorten import shortened
 from fairdsl.replay.shown import replayed
@@ -29,6 +29,7 @@ __all__ = [
     "deciders_of",
     "decisions_of_rows",
     "differing",
+    "outside_of",
     "replay",
     "replayed",
     "round_point",

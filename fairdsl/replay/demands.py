@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from fairdsl.ir.demand import Decision, Demanded, Magnitude, Score
-from fairdsl.ir.domain import Point
+from fairdsl.ir.domain import Domain, Point
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
@@ -19,7 +19,7 @@ from fairdsl.replay.run import runtime_of
 from fairdsl.source import Span
 from fairdsl.verdict import Breach, Failed, Given, Individual, Person
 
-__all__ = ["Exactly", "asked_of", "breach"]
+__all__ = ["Exactly", "asked_of", "breach", "outside_of"]
 
 #: Binary digits of scores that no fraction has: those of the decision first, then more.
 _PRECISIONS = (None, 192, 400)
@@ -71,9 +71,7 @@ class Exactly:
                     scores = self._score(model, people[variable.who], bits)
                     return scores.values[0] - scores.errors[0], scores.values[0] + scores.errors[0]
                 case Magnitude(form=form):
-                    low, high = between(form, of)
-                    least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
-                    return least, max(abs(low), abs(high))
+                    return _magnitude(form, of)
 
         return of
 
@@ -105,7 +103,7 @@ def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | Non
     A breach whose ``agrees`` is false is one in one arithmetic only.
     """
     asked, exactly = asked_of(problem), exactly or Exactly(problem)
-    if not _admissible(asked, problem, people):
+    if outside_of(asked, problem.domain, people) is not None:
         return None
     premise, formula = exactly.judge(people)
     exact = premise == TRUE and formula == FALSE
@@ -136,10 +134,11 @@ def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | Non
     )
 
 
-def _admissible(asked: Demanded, problem: Problem, people: Mapping[Who, Point]) -> bool:
+def outside_of(asked: Demanded, domain: Domain, people: Mapping[Who, Point]) -> str | None:
+    """The rule by which the demand is not about these individuals, its premise aside; None where it is."""
     if asked.alone:
-        return outside(asked.names[0], people[Who.EACH], asked.pair, problem.domain) is None
-    return admissible(asked.pair, problem.domain, people[Who.A], people[Who.B]) is None
+        return outside(asked.names[0], people[Who.EACH], asked.pair, domain)
+    return admissible(asked.pair, domain, people[Who.A], people[Who.B])
 
 
 def _given(model: Model, settled: tuple[Enclosed, int | None], name: str, point: Point) -> Given:
@@ -167,8 +166,7 @@ def _in_files(
     def of(variable: Variable) -> Ends:
         term = asked.term(variable, len(problem.domain.attributes))
         if isinstance(term, Magnitude):
-            low, high = between(term.form, of)
-            return min(abs(low), abs(high)), max(abs(low), abs(high))
+            return _magnitude(term.form, of)
         if term is None or (file := files[term.model]) is None:
             return plain(variable)
         runtime, point = runtime_of(file), people[variable.who]
@@ -179,6 +177,11 @@ def _in_files(
         return number, number
 
     return lambda predicate: truth(predicate, of)
+
+
+def _magnitude(form: Linear, of: Callable[[Variable], Ends]) -> Ends:
+    low, high = between(form, of)
+    return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
 
 
 # ---- which side fails ----------------------------------------------------------------------------

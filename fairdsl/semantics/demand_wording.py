@@ -32,7 +32,7 @@ class DemandWords:
             if asked.pair.target != TRUE:
                 lines.append(f"target: {predicate_text(asked.pair.target, self.domain)}")
         else:
-            lines = list(clauses_in_force(asked.pair, self.domain))
+            lines = list(clauses_in_force(asked.pair, self.domain, asked.names))
         if asked.premise_text:
             lines.append(f"target (what models give): {asked.premise_text}")
         return (*lines, *([f"under {self.under}"] if self.under else ()))
@@ -60,7 +60,11 @@ class DemandWords:
         if self.question.alone:
             return who
         who = f"{who} {how_they_differ(pair, self.domain)}"
-        return who if pair.pair_target == TRUE else f"{who}, where {predicate_text(pair.pair_target, self.domain)}"
+        return (
+            who
+            if pair.pair_target == TRUE
+            else f"{who}, where {predicate_text(pair.pair_target, self.domain, self.question.names)}"
+        )
 
     @property
     def _units(self) -> str:
@@ -82,7 +86,7 @@ class DemandWords:
         """The question as a formula."""
         asked = self.question
         names = ", ".join(asked.names)
-        parts = [] if asked.alone else pair_formula(asked.pair, self.domain)
+        parts = [] if asked.alone else pair_formula(asked.pair, self.domain, asked.names)
         if asked.alone and asked.pair.target != TRUE:
             parts.append(f"[{predicate_text(asked.pair.target, self.domain)}]")
         parts += [f"[{asked.premise_text}]"] if asked.premise_text else []

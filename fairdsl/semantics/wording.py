@@ -23,51 +23,55 @@ from fairdsl.ir.question import (
 
 __all__ = ["clauses_in_force", "formula", "how_they_differ", "pair_formula", "predicate_text", "sentence"]
 
+Names = tuple[str, ...]
+#: What the two individuals are called where no spec says so.
+NAMES: Names = ("a", "b")
+
 
 # ---- predicates --------------------------------------------------------------------------------
 
 
-def predicate_text(predicate: Predicate, domain: Domain) -> str:
-    """The predicate in the language's own syntax."""
+def predicate_text(predicate: Predicate, domain: Domain, names: Names = NAMES) -> str:
+    """The predicate in the language's own syntax; ``names`` are those of the two individuals."""
     match predicate:
         case And(()):
             return "true"
         case Or(()):
             return "false"
         case And(parts):
-            return " and ".join(_grouped(part, domain) for part in parts)
+            return " and ".join(_grouped(part, domain, names) for part in parts)
         case Or(parts):
-            return " or ".join(_grouped(part, domain) for part in parts)
+            return " or ".join(_grouped(part, domain, names) for part in parts)
         case Not(Member(variable=variable, values=values)) if len(values) == 1:
-            return f"{_name(variable, domain)} != {_value(variable, next(iter(values)), domain)}"
+            return f"{_name(variable, domain, names)} != {_value(variable, next(iter(values)), domain)}"
         case Not(part):
-            return f"not ({predicate_text(part, domain)})"
+            return f"not ({predicate_text(part, domain, names)})"
         case Member(variable=variable, values=values):
             shown = [_value(variable, value, domain) for value in sorted(values)]
-            name = _name(variable, domain)
+            name = _name(variable, domain, names)
             return f"{name} = {shown[0]}" if len(shown) == 1 else f"{name} in {{ {', '.join(shown)} }}"
         case Compare(left=left, relation=relation):
-            return _comparison(left, relation.value, domain)
+            return _comparison(left, relation.value, domain, names)
 
 
-def _grouped(predicate: Predicate, domain: Domain) -> str:
-    text = predicate_text(predicate, domain)
+def _grouped(predicate: Predicate, domain: Domain, names: Names) -> str:
+    text = predicate_text(predicate, domain, names)
     return f"({text})" if isinstance(predicate, And | Or) and len(predicate.parts) > 1 else text
 
 
-def _name(variable: Variable, domain: Domain) -> str:
+def _name(variable: Variable, domain: Domain, names: Names) -> str:
     name = domain.attributes[variable.attribute].name
-    return name if variable.who is Who.EACH else f"{variable.who.value}.{name}"
+    return name if variable.who is Who.EACH else f"{names[variable.who is Who.B]}.{name}"
 
 
 def _value(variable: Variable, value: Fraction, domain: Domain) -> str:
     return domain.attributes[variable.attribute].show(value)
 
 
-def _comparison(form: Linear, relation: str, domain: Domain) -> str:
+def _comparison(form: Linear, relation: str, domain: Domain, names: Names) -> str:
     """``2 * hours + age <= 200`` or ``experience + 16 <= age``: nothing is subtracted on either side."""
-    left = [_multiple(variable, factor, domain) for variable, factor in form.terms if factor > 0]
-    right = [_multiple(variable, -factor, domain) for variable, factor in form.terms if factor < 0]
+    left = [_multiple(variable, factor, domain, names) for variable, factor in form.terms if factor > 0]
+    right = [_multiple(variable, -factor, domain, names) for variable, factor in form.terms if factor < 0]
     if not left:
         # Attributes are read first: `age >= 18`, not `18 <= age`.
         left, right = right, left
@@ -80,18 +84,18 @@ def _comparison(form: Linear, relation: str, domain: Domain) -> str:
     return f"{' + '.join(left) or '0'} {relation} {' + '.join(right)}"
 
 
-def _multiple(variable: Variable, factor: Fraction, domain: Domain) -> str:
-    name = _name(variable, domain)
+def _multiple(variable: Variable, factor: Fraction, domain: Domain, names: Names) -> str:
+    name = _name(variable, domain, names)
     return name if factor == 1 else f"{show_number(factor)} * {name}"
 
 
 # ---- pairs -------------------------------------------------------------------------------------
 
 
-def clauses_in_force(question: Pair, domain: Domain) -> tuple[str, ...]:
+def clauses_in_force(question: Pair, domain: Domain, names: Names = NAMES) -> tuple[str, ...]:
     """Every clause that shapes the question, the implicit ones included, one line each."""
     lines = [
-        f"compare a, b : {domain.name}",
+        f"compare {', '.join(names)} : {domain.name}",
         f"differ in {_differing(question, domain)}",
         *(_relaxation(relaxation, domain) for relaxation in question.relax),
         f"equal: {', '.join(_equal(question, domain)) or 'nothing else'}",
@@ -101,7 +105,7 @@ def clauses_in_force(question: Pair, domain: Domain) -> tuple[str, ...]:
     if question.target != TRUE:
         lines.append(f"target (both): {predicate_text(question.target, domain)}")
     if question.pair_target != TRUE:
-        lines.append(f"target (the ordered pair): {predicate_text(question.pair_target, domain)}")
+        lines.append(f"target (the ordered pair): {predicate_text(question.pair_target, domain, names)}")
     lines += [f"when {_sureness(sure)}" for sure in question.sure]
     return tuple(lines)
 
@@ -191,19 +195,20 @@ def formula(question: Pair, domain: Domain, model: str) -> str:
     return f"for all a, b in {domain.name}: {' and '.join(parts)} => {demand}"
 
 
-def pair_formula(question: Pair, domain: Domain) -> list[str]:
+def pair_formula(question: Pair, domain: Domain, names: Names = NAMES) -> list[str]:
     """What makes a pair admissible, each part as a formula."""
-    parts = [_differ_formula(question, domain)]
+    a, b = names
+    parts = [_differ_formula(question, domain, names)]
     for relaxation in question.relax:
         name = domain.attributes[relaxation.attribute].name
         if relaxation.by is not None:
-            parts.append(f"|a.{name} - b.{name}| <= {show_number(relaxation.by)}")
+            parts.append(f"|{a}.{name} - {b}.{name}| <= {show_number(relaxation.by)}")
     if equal := _equal(question, domain):
-        parts.append(f"a.x = b.x for x in {{{', '.join(equal)}}}")
+        parts.append(f"{a}.x = {b}.x for x in {{{', '.join(equal)}}}")
     if question.target != TRUE:
-        parts.append(f"T(a) and T(b) with T = [{predicate_text(question.target, domain)}]")
+        parts.append(f"T({a}) and T({b}) with T = [{predicate_text(question.target, domain)}]")
     if question.pair_target != TRUE:
-        parts.append(f"[{predicate_text(question.pair_target, domain)}]")
+        parts.append(f"[{predicate_text(question.pair_target, domain, names)}]")
     parts += [_sureness(sure) for sure in question.sure]
     return parts
 
@@ -225,9 +230,9 @@ def _how_sure(question: Pair) -> str:
     return " and ".join(f"`{sure.who.value}` its decision {probability(sure)}" for sure in question.sure)
 
 
-def _differ_formula(question: Pair, domain: Domain) -> str:
+def _differ_formula(question: Pair, domain: Domain, who: Names) -> str:
     names = [domain.attributes[index].name for index in question.differ]
-    parts = [f"a.{name} != b.{name}" for name in names]
+    parts = [f"{who[0]}.{name} != {who[1]}.{name}" for name in names]
     if question.mode is Differ.ALL or len(parts) == 1:
         return " and ".join(parts)
     return f"({' or '.join(parts)})"
