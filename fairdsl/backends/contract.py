@@ -61,13 +61,15 @@ class Offer:
 
     A backend that does not decide (search) only ever finds violations. ``fits`` is how well the method fits the
     question, whoever else may answer it: 2 where it was made for such models, 1 where it treats them as they are, 0
-    where it has to turn them into something else first. ``cost`` says when the demand has its turn.
+    where it has to turn them into something else first. ``cost`` says when the demand has its turn. What only
+    ``estimates`` comes beside what others prove, and never instead of it.
     """
 
     method: str
     decides: bool
     fits: int = 1
     cost: Cost = Cost.PROOF
+    estimates: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +198,8 @@ class Facts:
     perhaps_nobody: bool = False
     #: What the present stage knows already, whole: its verdict where the clock ends it.
     so_far: Verdict | None = None
+    #: What the stage before proved of a number that is estimated beside.
+    enclosed: Verdict | None = None
 
     def decided_by(self, verdict: Verdict) -> bool:
         """Whether these bounds decide all that is asked for."""

@@ -26,7 +26,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.prelude import ideal_of
 from fairdsl.report.model import DemandReport, HashedFile, PropertyReport, Report
 from fairdsl.report.words import group_words, in_percent
-from fairdsl.verdict import Estimated, Interval, Part, Value
+from fairdsl.verdict import Interval, Part, Value
 
 __all__ = ["compared"]
 
@@ -129,9 +129,7 @@ def _confidence(demand: DemandReport | None) -> Fraction | None:
 
     Beside a proved number for the rows of a table there may be an estimate of another one, for whom they come from.
     """
-    if demand is None or demand.value is None or not isinstance(demand.verdict, Estimated):
-        return None
-    return demand.verdict.estimate.confidence
+    return None if demand is None or demand.value is None else demand.estimated_with
 
 
 _NO_NUMBER = Change(None, None)

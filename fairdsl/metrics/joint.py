@@ -100,7 +100,8 @@ class Joint:
     ``favourable`` encloses Pr[favourable, key, given] and ``total`` Pr[key, given], of those in the domain (its
     ``where``). Both are probabilities under the population's law itself: neither is divided by the probability of
     ``given`` or of the domain. Rates are quotients. ``counts``: the rows that the law was estimated from, by key
-    (:mod:`fairdsl.metrics.counts` makes them); empty where there are none.
+    (:mod:`fairdsl.metrics.counts` makes them); empty where there are none. ``drawn``: they are people drawn from the
+    law instead, and the probabilities are their shares (:mod:`fairdsl.metrics.drawn`).
     """
 
     favourable: Mapping[Key, Bounds]
@@ -108,6 +109,7 @@ class Joint:
     counts: Mapping[Key, Counted] = field(default_factory=dict)
     #: Of a mean, the expectation of what is averaged where the key is, and 0 elsewhere, between two numbers.
     sums: Mapping[Key, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    drawn: bool = False
 
 
 def columns_of(question: GroupMetric, population: Population) -> tuple[int, ...]:

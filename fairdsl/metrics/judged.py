@@ -13,18 +13,26 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
 
     The comparison with the ends of an interval is the rule of docs/semantics.md, section 4 (see
     :mod:`fairdsl.metrics.intervals`). With a confidence the interval that covers sampling error is judged; where
-    none is known, the answer is unknown. Where several decide the rows, it is theirs if they agree.
+    none is known, the answer is unknown. People who were drawn show that there is a number. Where several decide
+    the rows, it is theirs if they agree.
     """
     if value.alternatives:
         found = {judged(each, threshold) for each in value.alternatives}
         return found.pop() if len(found) == 1 else Judgement.UNKNOWN
-    whole = Part(at=Named(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
+    whole = Part(
+        at=Named(),
+        low=value.low,
+        high=value.high,
+        sampling=value.sampling,
+        defined=value.defined,
+        drawn=value.drawn,
+    )
     parts = [_judged(part, value.confidence is not None, threshold) for part in value.parts or (whole,)]
-    return combine(parts if value.defined else [*parts, Judgement.UNKNOWN])
+    return combine(parts if value.defined or value.drawn is not None else [*parts, Judgement.UNKNOWN])
 
 
 def _judged(part: Part, with_confidence: bool, threshold: Threshold) -> Judgement:
-    if not part.defined:
+    if not part.defined and part.drawn is None:
         return Judgement.UNKNOWN
     ends = part.sampling if with_confidence else (part.low, part.high)
     return Judgement.UNKNOWN if ends is None else judge(*ends, threshold.relation, threshold.limit)

@@ -108,12 +108,13 @@ def read(
     kept = [cohort for cohort in cohorts if not _left_out(question, cohort, beside)]
     pools = with_pools(question, kept)
     everyone = [*kept, *pools]
-    wide = _widened(question, everyone, population)
+    wide = _drawn(question, everyone) if joint.drawn else _widened(question, everyone, population)
     ats = dict.fromkeys(cohort.stratum for cohort in cohorts)
     places = {at: [place for place, cohort in enumerate(everyone) if cohort.stratum == at] for at in ats}
     rated = {at: [(everyone[place], everyone[place].rate) for place in inside] for at, inside in places.items()}
     compare: Compare = by_rates
-    if question.confidence is not None and population.sample is not None and not rests_on_tables(question):
+    rows = population.sample is not None and not rests_on_tables(question)
+    if question.confidence is not None and rows and not joint.drawn:  # more people are sooner drawn than compared
         compare = by_pairs(question, list(rated.values()), question.confidence) or by_rates
     return Reading(
         question=question,
@@ -134,6 +135,13 @@ def read(
             for at, inside in places.items()
         ),
     )
+
+
+def _drawn(question: GroupMetric, cohorts: Sequence[Cohort]) -> list[Enclosure] | None:
+    """The rates of people who were drawn from the law itself: nothing else is joined with their intervals."""
+    if question.confidence is None:
+        return None
+    return [_sampled(cohort, question.confidence, len(cohorts)) for cohort in cohorts]
 
 
 def _widened(question: GroupMetric, cohorts: Sequence[Cohort], population: Population) -> list[Enclosure] | None:

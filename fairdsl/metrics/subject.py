@@ -19,7 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.ensemble import Inputs, reading_copy
+from fairdsl.ir.ensemble import Inputs, attributes_of, reading_copy
 from fairdsl.ir.expr import FALSE, And, Not, Or, Predicate, conjoin
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
@@ -54,7 +54,7 @@ class Subject:
 
     ``network`` may have columns without a factor: they are set from outside, each cell with mass 1. ``unknown`` is mass
     of which nothing is known, by the values of the columns that are set: results leave it out, and whoever asked allows
-    for all that it may be.
+    for all that it may be. ``copies``: the columns that the model reads in place of others, by those.
     """
 
     network: Network
@@ -62,6 +62,20 @@ class Subject:
     condition: Predicate
     keys: tuple[int, ...]
     unknown: Mapping[tuple[Fraction, ...], Fraction] = field(default_factory=dict)
+    copies: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def read(self) -> frozenset[int]:
+        """The columns that the keys, the model or the condition look at; all of a model that only answers."""
+        asked = {*self.keys, *mentioned(self.condition)}
+        model = self.model
+        if model.opaque is not None:
+            attributes = range(len(self.network.columns) - len(self.copies) - self.network.has_label)
+            return frozenset(asked.union(self.copies.get(column, column) for column in attributes))
+        weighed = np.any(model.layers[0].weight.nonzero, axis=0)
+        inputs = [attributes_of(item) for place, item in enumerate(model.listed) if weighed[place]]
+        tests = [] if model.ensemble is None else model.ensemble.different
+        return frozenset(asked.union(*inputs, *map(mentioned, tests)))
 
 
 def subject_of(problem: Problem) -> Subject:
@@ -114,6 +128,7 @@ def _with_copy(subject: Subject, column: int, cells: tuple[Cell, ...], row: Row)
             factors=(*network.factors, Factor(column=copy, parents=(), rows={(): row})),
         ),
         model=replace(subject.model, inputs=reading_copy(subject.model.inputs, column, copy)),
+        copies={**subject.copies, column: copy},
     )
 
 

@@ -8,7 +8,7 @@ is judged holds under the law and, with that probability, of the population that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -20,12 +20,12 @@ from fairdsl.metrics.findings import notes_of, refusal_of, warnings_of
 from fairdsl.metrics.intervals import Defined, Range
 from fairdsl.metrics.joint import Bounds, Joint, key_at
 from fairdsl.metrics.judged import judged
-from fairdsl.metrics.reading import Reading, read
+from fairdsl.metrics.reading import Listed, Reading, read
 from fairdsl.metrics.sampling import frequency
 from fairdsl.metrics.words import Names
 from fairdsl.verdict import Evidence, Judgement, Named, Part, Rate, Reason, Refused, Value
 
-__all__ = ["PRECISE", "decided", "most_favoured_groups", "value_of"]
+__all__ = ["PRECISE", "decided", "most_favoured_groups", "value_of", "value_of_draws"]
 
 #: Numbers that an engine knows to this width are precise enough where no threshold asks for more.
 PRECISE = Fraction(1, 10**6)
@@ -68,7 +68,24 @@ def _value_of(
     refusal = refusal_of(reading, population)
     if refusal is not None:
         return Refused(diagnostics=(refusal,))
-    names = Names(population)
+    noted = replace(evidence, notes=(*evidence.notes, *notes_of(reading, population)))
+    return replace(_number_of(reading, population, without, noted, reason), warnings=warnings_of(reading, population))
+
+
+def value_of_draws(
+    question: GroupMetric, joint: Joint, population: Population, *, without: Joint | None, left_out: Collection[Listed]
+) -> Value:
+    """The metric of people who were drawn: its bounds are the share among them, ``sampling`` is what that says."""
+    question = replace(_by_keys(question, population), excluding=None)
+    reading = read(question, joint, population, beside=left_out)
+    return _number_of(reading, population, without, _NOBODY, None)
+
+
+def _number_of(
+    reading: Reading, population: Population, without: Joint | None, evidence: Evidence, reason: Reason | None
+) -> Value:
+    """The number, and what it was read from."""
+    question, names = reading.question, Names(population)
     if question.influence:
         number, sampled, parts = _influence(reading, without, population, names)
     else:
@@ -81,7 +98,7 @@ def _value_of(
     return Value(
         low=whole.low,
         high=whole.high,
-        evidence=replace(evidence, notes=(*evidence.notes, *notes_of(reading, population))),
+        evidence=evidence,
         rates=_rates(reading, names),
         most=most,
         least=least,
@@ -93,7 +110,6 @@ def _value_of(
         parts=parts,
         defined=defined,
         reason=reason,
-        warnings=warnings_of(reading, population),
     )
 
 

@@ -107,8 +107,9 @@ class Work:
     def _by_turns(self, budget: Budget, observer: Observer) -> bool:
         """Whether the demand is settled."""
         for engine in self._quick:
-            self._verdict = self._turn(engine, budget, observer)
-            if isinstance(self._verdict, Violated) or received() is not None:
+            part = budget.share(engine.stage.parts) if engine.stage.parts > 1 else budget
+            self._verdict = self._facts.enclosed = self._turn(engine, part, observer)
+            if isinstance(self._verdict, Violated | Refused) or received() is not None:
                 return True
         self._quick = []
         while (found := self._whose_turn(budget)) is not None:

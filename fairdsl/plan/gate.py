@@ -25,7 +25,11 @@ def turned_away(registered: Registered, problem: Problem) -> Refusal | None:
         if lacking is not None:
             return lacking
     match registered.about, problem.question:
-        case (About.ROWS, _) | (About.PAIRS, Pair() | Demanded()) | (About.GROUPS, GroupMetric()):
+        case (
+            (About.ROWS, _)
+            | (About.PAIRS | About.BOTH, Pair() | Demanded())
+            | (About.GROUPS | About.BOTH, GroupMetric())
+        ):
             return None
     return Refusal(why=f"it answers {registered.about.value}", other=True)
 

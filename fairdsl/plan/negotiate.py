@@ -9,7 +9,7 @@ the backend that comes nearest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
@@ -31,16 +31,19 @@ __all__ = ["Plan", "Stage", "Unproved", "negotiate", "plan_of", "refusal_of_clau
 
 #: An offer may take one part in so many of the time that is left.
 _OFFER_PART = 4
+#: What can be proved of a number takes one part in so many of the time, where it is estimated as well.
+_ENCLOSING_PARTS = 4
 #: What is said of one that took longer.
 _LATE = Refusal(why="it did not find out in time whether it can answer")
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A backend and what it will do."""
+    """A backend and what it will do, in one of so many ``parts`` of the time that is left."""
 
     procedure: Procedure
     offer: Offer
+    parts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +134,6 @@ def refusal_of_clauses(demand: Demand) -> Refused | None:
     if not demand.beyond:
         return None
     clause = " ".join(demand.beyond[0].text.split())
-    if clause[0].isdigit():  # the number of `with confidence 95%` or of `within 1%`
-        clause = f"{'with confidence' if demand.required else 'within'} {clause}"
     why = f"no backend treats `{clause}` here, and an answer without it would be one to another question"
     reasons = [(name, f"it does not treat `{clause}`") for name in engines()]
     instead = f"leave out `{clause}`"
@@ -168,6 +169,9 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
             return Plan(tuple(stages), tuple(passed_over), unproved=nearest)
         what = _described(problem)
         return Refused(diagnostics=(errors.no_backend(what, problem.span, nearest.why, nearest.instead, passed_over),))
+    proving = [stage for stage in deciding if not stage.offer.estimates]
+    if proving and len(proving) < len(deciding):
+        return _beside(proving, next(stage for stage in deciding if stage.offer.estimates), tuple(passed_over))
     best, *then = sorted(deciding, key=lambda stage: -stage.offer.fits)  # in their order where they fit alike
     quick = [stage for stage in stages if not stage.offer.decides]
     if problem.quantity is not Quantity.HOLDS:  # violations that are found bound a share from one side
@@ -175,6 +179,15 @@ def negotiate(problem: Problem, *, backend: str | None = None, because: str | No
         passed_over.extend((stage.procedure.name, why) for stage in quick)
         quick = []
     return Plan((*quick, best), tuple(passed_over), tuple(then), then=tuple(then))
+
+
+def _beside(proving: Sequence[Stage], estimating: Stage, passed_over: tuple[tuple[str, str], ...]) -> Plan:
+    """First what can be proved of a number, for a part of the time, then an estimate beside it."""
+    best = max(proving, key=lambda stage: stage.offer.fits)
+    others = tuple(stage for stage in proving if stage is not best)
+    silent = tuple((stage.procedure.name, f"`{best.procedure.name}` comes first and decides") for stage in others)
+    first = Stage(best.procedure, replace(best.offer, decides=False), parts=_ENCLOSING_PARTS)
+    return Plan((first, estimating), (*passed_over, *silent), others)
 
 
 def _offer(name: str, registered: Registered, problem: Problem) -> Stage | Refusal:

@@ -26,6 +26,7 @@ class About(Enum):
     PAIRS = "questions about pairs of individuals"
     GROUPS = "metrics of groups"
     ROWS = "what the rows of a table say"
+    BOTH = "questions about pairs of individuals, and metrics of groups"
 
 
 class Registered(NamedTuple):
@@ -57,7 +58,7 @@ BACKENDS: dict[str, Registered] = {
     "smt": Registered("fairdsl.backends.smt", "Smt"),
     "intervals": Registered("fairdsl.backends.intervals", "Intervals"),
     "rows": Registered("fairdsl.backends.rows", "OverRows", About.ROWS, Access.ANSWERS),
-    "sampling": Registered("fairdsl.backends.sampling", "Sampling", needs=Access.ANSWERS),
+    "sampling": Registered("fairdsl.backends.sampling", "Sampling", About.BOTH, Access.ANSWERS),
     "rates": Registered("fairdsl.backends.rates", "Rates", About.GROUPS, Access.EVALUATION),
     "ssat": Registered("fairdsl.backends.ssat.procedure", "Ssat", About.GROUPS),
 }

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-from fairdsl.ir.numbers import shown
+from fairdsl.ir.numbers import Towards, shown
 from fairdsl.report.model import DemandReport
 from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
-from fairdsl.verdict import Interval, Rate, Value
+from fairdsl.verdict import Draw, Interval, Part, Rate, Value
 
 __all__ = ["group_lines", "group_table", "left_out", "same_table"]
 
@@ -27,7 +27,8 @@ _LISTED = 10
 
 def same_table(value: Value) -> tuple[object, ...]:
     """What a table and the sentences beside it show: demands that agree in it show it once."""
-    return value.rates, value.most, value.least, value.excluded, value.beside, value.sampling, value.confidence
+    beside = value.beside, value.sampling, value.confidence, value.drawn, value.draw
+    return value.rates, value.most, value.least, value.excluded, *beside
 
 
 def group_table(value: Value, *, favour: bool = True) -> Table:
@@ -35,15 +36,27 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
     rates, brief = value.rates, _listed(value)
     names = list(dict.fromkeys(name for rate in rates for name in (*rate.group, *rate.given)))
     interval = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval"
+    if value.draw is not None:
+        interval = "both"
+    # Where nothing is proved, what was drawn is all there is.
+    alone = value.draw is not None and not value.defined
     mark = _marked(value)
     # Along paths everybody is taken as of each group in turn.
     everybody = all(min(rate.mass) == max(rate.mass) == 1 for rate in rates)
     columns = [
         *(Column(name=name, entries=texts(_value(rate, name) for rate in rates)) for name in names),
-        *_rates(rates),
+        *([] if alone else _rates(rates)),
+        Column(
+            name="drawn",
+            entries=tuple(
+                Entry("") if rate.drawn is None else Entry(between(Interval(*rate.drawn.interval)), rate.drawn.interval)
+                for rate in rates
+            ),
+            number=True,
+        ),
         Column(
             name="of all",
-            entries=texts("" if everybody else _percent(Interval(*rate.mass)) for rate in rates),
+            entries=texts("" if everybody or alone else _percent(Interval(*rate.mass)) for rate in rates),
             spared=3,
             number=True,
         ),
@@ -62,12 +75,12 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
         Column(
             name=interval,
             entries=tuple(
-                Entry("") if rate.sampling is None else Entry(between(Interval(*rate.sampling)), rate.sampling)
+                Entry("") if rate.sampling is None or alone else Entry(between(Interval(*rate.sampling)), rate.sampling)
                 for rate in rates
             ),
             number=True,
         ),
-        Column(name="impact ratio", entries=tuple(_impact(rates)), number=True, page=True),
+        Column(name="impact ratio", entries=() if alone else tuple(_impact(rates)), number=True, page=True),
         Column(name="favoured" if favour else "extreme", entries=texts(mark(place) for place in range(len(rates)))),
     ]
     filled = (column for column in columns if any(entry.text for entry in column.entries))
@@ -157,16 +170,42 @@ def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:
     if groups is None:
         return
     percent = in_percent(demand)
-    if groups.sampling is not None and groups.confidence is not None:
+    if groups.draw is not None:
+        yield from _drawn(groups, groups.draw, percent)
+    elif groups.sampling is not None and groups.confidence is not None:
         level = shown(groups.confidence, percent=True)
         yield "sampling", f"{number(Interval(*groups.sampling), percent)} in the population, with {level} confidence"
     parts, own = groups.beside, {rate.group | rate.given for rate in groups.rates}
     heading = "each" if any(part.at in own for part in parts) else "given"
     for count, part in enumerate(parts[:_LISTED]):
         value = number(Interval(part.low, part.high), percent) if part.defined else "no number"
+        if part.drawn is not None:
+            value = f"{_proved(part, percent)}, drawn {number(Interval(*part.drawn.interval), percent)}"
         yield "" if count else heading, f"{group_words(part.at)}: {value}"
     if len(parts) > _LISTED:
         yield "", f"and {len(parts) - _LISTED:,} more in the JSON report"
+
+
+def _drawn(value: Value, draw: Draw, percent: bool) -> Iterator[tuple[str, str]]:
+    """What is proved and what was drawn, apart."""
+    yield "enclosed", _proved(value, percent)
+    asked = "" if draw.within is None else f"; within {shown(draw.within, percent=True)} was asked for"
+    of = f"{draw.people:,} people drawn{asked}; an estimate, no proof"
+    if value.drawn is None:
+        yield "drawn", f"no number ({of})"
+        return
+    level = "" if value.confidence is None else f"{shown(value.confidence, percent=True)} interval "
+    low, high = value.drawn.interval
+    own = number(Interval(*value.drawn.estimate), percent)
+    ends = f"{shown(low, percent=percent, towards=Towards.DOWN)} .. {shown(high, percent=percent, towards=Towards.UP)}"
+    apart = value.defined and (low > value.high or high < value.low)
+    stand = "; the two have nothing in common, and the enclosure stands" if apart else ""
+    yield "drawn", f"{own} ({level}{ends}, from {of}{stand})"
+
+
+def _proved(value: Value | Part, percent: bool) -> str:
+    """The bounds that are proved."""
+    return number(Interval(value.low, value.high), percent) if value.defined else "by nothing that is proved"
 
 
 def left_out(groups: Value) -> str:

@@ -125,7 +125,7 @@ def _metric(value: Value, comparison: Comparison | None, threshold: Threshold | 
     """A metric of groups, judged where the spec gives a threshold. What is no number is not shown as one."""
     from fairdsl.metrics import judged
 
-    number = Interval(value.low, value.high) if value.defined else None
+    number = _known(value)
     if threshold is not None:
         judgement = judged(value, threshold)
     else:
@@ -139,6 +139,13 @@ def _metric(value: Value, comparison: Comparison | None, threshold: Threshold | 
     return Judged(judgement=judgement, value=number, reason=reason, detail=_detail(value, comparison, threshold))
 
 
+def _known(value: Value) -> Interval | None:
+    """The bounds of a number that there is; where people were drawn, what they and the draw have in common."""
+    if value.draw is not None:
+        return None if value.sampling is None else Interval(*value.sampling)
+    return Interval(value.low, value.high) if value.defined else None
+
+
 def _left_by_sampling(value: Value, threshold: Threshold | None) -> bool:
     """Whether the number itself decides the threshold, and only the sampling error leaves room."""
     if threshold is None or value.confidence is None or not value.defined:
@@ -148,12 +155,16 @@ def _left_by_sampling(value: Value, threshold: Threshold | None) -> bool:
 
 def _nothing_known(value: Value) -> bool:
     """Whether there is no number, or nothing is known of any."""
+    if value.drawn is not None or any(part.drawn is not None for part in value.parts):
+        return False
     numbers = [(part.low, part.high) for part in value.parts] or [(value.low, value.high)]
     return not value.defined or all(low == 0 and high == 1 for low, high in numbers)
 
 
 def _detail(value: Value, comparison: Comparison | None, threshold: Threshold | None) -> str:
     """Why it is not known any better."""
+    if value.draw is not None:
+        return _short_of_draws(value)
     if value.reason is Reason.UNDEFINED:
         return "" if threshold is None else "no threshold is met or missed by what is no number"
     if threshold is not None and value.confidence is not None:
@@ -174,3 +185,18 @@ def _detail(value: Value, comparison: Comparison | None, threshold: Threshold | 
     if not value.defined:
         return "the probabilities are known between bounds, and for some numbers between them there is no such metric"
     return "the probabilities are known between bounds" + (" on both sides of the threshold" if threshold else "")
+
+
+def _short_of_draws(value: Value) -> str:
+    """Why people who were drawn do not say what was asked for."""
+    if value.sampling is None:
+        return "nobody of some group was drawn, or nobody to compare, and no bounds are proved"
+    match value.reason:
+        case Reason.TIMEOUT:
+            return "the time ended before enough people were drawn"
+        case Reason.INTERRUPTED:
+            return "the run was interrupted before enough people were drawn"
+        case None:
+            return "the interval is as narrow as was asked for, and leaves room on both sides of the threshold"
+        case _:
+            return "as many people were drawn as are drawn at most; decisions that stay open are allowed for both ways"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from os import PathLike, fspath
 from typing import ClassVar
 
@@ -32,6 +33,7 @@ from fairdsl.verdict import (
     Coverage,
     Decider,
     DifferingRow,
+    Draw,
     Ended,
     Estimate,
     Estimated,
@@ -165,6 +167,16 @@ class DemandReport:
         """What a random sample says about the demand's number: an estimate, never a proof."""
         found = self.verdict.estimate if isinstance(self.verdict, Shares | Estimated) else None
         return found if found is None or not self._complement else found.complement
+
+    @property
+    def estimated_with(self) -> Fraction | None:
+        """The confidence of the estimate that the number is; None where the number is proved."""
+        match self.verdict:
+            case Estimated(estimate=estimate):
+                return estimate.confidence
+            case Value(draw=Draw(), confidence=confidence):
+                return confidence
+        return None
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:

@@ -132,10 +132,11 @@ def known(demand: DemandReport, value: Interval) -> str:
     """A demand's number, or whom it names."""
     limit = demand.threshold
     if demand.groups is not None and demand.comparison is not None and not demand.comparison.value.compares:
-        return _of_groups(demand.comparison, value, demand.groups)
-    said = number(value, in_percent(demand), None if limit is None else limit.limit)
-    if demand.arithmetic is Arithmetic.ESTIMATE and demand.estimate is not None:
-        return f"estimated {said}, with {shown(demand.estimate.confidence, percent=True)} confidence"
+        said = _of_groups(demand.comparison, value, demand.groups)
+    else:
+        said = number(value, in_percent(demand), None if limit is None else limit.limit)
+    if demand.estimated_with is not None:
+        return f"estimated {said}, with {shown(demand.estimated_with, percent=True)} confidence"
     return said
 
 

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from fairdsl.ir.domain import Domain, show_number
 from fairdsl.ir.expr import TRUE
-from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Threshold, metric_words
+from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Threshold, metric_words
 from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
 from fairdsl.semantics.influences import in_words
 from fairdsl.semantics.wording import predicate_text
@@ -55,13 +55,26 @@ class GroupWords:
 
     # ---- the sentence ------------------------------------------------------------------------------
 
-    def sentence(self, question: GroupMetric, threshold: Threshold | None, *, less: str | None = None) -> str:
-        """The question as one English sentence; ``less`` is the :meth:`subject` that is taken from it."""
+    def sentence(
+        self,
+        question: GroupMetric,
+        threshold: Threshold | None,
+        precision: Precision | None = None,
+        *,
+        less: str | None = None,
+    ) -> str:
+        """The question as one English sentence; ``less`` is the :meth:`subject` that is taken from it.
+
+        With a ``precision`` people may be drawn for an answer.
+        """
         bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
         confidence = question.confidence
         if confidence is not None:
             percent = show_number(100 * (confidence if less is None else 2 * confidence - 1))
             bound += f", with a probability of {percent}% over the choice of the rows"
+        if precision is not None:
+            near = "" if precision.within is None else f" to within {show_number(100 * precision.within)}%"
+            bound += f",{near} with a probability of {show_number(100 * precision.confidence)}% over who is drawn"
         rest = "" if less is None else f", less the {less.removeprefix('The ')},"
         return f"{self.subject(question)}{rest}{bound}."
 

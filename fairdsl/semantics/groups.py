@@ -14,7 +14,7 @@ from fractions import Fraction
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.expr import conjoin
 from fairdsl.ir.metric import Metric
-from fairdsl.ir.question import GroupMetric, Quantity, Threshold
+from fairdsl.ir.question import GroupMetric, Precision, Quantity, Threshold
 from fairdsl.prelude import ShareMetric, metrics
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Demand, Subtrahend
@@ -25,6 +25,7 @@ from fairdsl.semantics.influences import check_influence, influence_on
 from fairdsl.semantics.metric_terms import MetricScope, ReadMetric, metric_name
 from fairdsl.semantics.needs import Needs, has_clause
 from fairdsl.semantics.paths import Edges
+from fairdsl.semantics.precision import precision_of, words_of_precision
 from fairdsl.semantics.thresholds import TwoMetrics, metric_comparison, metric_threshold, two_metrics
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -43,6 +44,7 @@ class _Asked:
     span: Span
     threshold: Threshold | None = None
     confidence: Fraction | None = None
+    precision: Precision | None = None
     beyond: tuple[Span, ...] = ()
 
     @property
@@ -92,7 +94,7 @@ class GroupBuilder:
     # ---- what is demanded ------------------------------------------------------------------------
 
     def _required(self, clause: tree.RequireClause, groups: Groups) -> list[Demand]:
-        confidence = self._confidence(clause.confidence, groups.population)
+        confidence, precision = self._certainty(clause, groups.population)
         comparison = clause.demand
         if isinstance(comparison, tree.Comparison) and isinstance(comparison.left, tree.Influence):
             if not isinstance(comparison.right, tree.Number):
@@ -101,7 +103,7 @@ class GroupBuilder:
                 return []
             # An influence is a difference of two values of the metric, so it may be negative.
             limit = metric_threshold(None, comparison.relation, comparison.right, self.reporter)
-            asked = _Asked(clause=clause, span=clause.span, threshold=limit, confidence=confidence)
+            asked = _Asked(clause=clause, span=clause.span, threshold=limit, confidence=confidence, precision=precision)
             return self._influences(comparison.left, asked, groups)
         if (both := two_metrics(comparison)) is not None:
             return self._difference(both, clause, confidence, groups)
@@ -119,7 +121,7 @@ class GroupBuilder:
         if metric is None:
             return []
         threshold = metric_threshold(metric.metric, relation, number, self.reporter)
-        asked = _Asked(clause=clause, span=clause.span, threshold=threshold, confidence=confidence)
+        asked = _Asked(clause=clause, span=clause.span, threshold=threshold, confidence=confidence, precision=precision)
         return [self._demand(metric, asked, groups)]
 
     def _difference(
@@ -131,7 +133,10 @@ class GroupBuilder:
             return []
         # Both intervals have to cover: each may miss with half of the probability.
         each = None if confidence is None else (1 + confidence) / 2
-        asked = _Asked(clause=clause, span=clause.span, threshold=both.threshold, confidence=each)
+        # Nobody draws for two metrics at once.
+        place = words_of_precision(clause)
+        beyond = () if place is None or confidence is not None else (place,)
+        asked = _Asked(clause=clause, span=clause.span, threshold=both.threshold, confidence=each, beyond=beyond)
         demand, other = self._demand(left, asked, groups), self._demand(right, asked, groups)
         if not (isinstance(demand.question, GroupMetric) and isinstance(other.question, GroupMetric)):
             raise AssertionError("metrics of groups make questions about groups")
@@ -148,8 +153,8 @@ class GroupBuilder:
         return f"{read.metric.name} of {read.of or self.model.declaration.name}"
 
     def _measured(self, item: tree.MeasureItem, groups: Groups) -> list[Demand]:
-        confidence = None if item.within else self._confidence(item.confidence, groups.population)
-        asked = _Asked(clause=item, span=item.span, confidence=confidence, beyond=_within(item))
+        confidence, precision = self._certainty(item, groups.population)
+        asked = _Asked(clause=item, span=item.span, confidence=confidence, precision=precision)
         if isinstance(item.metric, tree.Influence):
             return self._influences(item.metric, asked, groups)
         metric = self._metric(item.metric, groups)
@@ -201,19 +206,30 @@ class GroupBuilder:
             threshold=asked.threshold,
             required=asked.required,
             of=read.of,
+            precision=asked.precision,
             beyond=asked.beyond,
             span=asked.span,
         )
 
-    def _confidence(self, asked: tree.Number | None, population: CheckedDistribution | None) -> Fraction | None:
-        """The probability with which an interval shall cover sampling error, which only rows have."""
-        if asked is None:
-            return None
-        if population is not None and not population.sampled:
-            why = f"`{population.name}` is not estimated from rows, so it has no sampling error"
-            help_text = "leave out `with confidence`"
-            self.reporter.report(errors.clause_out_of_place("with confidence", asked.span, why, help_text))
-        return asked.value
+    def _certainty(
+        self, clause: tree.RequireClause | tree.MeasureItem, population: CheckedDistribution | None
+    ) -> tuple[Fraction | None, Precision | None]:
+        """What ``within`` and ``with confidence`` ask for: the table of docs/semantics.md, section 5.
+
+        The probability with which an interval covers the sampling error of the rows, or the precision of a draw.
+        """
+        within, confidence = clause.within, clause.confidence
+        drawn = within is not None or (population is not None and not population.sampled)
+        if confidence is not None and not drawn:
+            return confidence.value, None
+        if confidence is not None and within is None and isinstance(clause, tree.MeasureItem):
+            name = f"`{population.name}`" if population else "the distribution"
+            why = f"{name} rests on no rows, and nothing says how close a draw shall come"
+            place = words_of_precision(clause) or confidence.span
+            help_text = "write a distance before it, as in `within 1% with confidence 95%`"
+            self.reporter.report(errors.clause_out_of_place("with confidence", place, why, help_text))
+            return None, None
+        return None, precision_of(within, confidence, self.reporter)
 
     def _metric(self, node: tree.Expression | tree.Name, groups: Groups) -> ReadMetric | None:
         """The metric that is written, if everything that defines it is there."""
@@ -293,12 +309,3 @@ class GroupBuilder:
                         word, clause.span, f"none of its metrics reads it; {listing(readers)} would", f"remove `{word}`"
                     )
                 )
-
-
-def _within(item: tree.MeasureItem) -> tuple[Span, ...]:
-    """The place of ``within 1%``: no engine works to a precision that is asked for."""
-    if item.within is None:
-        return ()
-    file, start = item.span.file, item.metric.span.end
-    gap = len(file.text[start:]) - len(file.text[start:].lstrip())
-    return (Span(file, start + gap, item.within.span.end),)

@@ -18,7 +18,7 @@ from fairdsl.semantics.confidence import called
 from fairdsl.semantics.formulas import FormulaReader
 from fairdsl.semantics.metric_terms import metric_name
 from fairdsl.semantics.populations import population_named
-from fairdsl.semantics.precision import precision_of
+from fairdsl.semantics.precision import precision_of, words_of_precision
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.thresholds import check_share, metric_comparison, metric_threshold
 from fairdsl.source import Span
@@ -108,22 +108,20 @@ class PairDemands:
         best = declared.outcomes[-1 if declared.favourable is None else declared.favourable]
         return f"{declared.name}({self.compare.first.text}) = {best}"
 
-    def _under_rows(self, precise: tree.Node | None) -> str | None:
-        """The distribution whose rows are asked about; None without one, or where that is refused."""
-        for clause in self.node.clauses:
-            if isinstance(clause, tree.UnderClause) and precise is None:
-                found = self.distributions.get(clause.distribution.text)
-                return found.name if found is not None and found.kind == "empirical" else None
-        return None
+    def _under(self, precise: Span | None) -> tuple[str | None, tuple[Span, ...]]:
+        """The distribution whose rows are asked about, and the places of clauses that no backend treats yet.
 
-    def _beyond(self) -> tuple[Span, ...]:
-        """Clauses in force that no backend treats yet: the demand will be refused, never answered without them."""
-        spans = []
-        for clause in self.node.clauses:
-            if isinstance(clause, tree.UnderClause):
-                population_named(clause.distribution, self.distributions, self.model, self.reporter)
-                spans.append(clause.span)
-        return tuple(spans)
+        For those the demand will be refused, never answered without them: another distribution than rows, or a
+        precision (at ``precise``) of what is counted in rows.
+        """
+        clause = next((clause for clause in self.node.clauses if isinstance(clause, tree.UnderClause)), None)
+        if clause is None:
+            return None, ()
+        population_named(clause.distribution, self.distributions, self.model, self.reporter)
+        found = self.distributions.get(clause.distribution.text)
+        if found is None or found.kind != "empirical":
+            return None, (clause.span,)
+        return (found.name, ()) if precise is None else (None, (precise,))
 
     def _required(self, clause: tree.RequireClause, question: Pair, counted: Pair | Demanded | None) -> Demand | None:
         found, formula = metric_comparison(clause.demand), self._share_of(clause.demand)
@@ -145,16 +143,21 @@ class PairDemands:
             metric = "" if asked is None else _named(asked)
         if asked is None:
             return None
-        confidence = clause.confidence
-        under = None if metric == "score_gap" else self._under_rows(confidence)
-        precision = None if confidence is None else precision_of(None, confidence, self.reporter)
         holds = quantity is Quantity.HOLDS
+        if holds and clause.within is not None:
+            why = "it holds or does not, and no distance lies between the two"
+            help_text = "require a share, as in `require fair_share >= 95% within 1%`"
+            self.reporter.report(errors.clause_out_of_place("within", clause.within.span, why, help_text))
+        under, beyond = self._under(words_of_precision(clause))
+        if metric == "score_gap":  # scores are compared in no distribution
+            under, beyond = None, tuple(each.span for each in self.node.clauses if isinstance(each, tree.UnderClause))
+        precision = precision_of(None if holds else clause.within, clause.confidence, self.reporter)
         return Demand(
             text=clause_text(clause),
             metric=metric,
             question=asked,
             certain=precision.confidence if holds and precision is not None else None,
-            beyond=() if under else self._beyond(),
+            beyond=beyond,
             under=under,
             quantity=quantity,
             threshold=threshold,
@@ -181,8 +184,7 @@ class PairDemands:
             place = item.confidence.span
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, f"{remedy}: {example}"))
             return None
-        under = self._under_rows(item.within)
-        beyond = self._beyond()
+        under, beyond = self._under(words_of_precision(item))
         return (
             None
             if counted is None
@@ -190,11 +192,11 @@ class PairDemands:
                 text=f"measure {clause_text(item)}",
                 metric=share.name,
                 question=counted,
-                beyond=() if under else beyond,
+                beyond=beyond,
                 under=under,
                 quantity=share.quantity,
                 threshold=None,
-                precision=None if item.within is None else precision_of(item.within, item.confidence, self.reporter),
+                precision=precision_of(item.within, item.confidence, self.reporter),
                 required=False,
                 span=item.span,
             )

@@ -1,4 +1,4 @@
-"""``within 0.1% with confidence 99%``: how close an estimate of a share has to come."""
+"""``within 0.1% with confidence 99%``: how close an estimate of a share or of a metric of groups has to come."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from fractions import Fraction
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.question import Precision
 from fairdsl.semantics import errors
+from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["CONFIDENCE", "precision_of"]
+__all__ = ["CONFIDENCE", "precision_of", "words_of_precision"]
 
 #: Where the spec does not say another.
 CONFIDENCE = Fraction(95, 100)
@@ -25,7 +26,7 @@ def precision_of(within: tree.Number | None, confidence: tree.Number | None, rep
         title = "a precision lies above 0% and below 50%"
         reporter.report(errors.number_out_of_place(title, within.span, _instead_of(within)))
     # What is no share at all has been reported where it is required.
-    checked = within is None and confidence is not None and not 0 <= confidence.value <= 1
+    checked = confidence is not None and not 0 <= confidence.value <= 1
     if confidence is not None and not checked and not 0 < confidence.value <= _SUREST:
         meant = False
         title = "no sample is that certain" if confidence.value > _SUREST else "a confidence lies above 0%"
@@ -35,6 +36,17 @@ def precision_of(within: tree.Number | None, confidence: tree.Number | None, rep
         return None
     level = CONFIDENCE if confidence is None else confidence.value
     return Precision(within=None if within is None else within.value, confidence=level, span=place.span)
+
+
+def words_of_precision(clause: tree.RequireClause | tree.MeasureItem) -> Span | None:
+    """Where ``within 1% with confidence 95%`` stands; None where neither does."""
+    numbers = [number for number in (clause.within, clause.confidence) if number is not None]
+    if not numbers:
+        return None
+    demand = clause.demand if isinstance(clause, tree.RequireClause) else clause.metric
+    file, start = clause.span.file, demand.span.end
+    gap = len(file.text[start:]) - len(file.text[start:].lstrip())
+    return Span(file, start + gap, numbers[-1].span.end)
 
 
 def _instead_of(within: tree.Number) -> str:

@@ -150,7 +150,7 @@ def _words(demand: Demand, model: CheckedModel, scope: PropertyScope) -> _Words:
     if demand.less is None:
         return _Words(
             clauses=words.clauses(question),
-            sentence=words.sentence(question, demand.threshold),
+            sentence=words.sentence(question, demand.threshold, demand.precision),
             formula=words.formula(question, demand.threshold),
         )
     other = _group_words(demand.less.of, demand.less.question, model, scope)

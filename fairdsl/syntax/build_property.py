@@ -92,9 +92,11 @@ class PropertyBuilder(ExpressionBuilder):
     def _require(self, branch: Branch) -> tree.RequireClause:
         demand, *_ = branches(branch)
         same = demand.data == "same_decision"
+        within, confidence = self._precision(branch)
         return tree.RequireClause(
             demand=tree.SameDecision(span=self.span(demand)) if same else self.expression(demand),
-            confidence=self.one_number(branch),
+            within=within,
+            confidence=confidence,
             span=self.span(branch),
         )
 
@@ -104,9 +106,7 @@ class PropertyBuilder(ExpressionBuilder):
 
     def _measure_item(self, branch: Branch) -> tree.MeasureItem:
         metric = self._measured(branch.children[0])
-        numbers = list(self.numbers(branch))
-        within = numbers.pop(0) if tokens(branch, "WITHIN") else None
-        confidence = numbers.pop() if numbers else None
+        within, confidence = self._precision(branch)
         return tree.MeasureItem(metric=metric, within=within, confidence=confidence, span=self.span(branch))
 
     def _measured(self, part: Token | Branch) -> tree.Name | tree.Influence | tree.Call | tree.OfModel:
@@ -118,3 +118,12 @@ class PropertyBuilder(ExpressionBuilder):
             case "of_model":
                 return self.of_model(part)
         return self.call(part)
+
+    def _precision(self, branch: Branch) -> tuple[tree.Number | None, tree.Number | None]:
+        """The distance and the confidence that stand behind a demand."""
+        precision = next((child for child in branches(branch) if child.data == "precision"), None)
+        if precision is None:
+            return None, None
+        numbers = self.numbers(precision)
+        within = numbers[0] if tokens(precision, "WITHIN") else None
+        return within, (numbers[1] if len(numbers) > 1 else None) if within else numbers[0]

@@ -101,6 +101,8 @@ def _require(clause: tree.RequireClause) -> list[Piece]:
         pieces = [Piece("same decision", clause.demand.span.start)]
     else:
         pieces = expression_pieces(clause.demand, outermost=True)
+    if clause.within:
+        pieces.append(Piece(f"within {clause.within.text}", clause.within.span.start))
     if clause.confidence:
         pieces.append(Piece(f"with confidence {clause.confidence.text}", clause.confidence.span.start))
     return pieces

@@ -9,7 +9,7 @@ from fairdsl.verdict.evidence import Coverage, Ended, Evidence, Fidelity, Reason
 from fairdsl.verdict.judge import Judgement, combine, judge, share_value
 from fairdsl.verdict.named import Cell, Individual, Interval, Named, Restriction, cell_of
 from fairdsl.verdict.parts import Known, Parts
-from fairdsl.verdict.rates import Part, Rate
+from fairdsl.verdict.rates import Draw, Drawn, Part, Rate
 from fairdsl.verdict.undecided import worst
 from fairdsl.verdict.verdict import (
     Among,
@@ -40,6 +40,8 @@ __all__ = [
     "Coverage",
     "Decider",
     "DifferingRow",
+    "Draw",
+    "Drawn",
     "Ended",
     "Estimate",
     "Estimated",

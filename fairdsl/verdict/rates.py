@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from fairdsl.codec import Ends, Lower, Upper
 from fairdsl.verdict.deciders import ByDecider
 from fairdsl.verdict.named import Named
 
-__all__ = ["Part", "Rate"]
+__all__ = ["Draw", "Drawn", "Part", "Rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A number as people drawn at random have it: an estimate, never a proof."""
+
+    #: The number among those who were drawn; two bounds where the model leaves decisions open.
+    estimate: Ends
+    #: The interval, which contains the number under the distribution with the confidence that was asked for.
+    interval: Ends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """How many people were drawn from a distribution, and how close the estimate had to come."""
+
+    #: How many people were drawn and are in question.
+    people: int
+    #: The distance that was asked for; None: what the threshold needs.
+    within: Fraction | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +42,8 @@ class Rate:
     ``mass`` is the probability of what the rate is of, group and further conditions together (a lower and an
     upper bound), ``rows`` how many rows of data it rests on (None: on none) and ``empirical`` the frequency in
     those rows (two bounds where the model leaves decisions open). ``sampling`` is the interval that also covers
-    sampling error, where it was asked for. ``by_decider`` are the rate by everybody who decides the rows of a table.
+    sampling error, where it was asked for; where people were drawn, what that and the bounds have in common.
+    ``by_decider`` are the rate by everybody who decides the rows of a table.
     """
 
     #: The values of the columns that define the group.
@@ -44,6 +66,8 @@ class Rate:
     by_decider: tuple[ByDecider, ...] = ()
     #: Whether it is the mean of a number, which may be any, in place of a probability.
     mean: bool = False
+    #: The rate among people who were drawn from the distribution.
+    drawn: Drawn | None = None
 
     def __post_init__(self) -> None:
         if not self.mean and not 0 <= self.low <= self.high <= 1:
@@ -68,3 +92,5 @@ class Part:
     sampling: Ends | None = None
     #: Whether it certainly is a number, and not a quotient of zeros.
     defined: bool = True
+    #: The number among people who were drawn from the distribution.
+    drawn: Drawn | None = None

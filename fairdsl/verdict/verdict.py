@@ -18,7 +18,7 @@ from fairdsl.verdict.deciders import ByDecider, DifferingRow
 from fairdsl.verdict.estimate import Estimate
 from fairdsl.verdict.evidence import Evidence, Reason
 from fairdsl.verdict.named import Individual, Interval, Named, Restriction, cell_of
-from fairdsl.verdict.rates import Part, Rate
+from fairdsl.verdict.rates import Draw, Drawn, Part, Rate
 
 __all__ = [
     "Among",
@@ -278,10 +278,15 @@ class Value(_NoTruthValue):
     least: tuple[int, ...] = ()
     #: Groups that were left out as asked.
     excluded: tuple[Named, ...] = ()
-    #: The interval that also covers sampling error, and is judged where it was asked for.
+    #: The interval that is judged where a confidence was asked for: it also covers the sampling error of the rows or,
+    #: where people were drawn, is what the bounds and the interval of the draw have in common.
     sampling: Ends | None = None
-    #: With which probability it does.
+    #: With which probability it contains the number.
     confidence: Fraction | None = None
+    #: The number among people who were drawn from the distribution; None: nobody was, or it is none.
+    drawn: Drawn | None = None
+    #: Who was drawn, where somebody was.
+    draw: Draw | None = None
     #: Numbers of which each is judged; the value is the worst one.
     parts: tuple[Part, ...] = ()
     #: Whether it certainly is a number; else its bounds mean nothing.

@@ -210,14 +210,33 @@ def test_an_interval_is_measured_as_well(tmp_path: Path) -> None:
     assert (first.required, first.threshold, first.beyond) == (False, None, ())
 
 
-def test_a_precision_is_no_part_of_any_question_yet(tmp_path: Path) -> None:
-    (demand,) = found("  measure disparate_impact within 0.1%", tmp_path).demands
-    assert [span.text for span in demand.beyond] == ["within 0.1%"]
+@pytest.mark.parametrize(
+    ("line", "under", "within", "drawn", "rows"),
+    [
+        ("measure disparate_impact within 0.1%", "alike", "0.1", 95, None),
+        ("measure disparate_impact within 1% with confidence 99%", "alike", "1", 99, None),
+        ("require disparate_impact >= 80% within 1%", "students", "1", 95, None),
+        ("require disparate_impact >= 80% with confidence 90%", "alike", None, 90, None),
+        ("require disparate_impact >= 80% with confidence 90%", "students", None, None, 90),
+        ("measure disparate_impact with confidence 90%", "students", None, None, 90),
+    ],
+)
+def test_what_a_confidence_is_of(
+    line: str, under: str, within: str | None, drawn: int | None, rows: int | None, tmp_path: Path
+) -> None:
+    (demand,) = found(f"  {line}", tmp_path, under=under).demands
+    assert isinstance(demand.question, GroupMetric)
+    assert demand.question.confidence == (None if rows is None else Fraction(rows, 100))
+    if drawn is None:
+        assert demand.precision is None
+        return
+    assert demand.precision is not None
+    assert demand.precision.within == (None if within is None else Fraction(within) / 100)
+    assert demand.precision.confidence == Fraction(drawn, 100)
 
 
 ROWS = {
     "few rows of no rows": "  excluding groups below 30 rows # error: E0413\n  measure disparate_impact",
-    "sampling error without a sample": "  require disparate_impact >= 80% with confidence 95% # error: E0413",
     "an interval without a sample": "  measure disparate_impact with confidence 95% # error: E0413",
 }
 

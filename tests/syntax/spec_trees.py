@@ -210,12 +210,13 @@ clauses = st.one_of(
     node(
         tree.RequireClause,
         demand=expressions | node(tree.SameDecision),
+        within=st.none() | numbers(),
         confidence=st.none() | numbers(),
     ),
     node(
         tree.MeasureClause,
         items=several(
-            node(tree.MeasureItem, metric=measured, within=st.none(), confidence=st.none())
+            node(tree.MeasureItem, metric=measured, within=st.none(), confidence=st.none() | numbers())
             | node(tree.MeasureItem, metric=measured, within=numbers(), confidence=st.none() | numbers())
         ),
     ),

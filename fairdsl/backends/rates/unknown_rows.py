@@ -24,12 +24,10 @@ import numpy as np
 
 from fairdsl.backends.rates.enclosing import Enclosing
 from fairdsl.ir.domain import show_number
-from fairdsl.ir.ensemble import attributes_of
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Factor, Network
 from fairdsl.metrics.joint import Bounds, Joint, Key, key_of
 from fairdsl.metrics.subject import Subject
-from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.tables import joined, whole_table, without
 
 __all__ = ["AllowingForUnknown", "allowing_for_unknown", "only_read"]
@@ -39,11 +37,7 @@ _ONE = Fraction(1)
 
 def only_read(subject: Subject) -> Subject:
     """The same question, of which columns that nothing reads are single values."""
-    network, model = subject.network, subject.model
-    weighed = np.any(model.layers[0].weight.nonzero, axis=0)
-    inputs = [attributes_of(item) for place, item in enumerate(model.listed) if weighed[place]]
-    tests = [] if model.ensemble is None else model.ensemble.different
-    read = set(subject.keys).union(*inputs, *map(mentioned, (*tests, subject.condition)))
+    network, read = subject.network, set(subject.read)
     for factor in reversed(_children_last(network)):
         if factor.column in read:
             read |= set(factor.parents)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, Precision, Quantity
+from fairdsl.ir.question import GroupMetric, Pair, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.verdict import (
     Arithmetic,
@@ -40,20 +40,30 @@ _MOST = 2**32
 
 
 class Sampling:
-    """Estimates the share of units that are treated fairly, where the spec asks for an estimate."""
+    """Estimates the share of units that are treated fairly, or a metric of groups, where an estimate is asked for."""
 
     name = "sampling"
     about = Capability(
-        questions=("pairs: same decision; any, all, relax, target, where",),
-        quantities=("fair_share, discrimination_rate: `within` a distance, or required `with confidence`",),
+        questions=(
+            "pairs: same decision; any, all, relax, target, where",
+            "metrics of groups: across, under, given, label, excluding, privileged, influence, allow",
+        ),
+        quantities=(
+            "fair_share, discrimination_rate: `within` a distance, or required `with confidence`",
+            "every metric of groups: `within` a distance, or required `with confidence` of a distribution without rows",
+        ),
         models=("every model that can be evaluated, over any number of individuals, bounded reals too",),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses whatever no estimate was asked for, and people that cannot be drawn."""
         pair, precision = problem.question, problem.precision
+        if isinstance(pair, GroupMetric):
+            from fairdsl.backends.sampling.groups import offer_of_metric
+
+            return offer_of_metric(problem, pair)
         if not isinstance(pair, Pair):
-            return Refusal(why="it answers questions about pairs of individuals", other=True)
+            return Refusal(why="it answers questions about pairs and groups, and rows are counted", other=True)
         if problem.quantity is Quantity.HOLDS:
             return Refusal(why="no sample shows that a demand holds of everybody", other=True)
         if precision is None:
@@ -81,6 +91,10 @@ class Sampling:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: the sample grows on."""
+        if isinstance(problem.question, GroupMetric):
+            from fairdsl.backends.sampling.groups import answering_metric
+
+            return (yield from answering_metric(problem, problem.question, facts, budget, observer))
         from fairdsl.backends.sampling.draw import Sample
         from fairdsl.backends.sampling.looks import looks, most_needed
         from fairdsl.backends.units import units_of
@@ -164,8 +178,9 @@ def _read(sample: Sample, look: Look, confidence: Fraction) -> Estimate:
 
 def _close_enough(problem: Problem, precision: Precision, estimate: Estimate) -> bool:
     """Whether both ends are near enough, or the interval says whether the threshold is met."""
-    if precision.within is not None:
-        return max(estimate.high - estimate.value, estimate.value - estimate.low) <= precision.within
+    near = max(estimate.high - estimate.value, estimate.value - estimate.low)
+    if precision.within is not None and near <= precision.within:
+        return True
     if problem.threshold is None:
         return False
     low, high = share_value(estimate.low, 1 - estimate.high, problem.quantity)

@@ -146,9 +146,10 @@ class SameDecision(Node):
 
 @node
 class RequireClause(Node):
-    """``require DEMAND [with confidence 95%]``."""
+    """``require DEMAND [within 1%] [with confidence 95%]``."""
 
     demand: Expression | SameDecision
+    within: Number | None
     confidence: Number | None
 
 

@@ -1,0 +1,191 @@
+"""Metrics of people who were drawn from a law, beside what is proved of it: docs/semantics.md, section 5.
+
+Of n people who are drawn independently the hits of a cohort are binomial with the cohort's rate, given how many of them
+belong to it. So the intervals are those of rows (:mod:`fairdsl.metrics.sampling`); but rows are about the population
+behind a law, and draws about the law itself. An enclosure and an interval of draws are about the same number, which
+lies in what they have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from fairdsl.ir.population import Population
+from fairdsl.ir.question import GroupMetric, Precision, Threshold
+from fairdsl.metrics.cohorts import cohorts_of
+from fairdsl.metrics.counts import rows_of
+from fairdsl.metrics.intervals import least_of, most_of
+from fairdsl.metrics.joint import Bounds, Counted, Joint, Key
+from fairdsl.metrics.judged import judged
+from fairdsl.metrics.reading import Listed
+from fairdsl.metrics.value import value_of_draws
+from fairdsl.metrics.words import Names
+from fairdsl.verdict import Draw, Drawn, Judgement, Part, Rate, Value
+
+__all__ = ["Beside", "hopeless", "settled"]
+
+_Ends = tuple[Fraction, Fraction]
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+def settled(value: Value, precision: Precision, threshold: Threshold | None) -> bool:
+    """Whether an enclosure, or what it has in common with a draw, says what is asked for."""
+    if threshold is not None and judged(value, threshold) is not Judgement.UNKNOWN:
+        return True
+    parts = value.parts or (value,)
+    if precision.within is None:
+        return False
+    return all(_near(part, precision.within) for part in parts)
+
+
+def _near(part: Value | Part, within: Fraction) -> bool:
+    """Whether both ends are as near as they have to be to the middle of an enclosure, or to the estimate of a draw."""
+    if part.defined and part.high - part.low <= 2 * within:
+        return True
+    if part.drawn is None or part.sampling is None:
+        return False
+    (low, high), (least, most) = part.drawn.interval, part.drawn.estimate
+    return high - least <= within and most - low <= within
+
+
+def hopeless(value: Value, precision: Precision) -> bool:
+    """Whether decisions that stay open leave more open than was asked for, however many people are drawn."""
+    drawn = [part.drawn for part in value.parts or (value,) if part.drawn is not None]
+    within = precision.within
+    return within is not None and any(one.estimate[1] - one.estimate[0] > 2 * within for one in drawn)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What draws say beside an enclosure; of a number that nobody encloses (None) they alone say something."""
+
+    question: GroupMetric
+    population: Population
+    enclosure: Value | None
+
+    def read(self, counts: Sequence[Mapping[Key, Counted]], draw: Draw, each: Fraction, confidence: Fraction) -> Value:
+        """The number by the people of each distribution that is asked about: the law, and that without influence.
+
+        ``each`` is the confidence of these intervals, ``confidence`` that of all that are ever read.
+        """
+        # The people of one distribution are missed with half of the probability each.
+        own = 1 - (1 - each) / len(counts)
+        joints = [_joint(people) for people in counts]
+        found = value_of_draws(
+            replace(self.question, confidence=own),
+            joints[0],
+            self.population,
+            without=joints[1] if len(joints) > 1 else None,
+            left_out=self._left_out(joints[0]),
+        )
+        return self._joined(found, draw, confidence)
+
+    def _left_out(self, joint: Joint) -> set[Listed]:
+        """The cohorts that the enclosure left out, or those of few rows."""
+        question, excluding = self.question, self.question.excluding
+        if excluding is None:
+            return set()
+        names = Names(self.population)
+        rows = Joint(favourable={}, total={}, counts=rows_of(question, self.population))
+        counted = cohorts_of(question, rows, self.population)
+        return {
+            (cohort.group, cohort.stratum, cohort.case)
+            for cohort, few in zip(cohorts_of(question, joint, self.population), counted, strict=True)
+            if (excluding.rows is not None and few.rows is not None and few.rows < excluding.rows)
+            or (
+                self.enclosure is not None
+                and names(cohort.group + cohort.stratum + cohort.label) in self.enclosure.excluded
+            )
+        }
+
+    def _joined(self, found: Value, draw: Draw, confidence: Fraction) -> Value:
+        base = _unknown(found) if self.enclosure is None else self.enclosure
+        drawn, by_group = {part.at: part for part in found.parts}, {(r.group, r.given): r for r in found.rates}
+        rates = tuple(_rate(rate, by_group.get((rate.group, rate.given))) for rate in base.rates)
+        most, least = _favoured(rates) if base.most or base.least else ((), ())
+        own = _drawn(found)
+        return replace(
+            base,
+            rates=rates,
+            most=most,
+            least=least,
+            parts=tuple(_part(part, drawn.get(part.at)) for part in base.parts),
+            drawn=own,
+            sampling=_common((base.low, base.high) if base.defined else None, own),
+            confidence=confidence,
+            draw=draw,
+            warnings=base.warnings,
+        )
+
+
+def _joint(counts: Mapping[Key, Counted]) -> Joint:
+    """The shares of people who were drawn."""
+    whole = max(1, sum(counted.rows for counted in counts.values()))
+    return Joint(
+        favourable={
+            key: Bounds(low=Fraction(people.least, whole), high=Fraction(people.most, whole))
+            for key, people in counts.items()
+        },
+        total={key: Bounds.exactly(Fraction(people.rows, whole)) for key, people in counts.items()},
+        counts=counts,
+        drawn=True,
+    )
+
+
+def _unknown(found: Value) -> Value:
+    """What is enclosed where nobody encloses anything."""
+    return replace(
+        found,
+        low=_ZERO,
+        high=_ONE,
+        rates=tuple(
+            replace(rate, low=_ZERO, high=_ONE, mass=(_ZERO, _ONE), rows=None, empirical=None) for rate in found.rates
+        ),
+        parts=tuple(replace(part, low=_ZERO, high=_ONE, defined=False) for part in found.parts),
+        defined=False,
+        reason=None,
+    )
+
+
+def _rate(rate: Rate, found: Rate | None) -> Rate:
+    own = None
+    if found is not None and found.sampling is not None:
+        own = Drawn(estimate=(found.low, found.high), interval=found.sampling)
+    return replace(rate, drawn=own, sampling=_common((rate.low, rate.high), own))
+
+
+def _part(part: Part, found: Part | None) -> Part:
+    own = None if found is None else _drawn(found)
+    return replace(part, drawn=own, sampling=_common((part.low, part.high) if part.defined else None, own))
+
+
+def _drawn(found: Value | Part) -> Drawn | None:
+    """What the draws say of a number; None where they leave open whether there is one."""
+    if not found.defined or found.sampling is None:
+        return None
+    return Drawn(estimate=(found.low, found.high), interval=found.sampling)
+
+
+def _common(enclosed: _Ends | None, drawn: Drawn | None) -> _Ends | None:
+    """What an enclosure and an interval of draws have in common; the enclosure where they have nothing."""
+    if enclosed is None or drawn is None:
+        return enclosed if drawn is None else drawn.interval
+    low, high = max(enclosed[0], drawn.interval[0]), min(enclosed[1], drawn.interval[1])
+    return (low, high) if low <= high else enclosed
+
+
+def _favoured(rates: Sequence[Rate]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The places of the rates that may be the greatest, and the least, of those that are given the same."""
+    most: list[int] = []
+    least: list[int] = []
+    by_given: dict[tuple[tuple[str, object], ...], list[int]] = {}
+    for place, rate in enumerate(rates):
+        by_given.setdefault(tuple(rate.given.items()), []).append(place)
+    for places in by_given.values():
+        ends = [rates[place].sampling or (rates[place].low, rates[place].high) for place in places]
+        bounds = [Bounds(low=low, high=high) for low, high in ends]
+        most += [places[at] for at in most_of(bounds)]
+        least += [places[at] for at in least_of(bounds)]
+    return tuple(most), tuple(least)
