@@ -9,6 +9,7 @@ from typing import assert_never
 from fairdsl.ir.metric import Comparison
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.verdict import (
+    Draw,
     Estimated,
     Fidelity,
     Holds,
@@ -26,7 +27,7 @@ from fairdsl.verdict import (
     share_value,
 )
 
-__all__ = ["Judged", "judged_demand"]
+__all__ = ["Judged", "estimated_with", "judged_demand"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,16 @@ class Judged:
     reason: Reason | None = None
     #: More on the reason, in a sentence.
     detail: str | None = None
+
+
+def estimated_with(verdict: Verdict) -> Fraction | None:
+    """The confidence of the estimate that a number is; None where it is proved, or is none."""
+    match verdict:
+        case Estimated(estimate=estimate):
+            return estimate.confidence
+        case Value(draw=Draw(), confidence=confidence):
+            return confidence
+    return None
 
 
 def judged_demand(

@@ -23,7 +23,7 @@ from fairdsl.prelude import comparison_of
 from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.frames import Tabled
-from fairdsl.report.judging import Judged, judged_demand
+from fairdsl.report.judging import Judged, estimated_with, judged_demand
 from fairdsl.report.stopped import Stopped
 from fairdsl.source import Span
 from fairdsl.verdict import (
@@ -33,7 +33,6 @@ from fairdsl.verdict import (
     Coverage,
     Decider,
     DifferingRow,
-    Draw,
     Ended,
     Estimate,
     Estimated,
@@ -171,12 +170,7 @@ class DemandReport:
     @property
     def estimated_with(self) -> Fraction | None:
         """The confidence of the estimate that the number is; None where the number is proved."""
-        match self.verdict:
-            case Estimated(estimate=estimate):
-                return estimate.confidence
-            case Value(draw=Draw(), confidence=confidence):
-                return confidence
-        return None
+        return estimated_with(self.verdict)
 
     @property
     def witnesses(self) -> tuple[Witness, ...]:
