@@ -50,6 +50,7 @@ def explain_spec(
     population: bool = False,
     rows: tuple[Fraction, Fraction] | None = None,
     models: Mapping[str, str] | None = None,
+    let: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
     deadline: Deadline = NEVER,
 ) -> Explanation:
@@ -63,7 +64,7 @@ def explain_spec(
     are opened, and for populations that are not there in time.
     """
     with phase("reading the spec", deadline):
-        spec, warnings = front_end(path)
+        spec, warnings = front_end(path, let)
     built: tuple[_Built, ...] = ()
     if population or rows is not None:
         from fairdsl.elaborate import build_populations
@@ -84,6 +85,7 @@ def explain_spec(
         ),
         models=tuple(_models(spec, models or {}, deadline)),
         populations=_described(built) if population else (),
+        parameters=spec.parameters,
         diagnostics=warnings,
     )
 
@@ -171,6 +173,7 @@ def explain_plans(
     models: Mapping[str, str],
     options: Options,
     *,
+    let: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
     properties: Sequence[str] = (),
 ) -> Plans:
@@ -183,7 +186,7 @@ def explain_plans(
 
     check_backend(options)
     by_partitions = options[Partition].size is not None
-    spec, _ = front_end(path)
+    spec, _ = front_end(path, let)
     check_properties(properties, spec)
     elaborated = elaborate(spec.restricted_to(properties), models, data=data)
     check_partition(path, options[Partition], elaborated)

@@ -41,6 +41,7 @@ def verify(
     path: str,
     *,
     models: Mapping[str, str],
+    let: Mapping[str, str] | None = None,
     data: Mapping[str, str],
     callables: Mapping[str, Function] | None = None,
     budget: Budget,
@@ -63,12 +64,12 @@ def verify(
     for section in budget.options.sections:
         section.ready()
     with phase("reading the spec", budget.deadline):
-        spec, warnings = front_end(path)
+        spec, warnings = front_end(path, let)
     check_properties(properties, spec)
     if not spec.properties:
         raise DiagnosticError(nothing_to_check(path))
     spec = spec.restricted_to(properties)
-    asked = asked_of(budget.options, models, data, properties)
+    asked = asked_of(budget.options, models, data, properties, let)
     listener = listener or Deaf()
     elaborated: Elaboration | None = None
     planned: Sequence[Shared] | None = None

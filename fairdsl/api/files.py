@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING
 
-from fairdsl.api.paths import AnyPath, by_name
+from fairdsl.api.paths import AnyPath, Numbers, by_name, numbers
 from fairdsl.options import Given, Run, options_of
 from fairdsl.options.commands import Compile, Prune
 
@@ -28,6 +28,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
     to: str,
     directory: AnyPath,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
     partition: int | None = None,
     first: int | None = None,
@@ -43,6 +44,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
         to: the format's name; :func:`capabilities` lists them.
         directory: folder to write into.
         models: files that replace those of the spec, by model name.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         data: files that replace those of distributions, by name.
         partition: cut attributes of more than so many values into chunks, and write files for each part.
         first: write only so many partitions, in the order that the seed determines.
@@ -74,6 +76,7 @@ def compile(  # noqa: A001 - the verb of the trade, and of the command line
             fspath(directory),
             by_name(models),
             cut,
+            let=numbers(let),
             data=by_name(data),
             options=given,
             properties=tuple(properties or ()),
@@ -212,6 +215,7 @@ def recover(
     answers: Sequence[AnyPath] = (),
     spec: AnyPath | None = None,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
     memory: int = 2 << 30,
     recheck: bool = False,
@@ -225,6 +229,7 @@ def recover(
         answers: files with solvers' outputs, instead of those in the folder.
         spec: the spec that the solver files were written from, where it is not where it was.
         models: files that replaced the spec's when the solver files were written, by model name.
+        let: the same of numbers of the spec's parameters.
         data: the same of distributions.
         memory: bytes that joining results of interval jobs may use.
         recheck: compute all again that results claim, not only a sample of it.
@@ -249,6 +254,7 @@ def recover(
             answers=[Path(fspath(path)) for path in answers],
             spec=None if spec is None else fspath(spec),
             models=by_name(models),
+            let=numbers(let),
             data=by_name(data),
             believing=Believing(memory=memory, recheck=recheck, seed=seed),
         )

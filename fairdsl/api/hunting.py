@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath, by_name, functions
+from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers
 from fairdsl.options.commands import Search
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def search(
     *,
     property: str | None = None,  # noqa: A002 - the word of the language
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     count: int | None = Search.count,
     timeout: float = Search.timeout,
@@ -43,6 +44,7 @@ def search(
         spec: path of the ``.fair`` file.
         property: name of the property; not needed where the spec has one about pairs.
         models: files that replace those of the spec, by model name.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         callables: Python functions that decide, by model name; see docs/python.md.
         count: how many to find; None goes on until nothing new is found.
         timeout: seconds to search at most. A search that ends by its time is not the same twice.
@@ -98,6 +100,7 @@ def search(
         fspath(spec),
         wanted,
         models=by_name(models),
+        let=numbers(let),
         data=by_name(data),
         callables=functions(callables, models),
         observer=observer or Silent(),

@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from os import PathLike, fspath
 from typing import Any
 
-__all__ = ["AnyPath", "by_name", "functions"]
+from fairdsl.source.numbers import read_number
+
+__all__ = ["AnyPath", "Numbers", "by_name", "functions", "numbers"]
 
 #: What a path may be.
 AnyPath = str | PathLike[str]
+
+#: Numbers by the name of a parameter; a text is written as in a spec, `75%`, and a float means what it is written as.
+Numbers = Mapping[str, str | float | Fraction]
+
+
+def numbers(given: Numbers | None) -> dict[str, str]:
+    """Numbers of parameters as a spec writes them; ValueError for a fraction that has no decimal."""
+    return {name: each if isinstance(each, str) else _decimal(each) for name, each in (given or {}).items()}
+
+
+def _decimal(number: float | Fraction) -> str:
+    exact = number if isinstance(number, Fraction) else read_number(str(number))
+    places = next((k for k in range(60) if (exact * 10**k).denominator == 1), None)
+    if places is None:
+        raise ValueError(f"{number} has no decimal: give it as a text")
+    whole = abs(exact) * 10**places
+    digits = str(whole.numerator).zfill(places + 1)
+    sign = "-" if exact < 0 else ""
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
 def by_name(files: Mapping[str, AnyPath] | None) -> dict[str, str]:

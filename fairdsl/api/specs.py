@@ -8,7 +8,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.given import given, held_against_estimators
-from fairdsl.api.paths import AnyPath, by_name, functions
+from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers
 from fairdsl.options import Given, Run, options_of
 from fairdsl.source.numbers import read_number
 
@@ -32,6 +32,7 @@ def check(
     spec: AnyPath,
     *,
     models: Mapping[str, AnyPath | Any] | None = None,
+    let: Numbers | None = None,
     data: Mapping[str, AnyPath | Any] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     timeout: float = 60.0,
@@ -52,6 +53,7 @@ def check(
         models: what replaces the files of the spec, by model name: paths, fitted estimators of scikit-learn (which are
             held against their ``predict`` on ``data``), sessions of onnxruntime, ONNX models, or functions. A
             ``sha256`` in the spec still binds.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         data: what replaces the files of distributions, by name: paths, DataFrames of pandas or polars, Arrow tables, or
             dictionaries of columns.
         callables: Python functions that decide, by model name; see docs/python.md. Of a function violations are found;
@@ -88,6 +90,7 @@ def check(
         report = verify(
             what.spec,
             models=what.models,
+            let=numbers(let),
             data=what.data,
             callables=what.callables,
             budget=budget,
@@ -103,6 +106,7 @@ def lint(
     *,
     files: bool = False,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     timeout: float | None = None,
 ) -> Findings:
@@ -118,7 +122,8 @@ def lint(
 
     path = fspath(spec)
     try:
-        found = _findings(path, files, by_name(models), functions(callables, models), Deadline.after(timeout))
+        given = functions(callables, models)
+        found = _findings(path, files, by_name(models), numbers(let), given, Deadline.after(timeout))
     except DiagnosticError as error:
         found = error.diagnostics
     return Findings(specs=(path,), diagnostics=tuple(dict.fromkeys(found)))
@@ -128,6 +133,7 @@ def _findings(
     path: str,
     files: bool,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     callables: Mapping[str, Callable[[Any], Any]],
     deadline: Deadline,
 ) -> tuple[Diagnostic, ...]:
@@ -137,7 +143,7 @@ def _findings(
     from fairdsl.semantics import front_end
 
     with phase("reading the spec", deadline):
-        checked, warnings = front_end(path)
+        checked, warnings = front_end(path, let)
     if not files:
         return (*warnings, *_refused(checked))
     with phase("reading models and data", deadline):
@@ -254,6 +260,7 @@ def explain(
     error: float | Fraction | None = None,
     confidence: float | Fraction = 0.95,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
     timeout: float | None = None,
 ) -> Explanation:
@@ -278,6 +285,7 @@ def explain(
         population=population,
         rows=rows,
         models=by_name(models),
+        let=numbers(let),
         data=by_name(data),
         deadline=Deadline.after(timeout),
     )
@@ -287,6 +295,7 @@ def plans(
     spec: AnyPath,
     *,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     data: Mapping[str, AnyPath] | None = None,
     properties: Sequence[str] | None = None,
     backend: str | None = None,
@@ -301,7 +310,12 @@ def plans(
     given = options_of(Run(backend=backend), options, sections())
     with phase("planning", Deadline.after(timeout)):
         return explain_plans(
-            fspath(spec), by_name(models), given, data=by_name(data), properties=tuple(properties or ())
+            fspath(spec),
+            by_name(models),
+            given,
+            let=numbers(let),
+            data=by_name(data),
+            properties=tuple(properties or ()),
         )
 
 

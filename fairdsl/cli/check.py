@@ -16,6 +16,7 @@ from fairdsl.cli.kept import NOT_KEPT, Kept
 from fairdsl.cli.options import (
     data_option,
     engine_option,
+    let_option,
     model_option,
     run_option,
     set_option,
@@ -49,6 +50,7 @@ __all__ = ["command"]
 @report_options("--report")
 @gate_option
 @model_option
+@let_option
 @data_option
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property (repeatable).")
 @run_option("backend")
@@ -79,6 +81,7 @@ def command(
     card: str | None,
     gate: Gate,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
     partition_size: int | str | None,
@@ -101,6 +104,7 @@ def command(
             plans = fairdsl.plans(
                 spec,
                 models=models,
+                let=let,
                 data=data,
                 properties=properties or None,
                 backend=backend,
@@ -113,7 +117,7 @@ def command(
     with unbroken(), watching() as observer:
         verdicts, said_after = Verdicts(observer), None
         given = split_settings((*by_flag, *settings))
-        kept = Kept.of(spec, models, data, properties, run) if cache and not given else NOT_KEPT
+        kept = Kept.of(spec, models, data, properties, run) if cache and not (given or let) else NOT_KEPT
         report = kept.recall()
         try:
             if report is None:
@@ -121,6 +125,7 @@ def command(
                     report = fairdsl.check(
                         spec,
                         models=models,
+                        let=let,
                         data=data,
                         properties=properties or None,
                         options=given,

@@ -14,6 +14,7 @@ from fairdsl.cli.guard import SPEC_ERROR
 from fairdsl.cli.options import (
     command_options,
     data_option,
+    let_option,
     model_option,
     set_option,
     spec_argument,
@@ -53,6 +54,7 @@ __all__ = ["command"]
     help="Folder to write into.",
 )
 @model_option
+@let_option
 @data_option
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Write only this property (repeatable).")
 @command_options(Compile)
@@ -66,6 +68,7 @@ def command(
     form: str,
     directory: str,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     data: Mapping[str, str],
     properties: tuple[str, ...],
     partition: int | None,
@@ -85,6 +88,7 @@ def command(
             to=form,
             directory=directory,
             models=models,
+            let=let,
             data=data,
             partition=partition,
             first=first,

@@ -13,7 +13,7 @@ import click
 import fairdsl
 from fairdsl.backends.errors import cannot_write
 from fairdsl.cli.every_option import options_about, options_page, print_options
-from fairdsl.cli.options import data_option, model_option, share, timeout_option
+from fairdsl.cli.options import data_option, let_option, model_option, share, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.rows import rows_in_words
 from fairdsl.cli.terminal import output_style
@@ -56,6 +56,7 @@ _ERROR, _SURE = Fraction(5, 100), Fraction(95, 100)
     "--confidence", callback=share, metavar="SHARE", help="Of all rates together, with `--error`.  [default: 95%]"
 )
 @model_option
+@let_option
 @data_option
 @timeout_option
 @click.pass_context
@@ -69,6 +70,7 @@ def command(
     error: Fraction | None,
     confidence: Fraction | None,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     data: Mapping[str, str],
     timeout: float | None,
 ) -> None:
@@ -92,6 +94,7 @@ def command(
                 error=wanted,
                 confidence=confidence or _SURE,
                 models=models,
+                let=let,
                 data=data,
                 timeout=timeout,
             )

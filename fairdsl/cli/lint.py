@@ -10,7 +10,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import code_of
-from fairdsl.cli.options import model_option, share_of_all, timeout_option
+from fairdsl.cli.options import let_option, model_option, share_of_all, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Severity
@@ -49,6 +49,7 @@ __all__ = ["command"]
 )
 @printer_option
 @model_option
+@let_option
 @timeout_option
 @click.pass_context
 def command(
@@ -61,6 +62,7 @@ def command(
     share: Fraction,
     printer: Printer,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     timeout: float | None,
 ) -> None:
     """Find mistakes in SPEC without running any solver."""
@@ -69,7 +71,7 @@ def command(
     found: list[Diagnostic] = []
     for spec in specs:
         # Two specs may use one file: what is wrong with it is said once.
-        checked = fairdsl.lint(spec, files=files, models=models, timeout=timeout)
+        checked = fairdsl.lint(spec, files=files, models=models, let=let, timeout=timeout)
         found += [finding for finding in checked if finding not in found]
     held: Agreement | None = None
     if data is not None and predictions is not None and not _has_errors(found):

@@ -19,6 +19,7 @@ __all__ = [
     "data_option",
     "engine_option",
     "jobs_option",
+    "let_option",
     "memory_option",
     "model_option",
     "part",
@@ -135,17 +136,20 @@ share_of_all = shares(Share(above=True))
 part = shares(Share())
 
 
-def _by_name(kind: str, option: str) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
-    """A callback that reads ``NAME=PATH`` pairs as a mapping; each name once."""
+def _by_name(
+    kind: str, option: str, what: str = "PATH"
+) -> Callable[[click.Context, click.Parameter, tuple[str, ...]], dict[str, str]]:
+    """A callback that reads ``NAME=PATH`` pairs, or what stands for ``PATH``, as a mapping; each name once."""
+    noun = "file" if what == "PATH" else what.lower()
 
     def read(_: click.Context, __: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
         files: dict[str, str] = {}
         for pair in pairs:
             name, equals, path = pair.partition("=")
             if not (name and equals and path):
-                raise click.BadParameter(f"`{pair}` names no {kind} and file; write {option} NAME=PATH")
+                raise click.BadParameter(f"`{pair}` names no {kind} and {noun}; write {option} NAME={what}")
             if name in files:
-                raise click.BadParameter(f"the {kind} `{name}` is given twice; write one file for it")
+                raise click.BadParameter(f"the {kind} `{name}` is given twice; write one {noun} for it")
             files[name] = path
         return files
 
@@ -168,6 +172,15 @@ model_option = click.option(
     metavar="NAME=PATH",
     callback=_by_name("model", "--model"),
     help="Read the model NAME from this file; a sha256 in the spec still binds.",
+)
+
+let_option = click.option(
+    "--let",
+    "let",
+    multiple=True,
+    metavar="NAME=NUMBER",
+    callback=_by_name("parameter", "--let", "NUMBER"),
+    help="Give the parameter NAME this number; 75% or 0.75.",
 )
 
 data_option = click.option(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 import fairdsl
-from fairdsl.cli.options import data_option, memory_option, model_option, timeout_option
+from fairdsl.cli.options import data_option, let_option, memory_option, model_option, timeout_option
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.diagnostics import DiagnosticError
@@ -38,6 +38,7 @@ __all__ = ["command"]
 )
 @click.option("--recheck", is_flag=True, help="Compute again all that results claim, not only a sample of it.")
 @model_option
+@let_option
 @data_option
 @memory_option
 @timeout_option
@@ -50,6 +51,7 @@ def command(
     spec: str | None,
     recheck: bool,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     data: Mapping[str, str],
     memory: int,
     timeout: float | None,
@@ -79,6 +81,7 @@ def command(
             answers=answers,
             spec=spec,
             models=models,
+            let=let,
             data=data,
             memory=memory,
             recheck=recheck,

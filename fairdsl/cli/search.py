@@ -11,7 +11,7 @@ from click.core import ParameterSource
 import fairdsl
 from fairdsl.cli.found import print_found
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import command_options, data_option, model_option, spec_argument
+from fairdsl.cli.options import command_options, data_option, let_option, model_option, spec_argument
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.clock import unbroken
@@ -31,6 +31,7 @@ _VIOLATED, _UNKNOWN = 1, 3
 @spec_argument
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
 @model_option
+@let_option
 @command_options(Search)
 @click.option("--saturate", is_flag=True, help="Instead of so many, go on until nothing new is found.")
 @data_option
@@ -49,6 +50,7 @@ def command(
     spec: str,
     printer: Printer,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     count: int,
     saturate: bool,
     rank: Rank | None,
@@ -71,6 +73,7 @@ def command(
             found = fairdsl.search(
                 spec,
                 models=models,
+                let=let,
                 count=None if saturate else count,
                 rank=None if rank is None else rank.value,
                 observer=observer,

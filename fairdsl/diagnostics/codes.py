@@ -48,6 +48,8 @@ _NAMES: dict[str, str] = {
     "E0212": "a list of rules that is out of order",
     "E0213": "a list of rules that leaves open what happens otherwise",
     "E0214": "rules beside something else that decides",
+    "E0215": "a number for a parameter that the spec does not declare",
+    "E0216": "a parameter that is called like a word of the language",
 }
 
 _TYPES: dict[str, str] = {

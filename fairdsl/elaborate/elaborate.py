@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +11,7 @@ from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import errors
 from fairdsl.elaborate.asked import deciding
 from fairdsl.elaborate.binding import hold_models, tell_binding
+from fairdsl.elaborate.few_rows import counted
 from fairdsl.elaborate.functions import Function, with_functions
 from fairdsl.elaborate.populations import Populations
 from fairdsl.elaborate.rules import with_rules
@@ -80,7 +82,7 @@ def load_models(
             reporter.report(errors.override_of_nothing(name, tuple(spec.models)))
         elif not isinstance(source := spec.models[name].declaration.source, FileSource):
             reporter.report(errors.override_of_nothing(name, tuple(spec.models), source.span))
-    functions = callables or {}
+    overrides, functions = spec.of_variants(overrides), spec.of_variants(callables or {})
     declarations = with_functions(spec, functions, reporter)
     models: dict[str, Model] = {}
     labels = {name: label.span for name, label in spec.labels.items()}
@@ -254,8 +256,10 @@ def _elaborated(
         refusal = _no_score(model, declaration, demand) if isinstance(question.demand, ScoreGap) else None
         if refusal is None and question.sure and model.logits is None:
             refusal = _no_confidence(declaration, model, question, checked.span)
+    if isinstance(question, GroupMetric) and question.excluding_below is not None and name is not None:
+        question = counted(question, populations.of(name, checked.model, model))
     problem = Problem(
-        name=checked.name,
+        name=_file_name(checked.name),
         domain=checked.domain,
         model=model,
         others=tuple(models[each] for each in others),
@@ -292,6 +296,12 @@ def _decider(
     if refusal is not None:
         return model, refusal
     return deciders.setdefault((name, decides), deciding(model, decides)), None
+
+
+def _file_name(name: str) -> str:
+    """The property's name as files can be called: ``gap[sex, 40%]`` is ``gap-sex-40pct``."""
+    spelt = re.sub(r"-(?=[0-9])", " minus", name.replace("%", "pct")).replace(".", "point")
+    return re.sub(r"[^A-Za-z0-9_]+", "-", spelt).rstrip("-")
 
 
 def _unread(checked: CheckedProperty, model: Model) -> Iterator[Diagnostic]:

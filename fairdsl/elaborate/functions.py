@@ -24,6 +24,8 @@ def with_functions(
     found: dict[str, ModelDeclaration] = {}
     for name in functions:
         if name not in spec.models:
+            if any(model.declared_as == name for model in spec.models.values()):
+                continue
             reporter.report(errors.override_of_nothing(name, tuple(spec.models), function=True))
             continue
         declaration = spec.models[name].declaration

@@ -40,6 +40,7 @@ def search_spec(
     wanted: Wanted,
     *,
     models: Mapping[str, str],
+    let: Mapping[str, str] | None = None,
     data: Mapping[str, str],
     callables: Mapping[str, Function] | None = None,
     observer: Observer,
@@ -55,7 +56,7 @@ def search_spec(
         check_output(wanted.output)
     deadline = Deadline.after(wanted.timeout)
     with phase("reading the spec", deadline):
-        spec, findings = front_end(path)
+        spec, findings = front_end(path, let)
     chosen = _chosen(spec, path, wanted.about)
     with phase("reading models and data", deadline):
         elaborated = elaborate(spec.restricted_to((chosen,)), models, data=data, callables=callables)

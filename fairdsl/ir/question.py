@@ -170,7 +170,8 @@ class GroupMetric:
     ``allowed`` are the edges out of protected columns that influence may take, ``None`` for the model as
     an end. With ``influence`` it is the metric's value less its value where these columns are drawn
     uniformly. ``confidence`` asks for an interval that covers sampling error with that probability.
-    ``details`` holds the clauses in force in the spec's words.
+    ``excluding_below`` is the part of the rows in question below which groups are listed, until the rows are known and
+    ``excluding`` has their number. ``details`` holds the clauses in force in the spec's words.
     """
 
     metric: Metric
@@ -183,6 +184,7 @@ class GroupMetric:
     baseline: Baseline | None = None
     allowed: frozenset[tuple[int, int | None]] = frozenset()
     excluding: Excluding | None = None
+    excluding_below: Fraction | None = None
     influence: tuple[int, ...] = ()
     confidence: Fraction | None = None
     details: tuple[tuple[str, str], ...] = ()

@@ -37,8 +37,10 @@ def check_format(name: str) -> None:
 def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:
     """DiagnosticError for every name that is no property of the spec."""
     known = tuple(checked.name for checked in spec.properties)
+    families = {checked.family for checked in spec.properties}
+    unknown = [name for name in names if name not in known and name not in families]
     reporter = Reporter()
-    reporter.extend(errors.unknown_choice("property", name, known) for name in names if name not in known)
+    reporter.extend(errors.unknown_choice("property", name, known) for name in unknown)
     if reporter.has_errors:
         raise DiagnosticError(*reporter)
 

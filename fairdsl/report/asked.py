@@ -32,6 +32,8 @@ class Asked:
     properties: tuple[str, ...] = ()
     #: Files that replaced those of the spec's models, by name.
     models: Annotated[tuple[tuple[str, str], ...], KEYED] = ()
+    #: Numbers that replaced those of the spec's parameters, by name.
+    let: Annotated[tuple[tuple[str, str], ...], KEYED] = ()
     #: Files that replaced those of distributions, by name.
     data: Annotated[tuple[tuple[str, str], ...], KEYED] = ()
     #: What was set for engines, by path.
@@ -44,6 +46,7 @@ class Asked:
         words = ["fairdsl", "check", spec]
         words += [word for name in self.properties for word in ("--property", name)]
         words += [word for name, path in self.models for word in ("--model", f"{name}={path}")]
+        words += [word for name, number in self.let for word in ("--let", f"{name}={number}")]
         words += [word for name, path in self.data for word in ("--data", f"{name}={path}")]
         words += ["--backend", self.backend] if self.backend else []
         words += ["--cross-check"] if self.cross_check else []
@@ -52,7 +55,11 @@ class Asked:
 
 
 def asked_of(
-    options: Options, models: Mapping[str, str], data: Mapping[str, str] | None, properties: Sequence[str]
+    options: Options,
+    models: Mapping[str, str],
+    data: Mapping[str, str] | None,
+    properties: Sequence[str],
+    let: Mapping[str, str] | None = None,
 ) -> Asked:
     """All that was set, in the words of the command line."""
     settings = [
@@ -67,6 +74,7 @@ def asked_of(
         cross_check=options.run.cross_check,
         properties=tuple(properties),
         models=tuple(models.items()),
+        let=tuple((let or {}).items()),
         data=tuple((data or {}).items()),
         settings=tuple(settings),
         versions=versions(),

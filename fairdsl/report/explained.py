@@ -8,6 +8,7 @@ from typing import ClassVar
 from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.binding import Binding
+from fairdsl.ir.parameter import InForce
 from fairdsl.ir.rows_needed import NoRows, RowsNeeded
 from fairdsl.report.listed import Listed
 
@@ -92,6 +93,8 @@ class Explanation(Document):
     models: tuple[ExplainedModel, ...] = ()
     #: The populations in force, where they were asked for.
     populations: tuple[ExplainedPopulation, ...] = ()
+    #: Its parameters, with their numbers.
+    parameters: tuple[InForce, ...] = ()
     #: Findings about the spec and its files.
     diagnostics: tuple[Diagnostic, ...] = ()
 

@@ -58,6 +58,7 @@ class Gathering:
             spec=SpecFile(path=path, sha256=spec.source.sha256),
             models=hashed_models(spec, elaborated.models, models, elaborated.agreements),
             data=hashed_data(spec, data),
+            parameters=spec.parameters,
             seed=seed,
             asked=asked,
             diagnostics=tuple(dict.fromkeys([*warnings, *elaborated.warnings])),

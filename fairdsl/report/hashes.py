@@ -27,6 +27,7 @@ def hashed_models(
     ``agreements`` are those with recorded decisions, by the models' names.
     """
     held = agreements or {}
+    overrides = spec.of_variants(overrides)
     hashed: list[HashedFile] = []
     for name in dict.fromkeys(name for checked in spec.properties for name in checked.models):
         box = opened[name].opaque if name in opened else None

@@ -55,6 +55,7 @@ def sheet_of(report: Report) -> Sheet:
         title=report.audit,
         taken=tuple(_taken(report)),
         files=tuple(_files(report)),
+        numbers=", ".join(f"{each.name} = {each.text}" for each in report.parameters),
         seed=report.seed,
         properties=tuple(map(property_sheet, report.properties)),
         findings=report.diagnostics,
@@ -101,6 +102,8 @@ def _files(report: Report) -> Iterator[FileSheet]:
 def _made(report: Report) -> Iterator[tuple[str, str]]:
     """How to make the report again."""
     yield "fairdsl", report.fairdsl
+    if report.parameters:
+        yield "let", ", ".join(f"{each.name} = {each.text}" for each in report.parameters)
     yield "seed", str(report.seed)
     if report.asked is not None:
         yield "command", report.asked.command(report.spec.path, report.seed)

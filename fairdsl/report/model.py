@@ -17,6 +17,7 @@ from fairdsl.diagnostics import DISK_FAILED, Diagnostic, Severity
 from fairdsl.ir.agreement import Agreement
 from fairdsl.ir.binding import Binding
 from fairdsl.ir.metric import Comparison
+from fairdsl.ir.parameter import InForce
 from fairdsl.ir.question import Quantity, Threshold
 from fairdsl.ir.reading import Reading
 from fairdsl.prelude import comparison_of
@@ -342,6 +343,8 @@ class Report(Tabled, Document):
     models: tuple[HashedFile, ...] = ()
     #: The files of the distributions.
     data: tuple[HashedFile, ...] = ()
+    #: The parameters of the spec, with their numbers in this run.
+    parameters: tuple[InForce, ...] = ()
     #: The seed of the searches: it changes which witnesses are found, never a meaning.
     seed: int = 0
     #: What became of each property, in the order of the spec.

@@ -175,6 +175,8 @@ class Sheet:
     #: Whose word all of it is, where answers were taken from files.
     taken: tuple[str, ...]
     files: tuple[FileSheet, ...]
+    #: The parameters of the spec with their numbers; empty without any.
+    numbers: str
     seed: int
     properties: tuple[PropertySheet, ...]
     findings: tuple[Diagnostic, ...]

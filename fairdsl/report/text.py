@@ -91,6 +91,8 @@ def _header(sheet: Sheet, style: Style) -> Iterator[str]:
         if file.confirmed is not None:
             yield f"{'':<6} " + style.paint(file.confirmed, Paint.FAINT)
         yield from _bound(file, style)
+    if sheet.numbers:
+        yield f"{'let':<6} " + style.paint(style.shown(sheet.numbers), Paint.FAINT)
     yield f"{'seed':<6} " + style.paint(str(sheet.seed), Paint.FAINT)
 
 

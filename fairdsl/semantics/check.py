@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from fairdsl.diagnostics import Reporter
+from fairdsl.diagnostics import Diagnostic, Reporter
 from fairdsl.ir.domain import Domain
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import (
@@ -18,6 +18,7 @@ from fairdsl.semantics.checked import (
 )
 from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.domains import check_domain, check_label
+from fairdsl.semantics.expand import Expanded, Instance, expand
 from fairdsl.semantics.load import LoadedSpec
 from fairdsl.semantics.metric_terms import check_metric_declarations
 from fairdsl.semantics.misread import attributes_not_asked_alone
@@ -29,6 +30,7 @@ from fairdsl.semantics.scope import ConditionScope
 from fairdsl.semantics.usage import report_unused
 from fairdsl.semantics.walk import walk
 from fairdsl.semantics.wellformed import check_domain_is_inhabited
+from fairdsl.source import Span
 from fairdsl.syntax import tree
 
 __all__ = ["check_spec"]
@@ -42,7 +44,6 @@ N = TypeVar(
     tree.Graph,
     tree.NamedTarget,
     tree.Metric,
-    tree.Property,
 )
 V = TypeVar("V")
 
@@ -51,24 +52,36 @@ V = TypeVar("V")
 _OF_ABSENCE = frozenset({"E0202", "E0203", "E0205", "E0207", "E0208", "E0212", "E0213", "E0406", "E0412", "E0416"})
 
 
-def check_spec(loaded: LoadedSpec, reporter: Reporter) -> CheckedSpec:
-    """The checked spec; properties with errors are left out of it and reported."""
+def check_spec(loaded: LoadedSpec, reporter: Reporter, parameters: Mapping[str, str] | None = None) -> CheckedSpec:
+    """The checked spec, with the numbers given for its ``parameters`` in place of its own.
+
+    Properties with errors are left out of it and reported.
+    """
+    before = Reporter()
+    expanded = expand(loaded, parameters or {}, before)
+    reporter.extend(before)
+    complete = loaded.complete and expanded.complete
     own = Reporter()
-    checker = _SpecChecker(loaded, own)
+    checker = _SpecChecker(expanded, complete, own)
     checker.declarations()
     properties = checker.properties()
-    if not own.has_errors and loaded.complete:
-        own.extend(report_unused(loaded.main, properties))
-    reporter.extend(finding for finding in own if loaded.complete or finding.code not in _OF_ABSENCE)
+    if not (own.has_errors or before.has_errors) and complete:
+        own.extend(report_unused(loaded.main, properties, [each.node for each in expanded.instances]))
+    reporter.extend(expanded.explained(finding) for finding in own if complete or finding.code not in _OF_ABSENCE)
     audit = loaded.main.audit
     return CheckedSpec(
         source=loaded.source,
         title=audit.title.value if audit else None,
         domains={name: domain for name, domain in checker.domains.items() if domain is not None},
         labels={name: label for name, label in checker.labels.items() if label is not None},
-        models={name: model for name, model in checker.models.items() if model is not None},
+        models={
+            model.declaration.name: model
+            for model in (*checker.models.values(), *checker.variants.values())
+            if model is not None
+        },
         distributions={name: law for name, law in checker.distributions.items() if law is not None},
         properties=properties,
+        parameters=expanded.parameters,
     )
 
 
@@ -76,7 +89,8 @@ def check_spec(loaded: LoadedSpec, reporter: Reporter) -> CheckedSpec:
 class _SpecChecker:
     """Collects declarations by kind; a name whose declaration has errors stays known as None."""
 
-    loaded: LoadedSpec
+    expanded: Expanded
+    complete: bool
     reporter: Reporter
     domains: dict[str, Domain | None] = field(default_factory=dict)
     labels: dict[str, LabelDeclaration | None] = field(default_factory=dict)
@@ -86,10 +100,10 @@ class _SpecChecker:
     targets: dict[str, tree.NamedTarget | None] = field(default_factory=dict)
     metrics: dict[str, tree.Metric | None] = field(default_factory=dict)
     protected: dict[str, tree.Name] = field(default_factory=dict)
+    variants: dict[str, CheckedModel | None] = field(default_factory=dict)
 
     def _items(self) -> Iterator[tree.Item]:
-        for spec in (*self.loaded.used, self.loaded.main):
-            yield from spec.items
+        yield from self.expanded.items
 
     def _collect(self, kind: type[N], word: str, build: Callable[[N], V | None], into: dict[str, V | None]) -> None:
         seen: dict[str, tree.Name] = {}
@@ -119,7 +133,8 @@ class _SpecChecker:
 
     def _check_calls(self) -> None:
         """Conditions in parentheses are those of rates: behind anything else they would look as if in force."""
-        for call in (node for node in walk(tuple(self._items())) if isinstance(node, tree.Call)):
+        everything = (*self._items(), *(instance.node for instance in self.expanded.instances))
+        for call in (node for node in walk(everything) if isinstance(node, tree.Call)):
             if (call.given is not None or call.along_paths) and call.function.text not in ("rate", "mean"):
                 why = f"only a `rate` and a `mean` have a condition, and `{call.function.text}` is none"
                 help_text = "write the condition into the rate, as in `gap(rate(refuse given sick = yes))`"
@@ -204,7 +219,9 @@ class _SpecChecker:
             return None
         labels = {name: label.span for name, label in _present(self.labels).items()}
         declaration = check_model(node, domain, self.reporter, labels)
-        return None if declaration is None else CheckedModel(declaration=declaration, domain=domain)
+        if declaration is None:
+            return None
+        return CheckedModel(declaration=declaration, domain=domain, declared_as=node.name.text)
 
     def _graph(self, node: tree.Graph) -> tuple[tree.Graph, Edges]:
         attributes = {a.name for domain in _present(self.domains).values() for a in domain.attributes}
@@ -218,7 +235,7 @@ class _SpecChecker:
             graphs={name: graph for name, (graph, _) in _present(self.graphs).items()},
             models=tuple(self.models),
             protected=tuple(self.protected),
-            complete=self.loaded.complete,
+            complete=self.complete,
         )
         return check_distribution(node, scope, self.reporter)
 
@@ -236,19 +253,41 @@ class _SpecChecker:
         )
         checked: list[CheckedProperty] = []
         seen: dict[str, tree.Name] = {}
-        for item in self.loaded.main.items:
-            if not isinstance(item, tree.Property):
-                continue
-            name = item.name
+        said: set[tuple[str, Span | None]] = set()
+        for instance in self.expanded.instances:
+            name = instance.node.name
             if name.text in seen:
                 self.reporter.report(errors.declared_twice("property", name.text, name.span, seen[name.text].span))
                 continue
             seen[name.text] = name
-            result = check_property(item, scope, self.reporter)
+            own = Reporter()
+            result = check_property(instance.node, self._scope_of(instance, scope, own), own)
+            # What is wrong with one of the properties of a `for each` is most often wrong with all of them.
+            new = [finding for finding in own if not (instance.again and _place(finding) in said)]
+            self.reporter.extend(new)
+            said = {*(said if instance.again else ()), *map(_place, new)}
             if result is not None:
-                checked.append(result)
+                stated = tuple(f"{each.name} = {each.text}" for each in instance.parameters)
+                checked.append(replace(result, clauses=(*result.clauses, *stated)))
         self.reporter.extend(attributes_not_asked_alone(checked))
         return tuple(checked)
+
+    def _scope_of(self, instance: Instance, scope: PropertyScope, reporter: Reporter) -> PropertyScope:
+        """What the property may name, with models and targets as they are for its own parameters."""
+        for name, node in instance.models.items():
+            if node.name.text not in self.variants:
+                before, self.reporter = self.reporter, reporter
+                made = self._model(node)
+                self.reporter = before
+                self.variants[node.name.text] = made and replace(made, declared_as=name)
+        models = {name: model for name, model in scope.models.items() if name not in instance.models}
+        models |= {node.name.text: self.variants[node.name.text] for node in instance.models.values()}
+        return replace(scope, models=models, targets={**scope.targets, **instance.targets})
+
+
+def _place(finding: Diagnostic) -> tuple[str, Span | None]:
+    """What a finding is about, and where."""
+    return finding.code, finding.primary.span if finding.primary else None
 
 
 def _present(declared: Mapping[str, V | None]) -> dict[str, V]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import TypeVar
 
 from fairdsl.ir.declaration import FileSource, ModelDeclaration
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Attribute, Domain, Type
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.ir.metric import Comparison
+from fairdsl.ir.parameter import InForce
 from fairdsl.ir.population import Normal
 from fairdsl.ir.question import GroupMetric, Precision, Quantity, Question, Threshold
 from fairdsl.source import SourceFile, Span
+
+V = TypeVar("V")
 
 __all__ = [
     "CheckedDistribution",
@@ -46,10 +50,15 @@ class LabelDeclaration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedModel:
-    """A model's declaration and the domain it reads."""
+    """A model's declaration and the domain it reads.
+
+    ``declared_as`` is its name in the spec; where a parameter of it goes through values, each variant has a name of
+    its own.
+    """
 
     declaration: ModelDeclaration
     domain: Domain
+    declared_as: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +213,11 @@ class CheckedProperty:
         return tuple(dict.fromkeys((self.model, *(name for name in others if name is not None))))
 
     @property
+    def family(self) -> str:
+        """The name that the spec writes: that in front of the brackets, where `for each` made it."""
+        return self.name.partition("[")[0]
+
+    @property
     def sentence(self) -> str:
         """The leading demand's."""
         return self.sentences[0]
@@ -225,8 +239,17 @@ class CheckedSpec:
     models: Mapping[str, CheckedModel]
     distributions: Mapping[str, CheckedDistribution]
     properties: tuple[CheckedProperty, ...]
+    parameters: tuple[InForce, ...] = ()
 
     def restricted_to(self, names: Collection[str]) -> CheckedSpec:
-        """The same spec with only these properties; with no names, all of them."""
-        kept = tuple(checked for checked in self.properties if not names or checked.name in names)
+        """The same spec with only these properties; with no names, all of them.
+
+        The name in front of the brackets means all properties that `for each` made of it.
+        """
+        kept = tuple(checked for checked in self.properties if not names or {checked.name, checked.family} & {*names})
         return replace(self, properties=kept)
+
+    def of_variants(self, given: Mapping[str, V]) -> dict[str, V]:
+        """What is given for models by their names in the spec, for each of their variants."""
+        variants = {name: given[model.declared_as] for name, model in self.models.items() if model.declared_as in given}
+        return {**given, **variants}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.semantics.check import check_spec
 from fairdsl.semantics.checked import CheckedSpec
@@ -10,11 +12,14 @@ from fairdsl.semantics.load import load, read_source
 __all__ = ["front_end"]
 
 
-def front_end(path: str) -> tuple[CheckedSpec, tuple[Diagnostic, ...]]:
-    """Load and check a spec. Its warnings come beside it; errors are raised together."""
+def front_end(path: str, parameters: Mapping[str, str] | None = None) -> tuple[CheckedSpec, tuple[Diagnostic, ...]]:
+    """Load and check a spec, with the numbers given for its ``parameters``, as texts, in place of its own.
+
+    Its warnings come beside it; errors are raised together.
+    """
     reporter = Reporter()
     loaded = load(read_source(path), reporter)
-    spec = check_spec(loaded, reporter) if loaded is not None else None
+    spec = check_spec(loaded, reporter, parameters) if loaded is not None else None
     findings = sorted(reporter, key=lambda finding: _place(finding, path))
     if spec is None or reporter.has_errors:
         raise DiagnosticError(*findings)

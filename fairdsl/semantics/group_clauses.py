@@ -49,6 +49,7 @@ class Groups:
     given: Predicate
     given_each: tuple[int, ...]
     excluding: Excluding | None
+    excluding_below: Fraction | None
     privileged: tuple[Fraction, ...] | None
     baseline: Baseline | None
     allowed: frozenset[tuple[int, int | None]]
@@ -79,6 +80,7 @@ class GroupClauses:
             given=given,
             given_each=given_each,
             excluding=self._excluding(population),
+            excluding_below=self._excluding_below(),
             privileged=self._group(tree.PrivilegedClause, "privileged", across, columns),
             baseline=self._baseline(across, columns),
             allowed=AllowedPaths(
@@ -191,14 +193,28 @@ class GroupClauses:
             return None
         if clause.rows is None:
             return Excluding(rows=None)
-        if clause.rows.value < 1 or clause.rows.value.denominator != 1:
+        written, share = clause.rows, clause.of_all
+        if written.percent != share:
+            meant = f"`below {written.text} of rows`" if written.percent else f"`below {written.text} rows`"
+            title = "a part of the rows is written in percent" if share else "a percentage is a part of the rows"
+            self.reporter.report(errors.number_out_of_place(title, written.span, f"write {meant}"))
+        elif share and not 0 < written.value < 1:
+            title = "such a part of the rows leaves out all groups, or none"
+            self.reporter.report(
+                errors.number_out_of_place(title, written.span, "write for instance `below 2% of rows`")
+            )
+        elif not share and (written.value < 1 or written.value.denominator != 1):
             title = "a number of rows is whole and positive"
-            self.reporter.report(errors.number_out_of_place(title, clause.rows.span, "write 1 or more"))
+            self.reporter.report(errors.number_out_of_place(title, written.span, "write 1 or more"))
         elif population is not None and not population.sampled:
             why = f"`{population.name}` is not counted in rows"
             help_text = "write `excluding groups of probability 0`, or remove the line"
             self.reporter.report(errors.clause_out_of_place("excluding", clause.span, why, help_text))
-        return Excluding(rows=int(clause.rows.value))
+        return Excluding(rows=1 if share else int(written.value))
+
+    def _excluding_below(self) -> Fraction | None:
+        clause = self._first(tree.ExcludingClause)
+        return clause.rows.value if clause is not None and clause.of_all and clause.rows is not None else None
 
     # ---- groups that others are compared with ----------------------------------------------------
 

@@ -116,6 +116,8 @@ class GroupWords:
             parts.append(f", for each value of {names} by itself (the worst decides)")
         if question.excluding is not None:
             what = "of probability 0" if question.excluding.rows is None else f"below {question.excluding.rows} rows"
+            if question.excluding_below is not None:
+                what = f"below {show_number(question.excluding_below * 100)}% of the rows"
             parts.append(f", without groups {what}")
         return [*parts, ","] if parts and not question.influence else parts
 

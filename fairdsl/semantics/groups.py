@@ -197,6 +197,7 @@ class GroupBuilder:
                 baseline=groups.baseline if metric.rate.along_paths else None,
                 allowed=groups.allowed if metric.rate.along_paths else frozenset(),
                 excluding=groups.excluding,
+                excluding_below=groups.excluding_below,
                 influence=influence,
                 confidence=asked.confidence,
                 details=groups.details,

@@ -14,6 +14,7 @@ from fairdsl.syntax import tree
 __all__ = ["report_unused"]
 
 _KINDS: dict[type[tree.Item], str] = {
+    tree.Parameter: "parameter",
     tree.Domain: "domain",
     tree.Label: "label",
     tree.Model: "model",
@@ -24,12 +25,17 @@ _KINDS: dict[type[tree.Item], str] = {
 }
 
 
-def report_unused(spec: tree.Spec, properties: Sequence[CheckedProperty]) -> Iterator[Diagnostic]:
-    """Warnings about the spec's own declarations; a file without properties is there to be used."""
+def report_unused(
+    spec: tree.Spec, properties: Sequence[CheckedProperty], expanded: Sequence[tree.Property]
+) -> Iterator[Diagnostic]:
+    """Warnings about the spec's own declarations; a file without properties is there to be used.
+
+    ``expanded`` are its properties with the values of `for each` in their places.
+    """
     if not any(isinstance(item, tree.Property) for item in spec.items):
         return
-    models = {name for checked in properties for name in checked.models}
-    nodes = list(walk(spec.items))
+    models = {name.partition("[")[0] for checked in properties for name in checked.models}
+    nodes = list(walk((*spec.items, *expanded)))
     allows = any(isinstance(node, tree.AllowClause) for node in nodes)
     questioned = set(_names([node for node in nodes if isinstance(node, tree.DifferClause | tree.AcrossClause)]))
     everywhere = Counter(node.text for node in nodes if isinstance(node, tree.Name))

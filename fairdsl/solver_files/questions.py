@@ -152,16 +152,18 @@ def derived(
     data: Mapping[str, str] | None,
     properties: Sequence[str] = (),
     partitioning: Partitioning | None = None,
+    let: Mapping[str, str] | None = None,
 ) -> Derivation:
     """What the spec at ``path`` asks; only the ``properties``, where some are named, which are the spec's.
 
-    Files in ``models`` and ``data`` replace those of the spec, by name. Raises DiagnosticError for mistakes in the spec
+    Files in ``models`` and ``data`` replace those of the spec, by name, and numbers in ``let`` those of its parameters.
+    Raises DiagnosticError for mistakes in the spec
     and its files, and for a ``partitioning`` of files that have none.
     """
     if partitioning is not None and not isinstance(encoding, ByParts):
         why = "such a file is refined as a whole, not by partitions"
         raise DiagnosticError(errors.format_refuses(encoding.name, why, None))
-    spec, warnings = front_end(path)
+    spec, warnings = front_end(path, let)
     check_properties(properties, spec)
     every = len(spec.properties)
     spec = spec.restricted_to(properties)

@@ -43,31 +43,32 @@ def recover_files(
     answers: Sequence[Path] = (),
     spec: str | None = None,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     data: Mapping[str, str],
     believing: Believing,
 ) -> Report:
     """The report on solver files: on those of a folder, or on files that state their demands, wherever they lie.
 
     ``answers`` are files with answers (by default those in the folder), ``spec`` is the spec's path where it is
-    not the manifest's, ``models`` and ``data`` are files that replaced the spec's. Raises DiagnosticError
-    where manifest, spec, models, files and answers do not belong together, ValueError for options of a folder where
-    files are given.
+    not the manifest's, ``models`` and ``data`` are files that replaced the spec's, ``let`` numbers that replaced those
+    of its parameters. Raises DiagnosticError where manifest, spec, models, files and answers do not belong
+    together, ValueError for options of a folder where files are given.
     """
     folder = paths[0] if len(paths) == 1 and paths[0].is_dir() else None
     if folder is not None and _by_manifest(folder):
-        return _recover_answers(folder, answers=answers, spec=spec, models=models, data=data)
+        return _recover_answers(folder, answers=answers, spec=spec, models=models, let=let, data=data)
     asked = None
     if folder is not None and (folder / MANIFEST).is_file():
         manifest = read_manifest(folder / MANIFEST)
         spec_path = _spec_path(folder, manifest) if spec is None else spec
-        asked = _derived_again(folder, manifest, spec_path, models, data)
+        asked = _derived_again(folder, manifest, spec_path, models, let, data)
         recovering = Recovering(folder, manifest, {})
         for one, question in zip(asked.askings, manifest.questions, strict=True):
             recovering.held_against(one, question)
         recovering.nothing_else()
     elif spec is not None:
-        asked = derived(spec, _encoding_of_files(paths), models, data)
-    if answers or (asked is None and (models or data)):
+        asked = derived(spec, _encoding_of_files(paths), models, data, let=let)
+    if answers or (asked is None and (models or let or data)):
         if folder is not None:
             raise DiagnosticError(nothing_to_recover([str(folder)], "the folder has no manifest of solver files"))
         raise ValueError("`answers` belong to one folder of solver files, `models` and `data` to a spec")
@@ -128,12 +129,13 @@ def _recover_answers(
     answers: Sequence[Path],
     spec: str | None,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     data: Mapping[str, str],
 ) -> Report:
     """The report on the solver files in a folder, from the answers to them; what they ask is derived again."""
     manifest = read_manifest(folder / MANIFEST)
     path = _spec_path(folder, manifest) if spec is None else spec
-    derivation = _derived_again(folder, manifest, path, models, data)
+    derivation = _derived_again(folder, manifest, path, models, let, data)
     asking = [name for name, about in manifest.files.items() if about.get("role") != "network"]
     recovering = Recovering(folder, manifest, outputs_of(folder, asking, answers))
     gathering = Gathering(
@@ -150,7 +152,12 @@ def _recover_answers(
 
 
 def _derived_again(
-    folder: Path, manifest: Manifest, path: str, models: Mapping[str, str], data: Mapping[str, str]
+    folder: Path,
+    manifest: Manifest,
+    path: str,
+    models: Mapping[str, str],
+    let: Mapping[str, str],
+    data: Mapping[str, str],
 ) -> Derivation:
     """What the spec asks, and asked when the files were written; DiagnosticError where the folder is about another."""
     where = str(folder / MANIFEST)
@@ -162,7 +169,7 @@ def _derived_again(
             Run(), split_settings(f"{one}={value}" for one, value in manifest.options.items()), sections()
         )
         encoding = encoding_under(manifest.format, set_)
-        derivation = derived(path, encoding, models, data, manifest.properties, _cut(manifest))
+        derivation = derived(path, encoding, models, data, manifest.properties, _cut(manifest), let)
     except DiagnosticError as error:
         _same_spec(path, sha256(content_of(path)).hexdigest(), manifest)
         if all(found.code in _ABOUT_THE_FOLDER for found in error.diagnostics):

@@ -64,6 +64,7 @@ def compile_spec(
     models: Mapping[str, str],
     partitioning: Partitioning | None = None,
     *,
+    let: Mapping[str, str] | None = None,
     data: Mapping[str, str] | None = None,
     options: Options | None = None,
     properties: Sequence[str] = (),
@@ -78,7 +79,7 @@ def compile_spec(
     check_format(form)
     options = options or Options()
     encoding = encoding_under(form, options)
-    derivation = derived(path, encoding, models, data, properties, partitioning)
+    derivation = derived(path, encoding, models, data, properties, partitioning, let)
     if partitioning is None or partitioning.first is None:
         _few_enough(derivation)
     with Folder(Path(directory)) as folder:

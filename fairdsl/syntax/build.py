@@ -54,6 +54,7 @@ class SpecBuilder(PropertyBuilder):
     def _item(self, branch: Branch) -> tree.Item:
         makers: dict[str, Callable[[Branch], tree.Item]] = {
             "use": self._use,
+            "parameter": self._parameter,
             "domain": self._domain,
             "protected": self._protected,
             "label": self._label,
@@ -68,6 +69,14 @@ class SpecBuilder(PropertyBuilder):
 
     def _use(self, branch: Branch) -> tree.Use:
         return tree.Use(path=self.text(tokens(branch, "STRING")[0]), span=self.span(branch))
+
+    def _parameter(self, branch: Branch) -> tree.Parameter:
+        return tree.Parameter(
+            doc=self._doc(branch),
+            name=self.names(branch)[0],
+            number=self.numbers(branch)[0],
+            span=self.span(branch),
+        )
 
     # ---- domains -------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 from lark import Token, Tree
 
@@ -19,6 +19,7 @@ class PropertyBuilder(ExpressionBuilder):
     def clause(self, branch: Branch) -> tree.Clause:
         """Any clause of a property."""
         makers: dict[str, Callable[[Branch], tree.Clause]] = {
+            "for_each": self._for_each,
             "compare": self._compare,
             "across": self._across,
             "model_reference": self._model_reference,
@@ -40,6 +41,28 @@ class PropertyBuilder(ExpressionBuilder):
     def path(self, branch: Branch) -> tree.Path:
         """``a -> b -> c``."""
         return tree.Path(names=self.names(branch), span=self.span(branch))
+
+    # ---- of what there is one property each ------------------------------------------------------
+
+    def _for_each(self, branch: Branch) -> tree.ForEachClause:
+        variable, *further = tokens(branch, "NAME", "STRING")
+        listed = tokens(branch, "LBRACE")
+        return tree.ForEachClause(
+            variable=self.name(variable),
+            values=tuple(self._each_values(branch.children[5:])) if listed else (),
+            attribute=None if listed else self.name(further[0]),
+            span=self.span(branch),
+        )
+
+    def _each_values(self, children: Sequence[Token | Branch]) -> Iterator[tree.Name | tree.Number | tree.NameSet]:
+        for child in children:
+            match child:
+                case Token(type="NAME" | "STRING"):
+                    yield self.name(child)
+                case Tree(data="number"):
+                    yield self.number(child)
+                case Tree():
+                    yield tree.NameSet(names=self.names(child), span=self.span(child))
 
     # ---- who is compared -----------------------------------------------------------------------
 
@@ -76,7 +99,9 @@ class PropertyBuilder(ExpressionBuilder):
         return tree.GivenClause(condition=self.only_expression(branch), span=self.span(branch))
 
     def _excluding(self, branch: Branch) -> tree.ExcludingClause:
-        return tree.ExcludingClause(rows=self.one_number(branch), span=self.span(branch))
+        rows = self.one_number(branch)
+        of_all = rows is not None and bool(tokens(branch, "OF"))
+        return tree.ExcludingClause(rows=rows, of_all=of_all, span=self.span(branch))
 
     def _allow(self, branch: Branch) -> tree.AllowClause:
         return tree.AllowClause(path=self.path(branches(branch)[0]), span=self.span(branch))

@@ -60,7 +60,7 @@ def expected_words(situation: Situation) -> list[str]:
         phrases.append("a name, a number or a call")
         accepted -= {"LPAR", "NAME", "NUMBER", "STRING", "MINUS", "INFLUENCE"}
     if "NUMBER" in accepted:
-        accepted.discard("MINUS")
+        accepted -= {"MINUS", "PARAMETER"}
     if accepted >= _RELATIONS:
         phrases.append("a comparison such as `= 3`")
         accepted -= _RELATIONS

@@ -36,7 +36,6 @@ OTHER_WORDS = {
     "path": "allow",
     "elif": "then",
     "forall": "compare",
-    "for": "compare",
 }
 
 #: What to write behind a first word; some of them begin a declaration and a clause alike.
@@ -45,6 +44,8 @@ _DECLARED = {
     "target": "target seniors = age >= 60",
 }
 _EXAMPLES = {
+    "let": "let limit = 80%",
+    "for": "for each site in { north, south }",
     "require": "require same decision",
     "measure": "measure fair_share",
     "target": "target age >= 18",

@@ -35,8 +35,8 @@ def format_spec(spec: tree.Spec) -> str:
         writer.line(f'audit "{spec.audit.title.value}"', spec.audit.span.start)
     previous: tree.Item | None = None
     for item in spec.items:
-        # Uses of other files are one paragraph.
-        if not (isinstance(item, tree.Use) and isinstance(previous, tree.Use)):
+        # Uses of other files are one paragraph, and so are parameters without a text of their own.
+        if not (_terse(item) and type(item) is type(previous)):
             writer.blank()
         _format_item(writer, item)
         previous = item
@@ -52,19 +52,10 @@ def _format_item(writer: Writer, item: tree.Item) -> None:
     if not isinstance(item, (tree.Use, tree.Protected)):
         _doc(writer, item.doc, item.span.start)
     match item:
-        case tree.Use():
-            writer.line(f'use "{item.path.value}"', item.span.start)
-        case tree.Protected():
-            writer.statement("protected ", name_pieces(item.names), item.span.start)
+        case tree.Use() | tree.Parameter() | tree.Protected() | tree.NamedTarget() | tree.Metric():
+            _format_statement(writer, item)
         case tree.Label():
             _format_label(writer, item)
-        case tree.NamedTarget():
-            over = f" over {name_text(item.domain)}" if item.domain else ""
-            condition = expression_pieces(item.condition, outermost=True)
-            writer.statement(f"target {name_text(item.name)}{over} = ", condition, item.span.start)
-        case tree.Metric():
-            definition = expression_pieces(item.definition, outermost=True)
-            writer.statement(f"metric {name_text(item.name)} = ", definition, item.span.start)
         case tree.Domain():
             format_domain(writer, item)
         case tree.Model():
@@ -77,6 +68,31 @@ def _format_item(writer: Writer, item: tree.Item) -> None:
             format_property(writer, item)
         case _:
             assert_never(item)
+
+
+def _format_statement(
+    writer: Writer, item: tree.Use | tree.Parameter | tree.Protected | tree.NamedTarget | tree.Metric
+) -> None:
+    """A declaration that is one statement."""
+    match item:
+        case tree.Use():
+            writer.line(f'use "{item.path.value}"', item.span.start)
+        case tree.Parameter():
+            writer.line(f"let {name_text(item.name)} = {item.number.text}", item.span.start)
+        case tree.Protected():
+            writer.statement("protected ", name_pieces(item.names), item.span.start)
+        case tree.NamedTarget():
+            over = f" over {name_text(item.domain)}" if item.domain else ""
+            condition = expression_pieces(item.condition, outermost=True)
+            writer.statement(f"target {name_text(item.name)}{over} = ", condition, item.span.start)
+        case tree.Metric():
+            definition = expression_pieces(item.definition, outermost=True)
+            writer.statement(f"metric {name_text(item.name)} = ", definition, item.span.start)
+
+
+def _terse(item: tree.Item) -> bool:
+    """Whether it is a line that stands next to others of its kind."""
+    return isinstance(item, tree.Use) or (isinstance(item, tree.Parameter) and not item.doc)
 
 
 def _format_label(writer: Writer, label: tree.Label) -> None:

@@ -16,7 +16,7 @@ from fairdsl.syntax.format_expression import (
 )
 from fairdsl.syntax.layout import Piece, Writer, flat
 
-__all__ = ["clause_text", "format_property"]
+__all__ = ["clause_text", "format_property", "value_of_each"]
 
 
 def format_property(writer: Writer, prop: tree.Property) -> None:
@@ -51,6 +51,8 @@ def _clause(clause: tree.Clause) -> tuple[str, list[Piece]]:
             return "baseline", expression_pieces(clause.group, outermost=True)
         case tree.PrivilegedClause():
             return "privileged", expression_pieces(clause.group, outermost=True)
+        case tree.ForEachClause():
+            return "for", _for_each(clause)
         case tree.AcrossClause():
             return "across", name_pieces(clause.names)
         case tree.DifferClause():
@@ -79,9 +81,28 @@ def _short_clause(
         case tree.UnderClause():
             return "under", name_text(clause.distribution)
         case tree.ExcludingClause():
-            which = f"below {clause.rows.text} rows" if clause.rows else "of probability 0"
+            of = "of " if clause.of_all else ""
+            which = f"below {clause.rows.text} {of}rows" if clause.rows else "of probability 0"
             return "excluding", f"groups {which}"
     assert_never(clause)
+
+
+def _for_each(clause: tree.ForEachClause) -> list[Piece]:
+    lead = f"each {name_text(clause.variable)} in "
+    if clause.attribute is not None:
+        return [Piece(lead + name_text(clause.attribute), clause.span.start)]
+    return wrapped(lead + "{ ", list_pieces([(value_of_each(v), v.span.start) for v in clause.values]), " }")
+
+
+def value_of_each(value: tree.Name | tree.Number | tree.NameSet) -> str:
+    """A value of ``for each`` as it is written."""
+    match value:
+        case tree.Number():
+            return value.text
+        case tree.Name():
+            return name_text(value)
+        case tree.NameSet(names=names):
+            return f"({', '.join(map(name_text, names))})"
 
 
 def _differ(clause: tree.DifferClause) -> list[Piece]:

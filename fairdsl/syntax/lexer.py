@@ -7,6 +7,7 @@ attributes of domains together. This lexer therefore follows the parser's own st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,9 @@ __all__ = ["SoftKeywordLexer", "accepts"]
 
 #: Numbers that are not read: no terminal of the grammar.
 _TOO_LONG = "TOO_LONG_NUMBER"
+
+#: Behind a word that is declared here, and is no number that is declared elsewhere.
+_NAMED = re.compile(r"(\s|#[^\n]*\n)*:")
 
 
 class SoftKeywordLexer(Lexer):
@@ -43,14 +47,18 @@ class SoftKeywordLexer(Lexer):
             self._contextual = ContextualLexer(self._configuration, states, always_accept=("NAME",))
         for token in self._contextual.lex(lexer_state, parser_state):
             if token[0].isalpha() or token[0] == "_":
-                token.type = self._word_type(token, parser_state)
+                named = _NAMED.match(lexer_state.text.text, lexer_state.line_ctr.char_pos) is not None
+                token.type = self._word_type(token, parser_state, named=named)
             elif too_long(token) and token.type == "NUMBER":
                 # No rule takes one, so that reading stops here, and what is said is said of this place.
                 token.type = _TOO_LONG
             yield token
 
-    def _word_type(self, token: Token, parser_state: Any) -> str:
+    def _word_type(self, token: Token, parser_state: Any, *, named: bool) -> str:
         candidates = [token.type, self._keywords.get(str(token), "NAME"), "NAME"]
+        if str(token) not in self._keywords and not named:
+            # Where a number may stand, so that a clause without its number is not read on with the next one's word.
+            candidates.append("PARAMETER")
         for candidate in candidates:
             if accepts(parser_state, candidate):
                 return candidate

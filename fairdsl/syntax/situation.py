@@ -15,7 +15,7 @@ __all__ = ["FIRST_WORDS", "Situation", "situate"]
 #: The words that begin a statement of each body; attributes, laws, outcomes and paths begin with names.
 FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "file": (
-        *("audit", "use", "domain", "protected", "label", "model", "distribution", "graph"),
+        *("audit", "use", "let", "domain", "protected", "label", "model", "distribution", "graph"),
         *("target", "property"),
     ),
     "domain": ("where",),
@@ -24,7 +24,7 @@ FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "graph": (),
     "condition": (),
     "property": (
-        *("compare", "across", "model", "differ", "relax", "target", "when", "under", "given"),
+        *("for", "compare", "across", "model", "differ", "relax", "target", "when", "under", "given"),
         *("excluding", "allow", "baseline", "privileged", "require", "measure"),
     ),
 }

@@ -20,7 +20,7 @@ from lark.lexer import TerminalDef
 from fairdsl.resources import grammar_file, text_of
 from fairdsl.syntax.lexer import SoftKeywordLexer
 
-__all__ = ["built", "grammar", "tables_of"]
+__all__ = ["built", "grammar", "keywords", "tables_of"]
 
 _OPTIONS: dict[str, Any] = {
     "parser": "lalr",
@@ -40,6 +40,13 @@ def grammar() -> Lark:
     text = _text("fair.lark")
     tables = json.loads(_text("fair.tables.json"))
     return _read(tables) if tables["made_from"] == _made_from(text) else built(text)
+
+
+@cache
+def keywords() -> frozenset[str]:
+    """The words that the language uses itself."""
+    patterns = (terminal.pattern for terminal in grammar().terminals)
+    return frozenset(pattern.value for pattern in patterns if pattern.type == "str" and pattern.value.isidentifier())
 
 
 def built(text: str) -> Lark:

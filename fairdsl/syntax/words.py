@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TypeAlias
 
 from lark import Token, Tree
@@ -15,6 +16,9 @@ __all__ = ["Branch", "WordBuilder", "branches", "tokens"]
 
 #: What Lark makes of a rule; nothing is filtered out, so every branch holds a token at least.
 Branch: TypeAlias = Tree[Token]
+
+#: The rules of numbers, and of names where one may stand.
+_NUMBERS = ("number", "named_number", "named_limit")
 
 
 def branches(branch: Branch) -> list[Branch]:
@@ -62,8 +66,11 @@ class WordBuilder:
         return tree.Text(value=token[1:-1], span=self.span(token))
 
     def number(self, branch: Branch) -> tree.Number:
-        """A number, exactly: ``80%`` and ``0.8`` are both 4/5."""
+        """A number, exactly: ``80%`` and ``0.8`` are both 4/5; or the name of one."""
         written = "".join(str(child) for child in branch.children)
+        if branch.data in ("named_number", "named_limit"):
+            name = self.name(tokens(branch, "NAME", "PARAMETER")[0])
+            return tree.NamedNumber(value=Fraction(0), text=written, name=name, span=self.span(branch))
         percent = written.endswith("%")
         value = read_number(written.removesuffix("%"))
         return tree.Number(
@@ -72,7 +79,7 @@ class WordBuilder:
 
     def numbers(self, branch: Branch) -> tuple[tree.Number, ...]:
         """All numbers directly below a rule."""
-        return tuple(self.number(child) for child in branches(branch) if child.data == "number")
+        return tuple(self.number(child) for child in branches(branch) if child.data in _NUMBERS)
 
     def one_number(self, branch: Branch) -> tree.Number | None:
         """The number directly below a rule, if there is one."""

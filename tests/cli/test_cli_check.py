@@ -91,7 +91,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         monkeypatch, report(), spec, "--timeout", "5", "--seed", "7", "--jobs", "2", "--backend", "smt",
         "--memory", "1.5GiB", "--cross-check",
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
-        "--data", "people=new.csv",
+        "--data", "people=new.csv", "--let", "limit=75%",
         "--partition", "10", "--set", "partition.first=3", "--set", "smt.trust_milp=yes", "--set", "ssat.solver=a=b",
     )  # fmt: skip
     del api.asked["observer"], api.asked["listener"]
@@ -104,6 +104,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
         "backend": "smt",
         "properties": ("p", "q"),
         "models": {"m": "a.onnx", "n": "b=c.onnx"},
+        "let": {"limit": "75%"},
         "data": {"people": "new.csv"},
         "options": {
             "partition": {"size": "10", "first": "3"},

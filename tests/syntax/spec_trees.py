@@ -56,7 +56,16 @@ def numbers(draw: st.DrawFn, *, signed: bool = True) -> tree.Number:
     return tree.Number(value=value, text=sign + digits + "%" * percent, percent=percent, span=NOWHERE)
 
 
-ranges = node(tree.ValueRange, low=numbers(), high=numbers())
+@st.composite
+def named_numbers(draw: st.DrawFn) -> tree.NamedNumber:
+    """Names where a number may stand."""
+    name = draw(node(tree.Name, text=st.sampled_from(_PLAIN), quoted=st.just(False)))
+    sign = "-" if draw(st.booleans()) else ""
+    return tree.NamedNumber(value=Fraction(0), text=sign + name.text, name=name, span=NOWHERE)
+
+
+quantities = numbers() | named_numbers()
+ranges = node(tree.ValueRange, low=quantities, high=quantities)
 influences = node(tree.Influence, subsets=several(several(names)), metric=names)
 references = node(tree.Reference, owner=st.none() | names, name=names)
 
@@ -107,16 +116,16 @@ measured = names | influences | calls(expressions) | node(tree.OfModel, metric=n
 types = st.one_of(
     node(
         tree.CategoryType,
-        entries=several(node(tree.CategoryEntry, name=value_names, code=st.none() | numbers()), most=6),
+        entries=several(node(tree.CategoryEntry, name=value_names, code=st.none() | quantities), most=6),
     ),
-    node(tree.IntegerType, low=numbers(), high=numbers()),
-    node(tree.RealType, low=numbers(), high=numbers()),
+    node(tree.IntegerType, low=quantities, high=quantities),
+    node(tree.RealType, low=quantities, high=quantities),
     node(tree.RealType, low=st.none(), high=st.none()),
     node(tree.BooleanType),
 )
 bins = st.one_of(
-    node(tree.BinsAt, edges=several(numbers())),
-    node(tree.BinsByQuantiles, count=numbers()),
+    node(tree.BinsAt, edges=several(quantities)),
+    node(tree.BinsByQuantiles, count=quantities),
     node(tree.BinsByModel),
 )
 #: `from when ""` is an outcome `from` and its condition.
@@ -160,16 +169,16 @@ models = node(
             node(tree.Otherwise, outcome=names),
             node(tree.Favourable, outcome=names),
             node(tree.Reads, features=several(expressions)),
-            node(tree.Agrees, column=texts, path=texts, digest=st.none() | texts, share=st.none() | numbers()),
+            node(tree.Agrees, column=texts, path=texts, digest=st.none() | texts, share=st.none() | quantities),
         ),
         least=0,
     ),
 ).filter(lambda model: not model.ordered or len(model.outcomes) > 1)
 tables = node(
     tree.Table,
-    entries=several(node(tree.TableEntry, value=value_names | numbers(), probability=numbers())),
+    entries=several(node(tree.TableEntry, value=value_names | numbers(), probability=quantities)),
 )
-families = node(tree.Family, name=names, parameters=several(numbers()), truncated=st.booleans())
+families = node(tree.Family, name=names, parameters=several(quantities), truncated=st.booleans())
 distributions = node(
     tree.Distribution,
     doc=docs,
@@ -193,31 +202,35 @@ graphs = node(tree.Graph, doc=docs, name=names, paths=several(paths, least=0))
 
 # ---- properties --------------------------------------------------------------------------------
 
+each_values = several(value_names | numbers() | node(tree.NameSet, names=several(names)))
 clauses = st.one_of(
+    node(tree.ForEachClause, variable=names, values=each_values, attribute=st.none()),
+    node(tree.ForEachClause, variable=names, values=st.just(()), attribute=names),
     node(tree.CompareClause, names=several(names), domain=names),
     node(tree.AcrossClause, names=several(names)),
     node(tree.ModelReference, name=names),
     node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names)),
-    node(tree.RelaxClause, name=names, by=st.none() | numbers()),
+    node(tree.RelaxClause, name=names, by=st.none() | quantities),
     node(tree.TargetClause, condition=expressions),
     node(tree.WhenClause, condition=expressions),
     node(tree.UnderClause, distribution=names),
     node(tree.GivenClause, condition=expressions),
-    node(tree.ExcludingClause, rows=st.none() | numbers()),
+    node(tree.ExcludingClause, rows=st.none(), of_all=st.just(False)),
+    node(tree.ExcludingClause, rows=quantities, of_all=st.booleans()),
     node(tree.AllowClause, path=paths),
     node(tree.BaselineClause, group=expressions),
     node(tree.PrivilegedClause, group=expressions),
     node(
         tree.RequireClause,
         demand=expressions | node(tree.SameDecision),
-        within=st.none() | numbers(),
-        confidence=st.none() | numbers(),
+        within=st.none() | quantities,
+        confidence=st.none() | quantities,
     ),
     node(
         tree.MeasureClause,
         items=several(
-            node(tree.MeasureItem, metric=measured, within=st.none(), confidence=st.none() | numbers())
-            | node(tree.MeasureItem, metric=measured, within=numbers(), confidence=st.none() | numbers())
+            node(tree.MeasureItem, metric=measured, within=st.none(), confidence=st.none() | quantities)
+            | node(tree.MeasureItem, metric=measured, within=quantities, confidence=st.none() | quantities)
         ),
     ),
 )
@@ -237,6 +250,7 @@ specs = node(
     items=several(
         st.one_of(
             node(tree.Use, path=texts),
+            node(tree.Parameter, doc=docs, name=names, number=numbers()),
             domains,
             node(tree.Protected, names=several(names)),
             labels,

@@ -180,7 +180,7 @@ def test_another_version() -> None:
     [
         ("property p { require (x >= 80% }", "`)`"),
         ("property p { under 3 }", "a name"),
-        ("domain D { x : integer 0 .. many }", "a number"),
+        ("domain D { x : integer 0 .. within }", "a number"),
         ("domain D { x : integer 0 .. 3 4 }", "an attribute"),
         ("property p { require x >= 80% 3 }", "a new clause"),
         ("<html>", "a new declaration"),

@@ -26,9 +26,12 @@ audit "Everything"
 
 use "base.fair"
 
+## Four fifths.
+let limit = 80%
+
 domain Applicant {
   ## How old.
-  age    : integer 18 .. 96  bins at 25, 45.5
+  age    : integer 18 .. limit  bins at 25, 45.5
   job    : category { clerk = 1, "school teacher" = -4, nurse }  column "Job # title"
   income : real
   wealth : real -1.5 .. 80%  bins by quantiles 4
@@ -71,8 +74,11 @@ target rich = income > 3
 
 metric misses = ratio(rate(refuse given each label))
 metric along = gap(rate(favourable along allowed paths))
+
 property everything "Once" {
   compare a, b : Applicant
+  for each g in { job, 3, "x y", (job, old) }
+  for each h in age
   across job, old
   model approve
   differ in any job, old

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
+from fairdsl.diagnostics.suggest import nearest
 from fairdsl.semantics.errors.wording import did_you_mean, listing
 from fairdsl.source import Span
 
@@ -170,6 +171,31 @@ def say_which(kind: str, span: Span, known: Sequence[str], help_text: str) -> Di
         title=f"this spec has several {kind}s: say which one is meant",
         primary=Label(span, f"could be {listing(known, 'or')}"),
         help=help_text,
+    )
+
+
+def parameter_not_given(name: str, known: Sequence[str], text: str | None = None) -> Diagnostic:
+    """``--let`` names a parameter that the spec does not declare, or gives it a ``text`` that is no number."""
+    guess = None if text is not None else nearest(name, known)
+    declared = f"declared are {listing(known)}" if known else f"declare it in the spec: `let {name} = 80%`"
+    written = f"write it as in a spec: `--let {name}=75%` or `--let {name}=0.75`"
+    return Diagnostic(
+        code="E0215",
+        title=f"`--let {name}=...` names no parameter of this spec"
+        if text is None
+        else f"`--let {name}={text[:20]}` gives no number",
+        why="an option that is quietly ignored would leave another threshold in force",
+        help=written if text is not None else (f"did you mean `{guess}`?" if guess else declared),
+    )
+
+
+def name_means_something(kind: str, name: str, span: Span) -> Diagnostic:
+    """A parameter or variable whose name is a word of the language, which would be read as that."""
+    return Diagnostic(
+        code="E0216",
+        title=f"the {kind} `{name}` is called like a word of the language",
+        primary=Label(span, "where a number may stand, this word already means something"),
+        help=f"give it another name, such as `{name}_1` or `the_{name}`",
     )
 
 

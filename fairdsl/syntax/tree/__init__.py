@@ -49,7 +49,7 @@ from fairdsl.syntax.tree.expressions import (
     Reference,
     ValueRange,
 )
-from fairdsl.syntax.tree.node import Name, Node, Number, Text
+from fairdsl.syntax.tree.node import Name, NamedNumber, Node, Number, Text
 from fairdsl.syntax.tree.populations import (
     Distribution,
     DistributionClause,
@@ -74,12 +74,14 @@ from fairdsl.syntax.tree.properties import (
     DifferClause,
     DifferMode,
     ExcludingClause,
+    ForEachClause,
     GivenClause,
     MeasureClause,
     MeasureItem,
     Metric,
     ModelReference,
     NamedTarget,
+    NameSet,
     PrivilegedClause,
     Property,
     RelaxClause,
@@ -89,7 +91,7 @@ from fairdsl.syntax.tree.properties import (
     UnderClause,
     WhenClause,
 )
-from fairdsl.syntax.tree.spec import Audit, Comment, Item, Spec, Use, Version
+from fairdsl.syntax.tree.spec import Audit, Comment, Item, Parameter, Spec, Use, Version
 
 __all__ = [
     "AcrossClause",
@@ -126,6 +128,7 @@ __all__ = [
     "Expression",
     "Family",
     "Favourable",
+    "ForEachClause",
     "From",
     "FromCallable",
     "GivenClause",
@@ -145,6 +148,8 @@ __all__ = [
     "ModelClause",
     "ModelReference",
     "Name",
+    "NameSet",
+    "NamedNumber",
     "NamedTarget",
     "Negation",
     "Negative",
@@ -152,6 +157,7 @@ __all__ = [
     "Number",
     "OfModel",
     "Otherwise",
+    "Parameter",
     "Path",
     "PrivilegedClause",
     "Property",

@@ -67,6 +67,16 @@ class Number(Node):
 
 
 @node
+class NamedNumber(Number):
+    """``limit`` or ``-limit``, where a number may stand; the front end puts the parameter's number in its place.
+
+    Until then ``value`` is 0 and says nothing; ``text`` is as written.
+    """
+
+    name: Name
+
+
+@node
 class Text(Node):
     """A string literal, without its quotes."""
 

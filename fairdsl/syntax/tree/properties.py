@@ -29,6 +29,22 @@ class Metric(Node):
 
 
 @node
+class NameSet(Node):
+    """``(sex, race)`` among the values of ``for each``: names that stand together where the variable stands."""
+
+    names: tuple[Name, ...]
+
+
+@node
+class ForEachClause(Node):
+    """``for each G in { sex, race, (sex, race) }``, or ``for each s in site``: of each of its values (or None)."""
+
+    variable: Name
+    values: tuple[Name | Number | NameSet, ...]
+    attribute: Name | None
+
+
+@node
 class CompareClause(Node):
     """``compare a, b : Applicant``, or ``compare a : Applicant`` of one individual."""
 
@@ -113,9 +129,10 @@ class GivenClause(Node):
 
 @node
 class ExcludingClause(Node):
-    """``excluding groups below 30 rows``, or ``of probability 0`` (then ``rows`` is None)."""
+    """``excluding groups below 30 rows`` or ``below 2% of rows``, or ``of probability 0`` (then ``rows`` is None)."""
 
     rows: Number | None
+    of_all: bool = False
 
 
 @node
@@ -170,7 +187,8 @@ class MeasureClause(Node):
 
 
 Clause = (
-    CompareClause
+    ForEachClause
+    | CompareClause
     | AcrossClause
     | ModelReference
     | DifferClause

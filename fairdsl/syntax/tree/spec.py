@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from fairdsl.source import Span
 from fairdsl.syntax.tree.declarations import Domain, Label, Model, Protected
-from fairdsl.syntax.tree.node import Node, Number, Text, node
+from fairdsl.syntax.tree.node import Name, Node, Number, Text, node
 from fairdsl.syntax.tree.populations import Distribution, Graph
 from fairdsl.syntax.tree.properties import Metric, NamedTarget, Property
 
@@ -33,7 +33,16 @@ class Use(Node):
     path: Text
 
 
-Item = Use | Domain | Protected | Label | Model | Distribution | Graph | NamedTarget | Metric | Property
+@node
+class Parameter(Node):
+    """``let limit = 80%``: a number by name."""
+
+    doc: tuple[str, ...]
+    name: Name
+    number: Number
+
+
+Item = Use | Parameter | Domain | Protected | Label | Model | Distribution | Graph | NamedTarget | Metric | Property
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

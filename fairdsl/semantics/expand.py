@@ -1,0 +1,343 @@
+"""What stands by name in the text: ``let`` and ``for each`` are put in before anything else looks at it.
+
+A parameter is a number with a name; its number stands wherever the name does. A property with ``for each G in
+{ sex, race }`` is as many properties, ``NAME[sex]`` and ``NAME[race]``. Where the variable of ``for each`` is a
+parameter, its values are that parameter's in turn, in the property, in the targets that it names and in a variant of
+each model that reads it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import prod
+from typing import TypeVar
+
+from fairdsl.diagnostics import Diagnostic, Label, Reporter
+from fairdsl.ir.parameter import InForce
+from fairdsl.prelude import known_metrics
+from fairdsl.semantics import errors
+from fairdsl.semantics.load import LoadedSpec
+from fairdsl.semantics.putting import Putting, Value, stands_for
+from fairdsl.semantics.walk import walk
+from fairdsl.source import Span
+from fairdsl.source.numbers import TooLongError, read_number
+from fairdsl.syntax import tree
+from fairdsl.syntax.format_property import value_of_each
+from fairdsl.syntax.tables import keywords
+
+__all__ = ["Expanded", "Instance", "expand"]
+
+N = TypeVar("N", bound=tree.Node)
+_WRITTEN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?%?")
+#: Properties that one property may stand for, and values of an attribute that `for each` goes through.
+_MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """A property with everything put in.
+
+    ``models`` and ``targets`` are those whose parameters it goes through, by the names that the spec has for them;
+    such a model has the values behind its name. ``parameters`` are those that stand in it.
+    """
+
+    node: tree.Property
+    models: Mapping[str, tree.Model] = field(default_factory=dict)
+    targets: Mapping[str, tree.NamedTarget] = field(default_factory=dict)
+    parameters: tuple[InForce, ...] = ()
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expanded:
+    """A spec without names of numbers: ``items`` are its declarations, ``instances`` the main file's properties.
+
+    ``complete`` is False where something could not be put in. ``places`` are those of names that a number stands for
+    now.
+    """
+
+    items: tuple[tree.Item, ...]
+    instances: tuple[Instance, ...]
+    parameters: tuple[InForce, ...]
+    complete: bool
+    places: Mapping[Span, tree.Parameter]
+
+    def explained(self, finding: Diagnostic) -> Diagnostic:
+        """The finding with what the parameter at its place is."""
+        if finding.primary is None or (parameter := self.places.get(finding.primary.span)) is None:
+            return finding
+        said = Label(parameter.span, f"`{parameter.name.text}` is {parameter.number.text}")
+        return finding if said in finding.secondary else replace(finding, secondary=(*finding.secondary, said))
+
+
+def expand(loaded: LoadedSpec, given: Mapping[str, str], reporter: Reporter) -> Expanded:
+    """The spec with its parameters, or what is ``given`` for them, in their places, a property for each value."""
+    return _Expander(loaded, reporter).expanded(given)
+
+
+@dataclass(slots=True)
+class _Expander:
+    loaded: LoadedSpec
+    reporter: Reporter
+    parameters: dict[str, tree.Parameter] = field(default_factory=dict)
+    places: dict[Span, tree.Parameter] = field(default_factory=dict)
+    complete: bool = True
+
+    def _items(self) -> Iterator[tree.Item]:
+        for spec in (*self.loaded.used, self.loaded.main):
+            yield from spec.items
+
+    def expanded(self, given: Mapping[str, str]) -> Expanded:
+        self._collect(given)
+        bound: dict[str, Value] = {name: parameter.number for name, parameter in self.parameters.items()}
+        items: list[tree.Item] = []
+        for item in self._items():
+            if not isinstance(item, tree.Parameter | tree.Property):
+                put = self._put(item, bound)
+                items += [] if put is None else [put]
+        instances: list[Instance] = []
+        for item in self.loaded.main.items:
+            if isinstance(item, tree.Property):
+                instances += self._instances(item, bound)
+        return Expanded(
+            items=tuple(items),
+            instances=tuple(instances),
+            parameters=tuple(InForce(name=name, text=one.number.text) for name, one in self.parameters.items()),
+            complete=self.complete,
+            places=self.places,
+        )
+
+    def _collect(self, given: Mapping[str, str]) -> None:
+        taken = _names_in_conditions(self._items())
+        for item in self._items():
+            if not isinstance(item, tree.Parameter):
+                continue
+            name = item.name
+            if name.text in self.parameters:
+                first = self.parameters[name.text].name.span
+                self.reporter.report(errors.declared_twice("parameter", name.text, name.span, first))
+                continue
+            self._check_name("parameter", name, taken)
+            self.parameters[name.text] = item
+        for name_given, text in given.items():
+            if name_given not in self.parameters:
+                self.reporter.report(errors.parameter_not_given(name_given, tuple(self.parameters)))
+            elif (number := _read(text, self.parameters[name_given].number)) is None:
+                self.reporter.report(errors.parameter_not_given(name_given, (), text))
+            else:
+                self.parameters[name_given] = replace(self.parameters[name_given], number=number)
+
+    def _check_name(self, kind: str, name: tree.Name, taken: Mapping[str, tuple[str, Span]]) -> None:
+        """What stands in conditions has a name of its own, so that no name there means two things."""
+        if name.text in taken:
+            what, place = taken[name.text]
+            self.reporter.report(errors.declared_twice(kind, name.text, name.span, place, clashes_with=what))
+        elif name.text in {*keywords(), "class", *known_metrics()}:
+            self.reporter.report(errors.name_means_something(kind, name.text, name.span))
+
+    def _put(self, node: N, bound: Mapping[str, Value]) -> N | None:
+        """The node with everything in its place; None after a finding."""
+        if not any(stands_for(part, bound) for part in walk(node)):
+            return node
+        putting = Putting(bound, self.parameters, self.reporter, self.places)
+        put = putting.of(node)
+        if putting.failed:
+            self.complete = False
+            return None
+        return put
+
+    # ---- for each --------------------------------------------------------------------------------
+
+    def _instances(self, node: tree.Property, bound: Mapping[str, Value]) -> Iterator[Instance]:
+        clauses = [clause for clause in node.clauses if isinstance(clause, tree.ForEachClause)]
+        choices = [self._values(clause, node) for clause in clauses]
+        if any(choice is None for choice in choices):
+            self.complete = False
+            return
+        if prod(len(choice or ()) for choice in choices) > _MOST:
+            title = f"`{node.name.text}` would be more than {_MOST:,} properties"
+            self.reporter.report(errors.number_out_of_place(title, clauses[0].span, "list the values that matter"))
+            self.complete = False
+            return
+        rest = replace(node, clauses=tuple(c for c in node.clauses if not isinstance(c, tree.ForEachClause)))
+        swept = [clause.variable.text for clause in clauses if clause.variable.text in self.parameters]
+        if not (self._all_used(clauses, rest) and self._own(clauses, swept)):
+            self.complete = False
+            return
+        for number, values in enumerate(itertools.product(*(choice or () for choice in choices))):
+            here = {**bound, **{clause.variable.text: value for clause, value in zip(clauses, values, strict=True)}}
+            models = dict(self._variants(tree.Model, swept, here))
+            # Whoever reads the property finds the variant by its own name, so that no other model can be meant.
+            named: dict[str, Value] = {name: variant.name for name, variant in models.items()}
+            put = self._put(rest, {**here, **named})
+            if put is None:
+                return  # the same would be found for every value
+            if clauses:
+                name = f"{node.name.text}[{', '.join(map(value_of_each, values))}]"
+                put = replace(put, name=replace(node.name, text=name))
+            yield Instance(
+                node=put,
+                models=models,
+                targets=dict(self._variants(tree.NamedTarget, swept, here)),
+                parameters=tuple(self._in_force(rest, here, swept)),
+                again=number > 0,
+            )
+
+    def _values(self, clause: tree.ForEachClause, node: tree.Property) -> tuple[Value, ...] | None:
+        """What the variable stands for in turn; None after a finding."""
+        before = len(self.reporter.diagnostics)
+        if clause.variable.text not in self.parameters:
+            self._check_name("variable", clause.variable, _names_in_conditions(self._items()))
+        same = [c for c in node.clauses if isinstance(c, tree.ForEachClause) and c.variable == clause.variable]
+        if same[0] is not clause:
+            name, first = clause.variable, same[0].variable.span
+            self.reporter.report(errors.declared_twice("variable", name.text, name.span, first))
+        values: tuple[Value, ...] = clause.values
+        if clause.attribute is not None:
+            values = self._values_of(clause.attribute)
+        for place, value in enumerate(values):
+            if value in values[:place]:
+                first = values[values.index(value)].span
+                written = value_of_each(value)
+                self.reporter.report(errors.declared_twice("value", written, value.span, first, word="named"))
+        return values if len(self.reporter.diagnostics) == before else None
+
+    def _values_of(self, name: tree.Name) -> tuple[Value, ...]:
+        """All values of an attribute, or of a label."""
+        declared = [one for one in _typed(self._items()) if one.name.text == name.text]
+        if not declared:
+            known = tuple(dict.fromkeys(one.name.text for one in _typed(self._items())))
+            self.reporter.report(errors.unknown_attribute(name.text, name.span, "any domain", None, known))
+            return ()
+        match declared[0].type:
+            case tree.CategoryType(entries=entries):
+                return tuple(replace(entry.name, span=name.span) for entry in entries)
+            case tree.BooleanType():
+                return tuple(tree.Name(text=word, span=name.span) for word in ("no", "yes"))
+            case tree.IntegerType(low=low, high=high) if 0 <= high.value - low.value < _MOST:
+                return tuple(
+                    tree.Number(value=Fraction(value), text=str(value), span=name.span)
+                    for value in range(int(low.value), int(high.value) + 1)
+                )
+        title = f"`{name.text}` has too many values to be gone through"
+        self.reporter.report(errors.number_out_of_place(title, name.span, "list those that matter in braces"))
+        return ()
+
+    def _all_used(self, clauses: Sequence[tree.ForEachClause], rest: tree.Property) -> bool:
+        """A variable that stands nowhere would make the same property several times."""
+        names = {part.text for part in walk(rest.clauses) if isinstance(part, tree.Name)}
+        shared = {
+            part.text for item in self._items() if isinstance(item, tree.Model | tree.NamedTarget)
+            for part in walk(item) if isinstance(part, tree.Name)
+        }  # fmt: skip
+        unused = [
+            clause.variable for clause in clauses
+            if clause.variable.text not in names
+            and not (clause.variable.text in self.parameters and clause.variable.text in shared)
+        ]  # fmt: skip
+        for variable in unused:
+            why = f"`{variable.text}` stands nowhere in the property, so it would be the same one for every value"
+            help_text = f"write `{variable.text}` where the value belongs, as in `across {variable.text}`"
+            self.reporter.report(errors.clause_out_of_place("for each", variable.span, why, help_text))
+        return not unused
+
+    def _own(self, clauses: Sequence[tree.ForEachClause], swept: Sequence[str]) -> bool:
+        """A parameter of declarations that all properties share has one number."""
+        for item in self._items():
+            if isinstance(item, tree.Model | tree.NamedTarget | tree.Property | tree.Parameter):
+                continue
+            for part in walk(item):
+                if isinstance(part, tree.Name) and part.text in swept and _stands_for_number(item, part):
+                    clause = next(clause for clause in clauses if clause.variable.text == part.text)
+                    why = "it also stands in a declaration that is the same for all properties"
+                    help_text = "declare a parameter of its own for what changes from property to property"
+                    self.reporter.report(errors.clause_out_of_place("for each", clause.span, why, help_text))
+                    return False
+        return True
+
+    def _variants(self, kind: type[N], swept: Sequence[str], here: Mapping[str, Value]) -> Iterator[tuple[str, N]]:
+        """The declarations of a kind that a swept parameter stands in, with its value, which a model's name shows."""
+        for item in self._items() if swept else ():
+            if not isinstance(item, kind) or not isinstance(item, tree.Model | tree.NamedTarget):
+                continue
+            used = {part.text for part in walk(item) if isinstance(part, tree.Name)} & set(swept)
+            if not used or (put := self._put(item, here)) is None:
+                continue
+            said = ", ".join(f"{name} = {value_of_each(here[name])}" for name in swept if name in used)
+            if isinstance(put, tree.Model):
+                put = replace(put, name=replace(put.name, text=f"{put.name.text}[{said}]"))
+            yield item.name.text, put
+
+    def _in_force(self, node: tree.Property, here: Mapping[str, Value], swept: Sequence[str]) -> Iterator[InForce]:
+        """The parameters that stand in the property, or in a declaration of the spec, as numbers."""
+        shared = [item for item in self._items() if not isinstance(item, tree.Property | tree.Parameter)]
+        names = {part.text for part in walk((node, *shared)) if isinstance(part, tree.Name)}
+        for name in self.parameters:
+            if name in names or name in swept:
+                yield InForce(name=name, text=value_of_each(here[name]))
+
+
+def _stands_for_number(item: tree.Item, name: tree.Name) -> bool:
+    """Whether the name stands for a number in the item, and is not its own name or that of something else."""
+    return any(
+        (isinstance(part, tree.NamedNumber) and part.name is name)
+        or (isinstance(part, tree.Reference) and part.owner is None and part.name is name)
+        or (isinstance(part, tree.Membership) and name in part.elements)
+        for part in walk(item)
+    )
+
+
+def _typed(items: Iterable[tree.Item]) -> Iterator[tree.Attribute | tree.Label]:
+    for item in items:
+        match item:
+            case tree.Domain(members=members):
+                yield from (member for member in members if isinstance(member, tree.Attribute))
+            case tree.Label():
+                yield item
+
+
+def _names_in_conditions(items: Iterable[tree.Item]) -> dict[str, tuple[str, Span]]:
+    """What a word in a condition or a demand may already mean, and where it is declared."""
+    found: dict[str, tuple[str, Span]] = {}
+    for kind, name in _declared(items):
+        found.setdefault(name.text, (kind, name.span))
+    return found
+
+
+def _declared(items: Iterable[tree.Item]) -> Iterator[tuple[str, tree.Name]]:
+    items = tuple(items)
+    for typed in _typed(items):
+        yield "an attribute" if isinstance(typed, tree.Attribute) else "a label", typed.name
+        yield from (("a value", name) for name in _entries(typed.type))
+    for item in items:
+        match item:
+            case tree.Model():
+                yield "a model", item.name
+                yield from (("an outcome", name) for name in item.outcomes)
+            case tree.NamedTarget():
+                yield "a target", item.name
+            case tree.Metric():
+                yield "a metric", item.name
+            case tree.Property(clauses=clauses):
+                compared = (clause for clause in clauses if isinstance(clause, tree.CompareClause))
+                yield from (("an individual", name) for clause in compared for name in clause.names)
+
+
+def _entries(type_: tree.Type) -> Iterator[tree.Name]:
+    return (entry.name for entry in type_.entries) if isinstance(type_, tree.CategoryType) else iter(())
+
+
+def _read(text: str, written: tree.Number) -> tree.Number | None:
+    """The number that is given instead of the written one; None where it is none."""
+    if not _WRITTEN.fullmatch(text):
+        return None
+    try:
+        value = read_number(text.removesuffix("%"))
+    except TooLongError:
+        return None
+    percent = text.endswith("%")
+    return tree.Number(value=value / 100 if percent else value, text=text, percent=percent, span=written.span)
