@@ -205,9 +205,9 @@ _BACKENDS: dict[str, str] = {
     "E0671": "a file in the place of a new spec",
     "E0672": "a table without a column that can be an attribute",
     "E0680": "something given in Python that is no table, or no column",
+    "E0681": "predictions of which it is not clear what they mean",
     "E0682": "something given in Python for a spec or a model that cannot be used",
     "E0683": "an estimator whose file decides otherwise than its predict",
-    "E0681": "predictions of which it is not clear what they mean",
 }
 
 _APPROXIMATION: dict[str, str] = {
