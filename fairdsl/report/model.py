@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from os import PathLike, fspath
 from typing import ClassVar
 
 from fairdsl.clock import is_out_of_time
@@ -25,6 +24,7 @@ from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.frames import Tabled
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
+from fairdsl.report.shown import Shown
 from fairdsl.report.stopped import Stopped
 from fairdsl.source import Span
 from fairdsl.verdict import (
@@ -327,7 +327,7 @@ class Recovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report(Tabled, Document):
+class Report(Tabled, Shown, Document):
     """Everything that one run of ``check`` found out."""
 
     SCHEMA: ClassVar[str] = "fairdsl.report/2"
@@ -380,23 +380,3 @@ class Report(Tabled, Document):
             return ExitCode.REFUSED
         open_ = judgements & {Judgement.UNKNOWN, Judgement.VACUOUS}
         return ExitCode.UNKNOWN if open_ else ExitCode.HOLDS
-
-    def rendered(self, format: str) -> str:  # noqa: A002 - the word
-        """The report in a format, such as ``html``, ``markdown`` or ``sarif``: docs/reports.md lists them."""
-        from fairdsl.report.formats import FORMATS
-
-        return FORMATS[format].render(self)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the report into a file, in the format that its name ends in. ValueError where that is none."""
-        from fairdsl.report.formats import written_as
-        from fairdsl.source.writing import write_file
-
-        write_file(fspath(path), written_as(self, fspath(path)))
-
-    def _repr_html_(self) -> str:
-        """What notebooks show."""
-        from fairdsl.report.layout import sheet_of
-        from fairdsl.report.page import excerpt
-
-        return excerpt(sheet_of(self))
