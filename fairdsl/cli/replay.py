@@ -52,7 +52,7 @@ def command(
     models: Mapping[str, str],
     printer: Printer,
 ) -> None:
-    """Say what one pair, that you write down, means for each demand about pairs or about one individual.
+    """Hold one pair that you write down against each demand about individuals.
 
     Whether two people may be compared at all is said as well, and by which rule they may not.
     """

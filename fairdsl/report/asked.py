@@ -66,7 +66,7 @@ def asked_of(
         (option.path, option.kind.show(getattr(section, option.name)))
         for section in options.sections
         for option in declared(type(section))
-        if option.path in section.given
+        if option.path in section.given and getattr(section, option.name) is not None
     ]
     return Asked(
         timeout=options.run.timeout,

@@ -19,6 +19,8 @@ _DESCRIBED = {
     "OUTCOME": "an outcome such as `grant when score > 0`",
     "NOT": "`not`",
     "ANY": "`any`",
+    "EACH": "`each`",
+    "PARAMETER": "the name of a number",
     "ALL": "`all`",
     "INFLUENCE": "`influence of`",
     "SAME": "`same decision`",

@@ -7,12 +7,17 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
+
+import fairdsl
+from fairdsl.models.from_estimators import onnx_of
+
+pytest.importorskip("sklearn")
+
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-import fairdsl
-from fairdsl.models.from_estimators import onnx_of
+pytestmark = pytest.mark.sklearn
 
 SPEC = """
 domain Person { sex : category { female, male }  income : real 0 .. 100 }

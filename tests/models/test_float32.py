@@ -48,8 +48,12 @@ def rows_of(seed: int, width: int = 3, count: int = 6) -> Rows:
     return np.where(np.isfinite(found), found, np.float32(1e38)).astype(np.float32)
 
 
+#: What chooses by a comparison: the bound ends there, and what depends on it is left out.
+WITHOUT_A_BOUND = {("", name) for name in ("ArgMin", "Equal", "IsNaN", "Not", "Where")}
+
+
 def test_every_operator_that_is_read_has_a_bound() -> None:
-    assert {*READ, *SEVERAL} <= set(HANDLERS)
+    assert {*READ, *SEVERAL} - set(HANDLERS) == WITHOUT_A_BOUND
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -330,7 +334,7 @@ def test_whole_votes_are_summed_without_error(tmp_path: Path) -> None:
 
 
 def test_an_unknown_operator_leaves_out_what_depends_on_it(tmp_path: Path) -> None:
-    model = network([node("Exp", ["x"], ["e"]), node("Relu", ["e"], ["r"]), node("Relu", ["x"], ["y"])])
+    model = network([node("Sin", ["x"], ["e"]), node("Relu", ["e"], ["r"]), node("Relu", ["x"], ["y"])])
     assert set(analysed(opened(model, tmp_path), {"x": exactly(rows_of(13))})) == {"x", "y"}
 
 

@@ -29,8 +29,17 @@ def come_out(seed: int, folder: Path) -> tuple[Held, set[tuple[str, str]]]:
     return found, {(node.domain, node.op_type) for node in model.graph.node}
 
 
+#: What is read only in the shapes that pipelines are exported in: test_chosen.py, test_text_inputs.py and
+#: test_pipelines.py hold those against onnxruntime, and at random nearly every graph would be refused.
+IN_PIPELINES = {
+    ("", name)
+    for name in ["ArgMin", "Equal", "Exp", "IsNaN", "Log", "Not", "ReduceLogSumExp", "ReduceMean", "ReduceSum", "Where"]
+}
+
+
 def test_every_operator_that_is_read_has_a_builder() -> None:
-    assert set(ALL) == {*HANDLERS, *SEVERAL}
+    assert {*HANDLERS, *SEVERAL} - set(ALL) == IN_PIPELINES
+    assert set(ALL) <= {*HANDLERS, *SEVERAL}
 
 
 def test_random_graphs_of_every_operator(tmp_path: Path) -> None:

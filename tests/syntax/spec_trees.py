@@ -91,7 +91,8 @@ def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         # `not (` always negates, so no function can be called `not`.
         calls(inner),
-        node(tree.OfModel, metric=names | calls(inner), model=names),
+        # Nor is `not of` anything but a negation.
+        node(tree.OfModel, metric=names.filter(lambda name: name.text != "not") | calls(inner), model=names),
         node(tree.Negative, operand=inner.filter(lambda e: not _bare_number(e))),
         node(tree.Arithmetic, operator=arithmetic, left=inner, right=inner),
         node(tree.Comparison, relation=relations, left=inner, right=inner),

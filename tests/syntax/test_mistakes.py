@@ -9,9 +9,10 @@ import pytest
 
 from fairdsl.diagnostics.model import Diagnostic
 from fairdsl.source import SourceFile
-from fairdsl.syntax import tree
+from fairdsl.syntax import expected, tree
 from fairdsl.syntax.mistakes import Mistake, known_mistakes
 from fairdsl.syntax.parse import ParseResult, parse
+from fairdsl.syntax.tables import grammar
 
 CREDIT = (Path(__file__).parent / "drafts" / "credit.fair").read_text(encoding="utf-8")
 FORBIDDEN = re.compile(r"[Uu]nexpected|[Ii]nvalid|[Tt]oken|\b[A-Z]{3,}\b|\{\w+\}")
@@ -294,3 +295,9 @@ def test_what_is_no_spec_at_all_is_refused_in_peace() -> None:
     for text in ("{" * 50, "}" * 50, '{"a": [1, 2, {"b": null}]}', "a,b,c\n" + "1,2,3\n" * 200, "\x00\x01 \ud7ff"):
         result = read(text)
         assert 1 <= len(result.diagnostics) <= 20
+
+
+def test_whatever_may_stand_somewhere_has_words() -> None:
+    """A terminal that is a pattern is not its own spelling; nobody writes what is ignored."""
+    patterns = {terminal.name for terminal in grammar().terminals if terminal.pattern.type == "re"}
+    assert patterns - {"DOC", "COMMENT", "WHITE_SPACE"} <= set(expected._DESCRIBED)
