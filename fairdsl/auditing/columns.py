@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -121,7 +122,8 @@ def _good(values: Sequence[str], positive: object | None, what: str) -> str:
     truths = all(value.lower() in (*_TRUE, *_FALSE) for value in values)
     wanted = "1" if positive is None else _word(positive)
     if positive is None and not truths:
-        help_text = f"write `positive={values[-1]!r}` if that is the favourable one"
+        command = f"--positive {shlex.quote(values[-1])}"
+        help_text = f"write `positive={values[-1]!r}`, or `{command}` for the command, if that is the favourable one"
         title = f"which value of `{what}` is the favourable one?"
         raise _refused(title, f"the values are {listed(values, 6)}", help_text)
     # True, 1 and yes are one answer, and libraries differ in which they write.

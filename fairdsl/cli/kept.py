@@ -5,7 +5,7 @@ this package, the versions of libraries, the machine. With it stand all files th
 through which files are opened) with their digests; it is taken again only if each of them is as it was.
 
 What might come out otherwise another time is not kept: what is unknown, refused, or short of its time, black boxes,
-settings of engines, and answers that rest on anybody else's word.
+settings of engines, engines of other packages, and answers that were read from files.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fairdsl
 from fairdsl.data.text import read_records
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.given.tables import cells_of, columns_of, csv_of
@@ -60,3 +61,17 @@ def test_what_is_written_is_read_back(table: dict[str, list[Any]]) -> None:
 def test_what_is_no_table_is_said(table: Any) -> None:
     with pytest.raises(DiagnosticError, match="E0680"):
         columns_of(table, "it")
+
+
+def test_a_violated_report_raises_and_another_does_not() -> None:
+    spec = """
+        domain P {{ sex : boolean  age : integer 0 .. 3 }}
+        protected sex
+        model m : P -> {{ no, yes }}  score = age + {weight} * sex  yes when score > 2
+        property same {{ compare a, b : P  differ in sex  require same decision }}
+    """
+    fairdsl.check(spec.format(weight=0)).raise_for_violation()
+    unfair = fairdsl.check(spec.format(weight=1))
+    with pytest.raises(fairdsl.ViolationError, match="same: violated") as raised:
+        unfair.raise_for_violation()
+    assert raised.value.report is unfair
