@@ -51,7 +51,8 @@ def registered() -> list[Procedure]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name.replace(" ", "_"))
 def test_every_registered_engine_agrees_with_the_oracle(kind: Kind) -> None:
-    enough(hold(kind, registered(), examples(kind.share)), kind.answered)
+    # Enough for every kind of verdict to come up.
+    enough(hold(kind, registered(), examples(1.5 * kind.share)), kind.answered)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.written], ids=lambda kind: kind.name.replace(" ", "_"))
