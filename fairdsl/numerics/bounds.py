@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.model import Layer, Model
 from fairdsl.numerics.choices import Choice, most
+from fairdsl.numerics.products import product
 
 __all__ = [
     "TINY",
@@ -163,7 +164,7 @@ def preactivation_bounds(
             if depth:
                 bounds = _meet(bounds, _substituted(layers[: depth + 1], found, boxes, choices))
             reads = (layer.weight != 0).astype(np.float64)
-            unbounded = boxes[-1].unbounded.astype(np.float64) @ reads.T > 0
+            unbounded = product(boxes[-1].unbounded.astype(np.float64), reads.T) > 0
             bounds = LayerBounds(
                 np.where(unbounded | ~np.isfinite(bounds.low), -inf, bounds.low),
                 np.where(unbounded | ~np.isfinite(bounds.high), inf, bounds.high),
@@ -191,7 +192,7 @@ def upper_lines(
     constants = np.zeros(coefficients.shape[:2])
     with np.errstate(all="ignore"):
         lines = _backward(layers, bounds, boxes, Lines(coefficients, constants))
-        loose = boxes[-1].unbounded.astype(np.float64) @ (rows != 0).T > 0
+        loose = product(boxes[-1].unbounded.astype(np.float64), (rows != 0).T) > 0
     return Lines(lines.coefficients, np.where(loose, inf, lines.constants))
 
 
@@ -200,7 +201,7 @@ def greatest(lines: Lines, lower: FloatArray, upper: FloatArray, choices: Sequen
     box = _Box.of(lower, upper)
     with np.errstate(all="ignore"):
         value = _concretised(lines, box, choices)
-        loose = (np.abs(lines.coefficients) @ box.unbounded.astype(np.float64)[:, :, None])[..., 0] > 0
+        loose = product(np.abs(lines.coefficients), box.unbounded.astype(np.float64)[:, :, None])[..., 0] > 0
     return np.where(loose | ~np.isfinite(value), inf, value)
 
 
@@ -212,9 +213,9 @@ def _interval(layer: FloatLayer, box: _Box, choices: Sequence[Choice]) -> LayerB
     positive, negative = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
 
     def end(up: FloatArray, down: FloatArray) -> tuple[FloatArray, FloatArray]:
-        value = up @ positive + down @ negative + layer.bias
-        size = np.abs(up) @ positive - np.abs(down) @ negative + np.abs(layer.bias)
-        touched = _touched(up) @ (positive > 0) + _touched(down) @ (negative < 0) + (layer.bias != 0)
+        value = product(up, positive) + product(down, negative) + layer.bias
+        size = product(np.abs(up), positive) - product(np.abs(down), negative) + np.abs(layer.bias)
+        touched = product(_touched(up), positive > 0) + product(_touched(down), negative < 0) + (layer.bias != 0)
         return value, summation_error(len(weight)) * size + TINY * touched
 
     low, low_error = end(box.low, box.high)
@@ -237,8 +238,8 @@ def _touched(reach: FloatArray) -> FloatArray:
 
 def _stored(rows: FloatArray, bias: FloatArray, box: _Box) -> FloatArray:
     """How far the rounding of the stored weights and bias moves ``rows @ x + bias`` in the boxes at most."""
-    slack: FloatArray = summation_error(0) * (box.magnitude @ np.abs(rows).T + np.abs(bias))
-    slack += TINY * (_touched(box.magnitude) @ (rows != 0).T + (bias != 0))
+    slack: FloatArray = summation_error(0) * (product(box.magnitude, np.abs(rows).T) + np.abs(bias))
+    slack += TINY * (product(_touched(box.magnitude), (rows != 0).T) + (bias != 0))
     return slack
 
 
@@ -308,9 +309,9 @@ def _through_units(layer: FloatLayer, bounds: LayerBounds, lines: Lines) -> Line
     positive, negative = np.maximum(lines.coefficients, 0.0), np.minimum(lines.coefficients, 0.0)
     coefficients = positive * above[:, None, :] + negative * below[:, None, :]
     touched = (lines.coefficients != 0).astype(np.float64)
-    error = summation_error(0) * (np.abs(coefficients) @ box.magnitude[:, :, None])[..., 0]
-    error += TINY * (touched @ (1.0 + box.magnitude)[:, :, None])[..., 0]
-    lift = (positive @ intercept[:, :, None])[..., 0]
+    error = summation_error(0) * product(np.abs(coefficients), box.magnitude[:, :, None])[..., 0]
+    error += TINY * product(touched, (1.0 + box.magnitude)[:, :, None])[..., 0]
+    lift = product(positive, intercept[:, :, None])[..., 0]
     constants = lines.constants + lift
     error += summation_error(len(slope)) * (lift + np.abs(lines.constants))
     return Lines(coefficients, constants + error)
@@ -318,11 +319,11 @@ def _through_units(layer: FloatLayer, bounds: LayerBounds, lines: Lines) -> Line
 
 def _through_weights(layer: FloatLayer, box: _Box, lines: Lines) -> Lines:
     """Replace the pre-activations by weight @ x + bias, for x in the box."""
-    coefficients = lines.coefficients @ layer.weight
-    constants = lines.constants + lines.coefficients @ layer.bias
+    coefficients = product(lines.coefficients, layer.weight)
+    constants = lines.constants + product(lines.coefficients, layer.bias)
     sizes = np.abs(lines.coefficients)
-    reach = box.magnitude @ np.abs(layer.weight).T + np.abs(layer.bias)
-    error = summation_error(len(layer.bias)) * ((sizes @ reach[:, :, None])[..., 0] + np.abs(lines.constants))
+    reach = product(box.magnitude, np.abs(layer.weight).T) + np.abs(layer.bias)
+    error = summation_error(len(layer.bias)) * (product(sizes, reach[:, :, None])[..., 0] + np.abs(lines.constants))
     touched = np.where(sizes > 0, 1.0 + sizes, 0.0).sum(axis=-1)
     error += TINY * touched * (1.0 + box.magnitude.sum(axis=-1))[:, None]
     return Lines(coefficients, constants + error)
@@ -336,8 +337,8 @@ def _concretised(lines: Lines, box: _Box, choices: Sequence[Choice]) -> FloatArr
         others[..., np.concatenate([choice.columns for choice in choices])] = 0.0
     positive, negative = np.maximum(others, 0.0), np.minimum(others, 0.0)
     high, low = box.high[:, :, None], box.low[:, :, None]
-    value = (positive @ high + negative @ low)[..., 0] + lines.constants
-    size = (positive @ np.abs(high) - negative @ np.abs(low))[..., 0] + np.abs(lines.constants)
+    value = (product(positive, high) + product(negative, low))[..., 0] + lines.constants
+    size = (product(positive, np.abs(high)) - product(negative, np.abs(low)))[..., 0] + np.abs(lines.constants)
     if choices:
         chosen, sizes = most(coefficients, box.high > 0, choices)
         value, size = value + chosen, size + sizes

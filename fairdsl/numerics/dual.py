@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.numerics.bounds import TINY, FloatLayer, LayerBounds, summation_error
+from fairdsl.numerics.products import product
 
 __all__ = ["Chain", "Multipliers", "Space", "Table", "Targets", "upper_bounds"]
 
@@ -124,7 +125,9 @@ def upper_bounds(chains: Sequence[Chain], targets: Targets, space: Space, multip
     with np.errstate(all="ignore"):
         total.add(weights * targets.constants)
         total.add(slack * space.limits)
-        affine = _Affine(-(slack @ space.rows), slack @ _sizes(space.rows), slack.sum(axis=1), len(space.rows))
+        affine = _Affine(
+            -product(slack, space.rows), product(slack, _sizes(space.rows)), slack.sum(axis=1), len(space.rows)
+        )
         for chain, rows, proposed in zip(chains, targets.rows, multipliers.units, strict=True):
             affine = affine.plus(_to_inputs(chain, _Affine.of(weights, rows), proposed, total), chain.inputs)
         _concretise(space, affine, total)
@@ -166,7 +169,9 @@ class _Affine:
     @classmethod
     def of(cls, factors: FloatArray, matrix: FloatArray) -> _Affine:
         """``factors @ matrix``."""
-        return cls(factors @ matrix, np.abs(factors) @ _sizes(matrix), np.abs(factors).sum(axis=1), len(matrix))
+        return cls(
+            product(factors, matrix), product(np.abs(factors), _sizes(matrix)), np.abs(factors).sum(axis=1), len(matrix)
+        )
 
     def plus(self, other: _Affine, columns: IntArray) -> _Affine:
         """The sum, the other's coefficients being those of the given columns."""
@@ -213,7 +218,7 @@ def _to_inputs(chain: Chain, scores: _Affine, proposed: Sequence[FloatArray], to
         gradients = units.gradients(current.coefficients, wanted)
         total.add(units.gap(current.coefficients, gradients))
         total.add(gradients * layer.bias)
-        total.enlarge(TINY * (np.abs(gradients) @ (layer.bias != 0)))  # a bias may be subnormal
+        total.enlarge(TINY * product(np.abs(gradients), layer.bias != 0))  # a bias may be subnormal
         current = _Affine.of(gradients, layer.weight)
     return current
 
@@ -283,8 +288,8 @@ def _concretise(space: Space, affine: _Affine, total: _Total) -> None:
 
 def _best(table: Table, coefficients: FloatArray) -> FloatArray:
     """The greatest value of a table's allowed rows, rounded upwards, [leaves, 1]."""
-    value = coefficients @ table.values.T
-    size = np.abs(coefficients) @ np.abs(table.values.T)
+    value = product(coefficients, table.values.T)
+    size = product(np.abs(coefficients), np.abs(table.values.T))
     value = value + summation_error(coefficients.shape[1]) * size + TINY * (size > 0)
     best: FloatArray = np.where(table.allowed, value, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
     return best

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.clock import Work, spend
 from fairdsl.ir.domain import Point
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Predicate, Relation, Who
@@ -30,6 +31,8 @@ __all__ = ["Around", "BatchEvaluator", "Points", "Settled", "decisions_by", "mar
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+#: What is counted where effort is given.
+_EVALUATED = Work("individuals evaluated", 0.5)
 #: Individuals [n, attributes].
 Points = FloatArray | ExactRows
 
@@ -102,6 +105,7 @@ class BatchEvaluator:
 
     def read(self, points: Points) -> Read:
         """What the first layer reads, of each tree the one leaf that is reached."""
+        spend(_EVALUATED, len(points))
         floats = points.floats if isinstance(points, ExactRows) else points
         rounding = points.rounding if isinstance(points, ExactRows) else None
         numbers = np.empty((len(points), len(self._leaves.others)), order="F")

@@ -40,6 +40,7 @@ from fairdsl.ir.model import Curve, Layer
 from fairdsl.numerics.curves import CURVE_ERROR, SLOPE, bend
 from fairdsl.numerics.derived import derived
 from fairdsl.numerics.leaves import Leaves
+from fairdsl.numerics.products import product
 from fairdsl.numerics.rounding import quantum_exponent
 from fairdsl.numerics.spectral import spectral_norm
 
@@ -106,7 +107,7 @@ class _PlainLayer:
 
     def apply(self, hidden: FloatArray) -> FloatArray:
         """The layer's outputs, rounded."""
-        before = hidden @ self.weight
+        before = product(hidden, self.weight)
         before += self.bias
         return self.bent(before)
 
@@ -157,7 +158,7 @@ class _FirstLayer:
 
     def before(self, read: Read) -> FloatArray:
         """The pre-activations, rounded."""
-        before = read.numbers @ self.weight
+        before: FloatArray = product(read.numbers, self.weight)
         before += self.layer.bias
         for tree in range(read.leaves.shape[1]):
             before += self.layer.weight.take(read.leaves[:, tree], axis=0)
@@ -205,7 +206,7 @@ class Forward:
                 reach = np.abs(hidden) if by_row else _largest(hidden)
                 # Taken again every time: it costs less than keeping a second matrix in memory does.
                 magnitude = np.abs(layer.weight if depth else self._first.weight)
-                total = reach @ magnitude + layer.bias_magnitude
+                total = product(reach, magnitude) + layer.bias_magnitude
                 total = total if depth else total + self._first.reach
                 exponent = _still_exact(exponent, layer, float(total.max(initial=0.0)))
                 hidden = layer.apply(hidden) if depth else layer.bent(self._first.before(read))
@@ -239,7 +240,7 @@ def _propagate(
     # |output| <= |z| <= total, and slopes are at most 1; curved outputs are at most 1 as well.
     local = (layer.relative + layer.slope_error) * total * layer.outward + _TINY
     local = (local * layer.gain + layer.curve_error) * layer.outward
-    error = (error @ magnitude * layer.gain + local) * layer.outward
+    error = (product(error, magnitude) * layer.gain + local) * layer.outward
     error = np.where(total < _OVERFLOWS, error, np.inf)
     widening = 1 + (error.shape[1] + 16) * _UNIT_ROUNDOFF
     norm = (layer.greatest_gain * layer.norm * norm + _euclidean(local)) * widening

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from fairdsl.ir.opaque import Kernel, KernelMachine
+from fairdsl.numerics.products import product
 
 __all__ = ["OUTWARD", "ROWS", "KernelTiles", "Layout", "norms"]
 
@@ -104,7 +105,7 @@ class KernelTiles:
                 count = tile.columns.shape[1]
                 arguments = buffer[: len(rows)] if count == _VECTORS else np.empty((len(rows), count), dtype=dtype)
                 np.matmul(rows, tile.columns, out=arguments)
-                total += self._bent(arguments) @ tile.weights
+                total += product(self._bent(arguments), tile.weights)
         return found.reshape(len(features), *shape)
 
     def _prepared(self, layout: Layout, dtype: DTypeLike) -> list[_Tile]:

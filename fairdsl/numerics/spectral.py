@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.numerics.products import product
+
 __all__ = ["spectral_norm"]
 
 FloatArray = NDArray[Any]
@@ -52,11 +54,11 @@ def spectral_norm(matrix: NDArray[np.float64]) -> float:
 def _bound(matrix: FloatArray, squarings: int, roundoff: float, underflow: float) -> float:
     """At least the norm of a matrix with elements up to 1, whose products are rounded with ``roundoff``."""
     gamma = 2 * (max(matrix.shape) + 4) * roundoff
-    square = _symmetric(matrix.T @ matrix)
+    square = _symmetric(product(matrix.T, matrix))
     errors = [gamma * _frobenius(matrix) ** 2 + underflow]
     for _ in range(squarings):
         errors.append(gamma * _frobenius(square) ** 2 + underflow)
-        square = _symmetric(square @ square)
+        square = _symmetric(product(square, square))
     # ||A_{i+1} computed|| bounds ||A_i squared|| up to its error; unwind the squarings.
     bound = _frobenius(square)
     for error in reversed(errors):  # the last one, of W'W, turns ||W'W|| into ||W||

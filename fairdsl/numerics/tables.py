@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm, prod
+from math import lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.population import Factor, Network, Normal
+from fairdsl.numerics.elimination import elimination
 
 __all__ = ["Numbers", "Table", "aligned", "at_cells", "joined", "summed", "whole_table", "without"]
 
@@ -51,14 +52,12 @@ def at_cells(table: Table, cells: Mapping[int, int]) -> Table:
 
 def without(tables: Iterable[Table], columns: set[int]) -> list[Table]:
     """Variable elimination: next always the column whose product has the fewest entries."""
-    live, left = list(tables), set(columns)
-    while left:
-        column = min(left, key=lambda each: (_entries(live, each), each))
-        left.remove(column)
+    live = list(tables)
+    sizes = {column: size for table in live for column, size in zip(table.columns, table.numbers.shape, strict=True)}
+    for column, _ in elimination([table.columns for table in live], sizes, sizes.keys() - columns):
         touched = [table for table in live if column in table.columns]
         live = [table for table in live if column not in table.columns]
-        if touched:
-            live.append(summed(joined(touched), column))
+        live.append(summed(joined(touched), column))
     return live
 
 
@@ -87,11 +86,3 @@ def aligned(numbers: Numbers, places: Sequence[int], count: int) -> Numbers:
     for axis in order:
         shape[places[axis]] = numbers.shape[axis]
     return numbers.transpose(order).reshape(shape)
-
-
-def _entries(tables: Iterable[Table], column: int) -> int:
-    sizes: dict[int, int] = {}
-    for table in tables:
-        if column in table.columns:
-            sizes.update(zip(table.columns, table.numbers.shape, strict=True))
-    return prod(sizes.values())

@@ -53,7 +53,7 @@ class Assignments:
     def pairs(self) -> Integers:
         """[pairs, 2]: which two are comparable, each pair once."""
         apart = self.positions[:, None, :] != self.positions[None, :, :]
-        comparable = apart.all(axis=2) if self.mode is Differ.ALL else apart.any(axis=2)
+        comparable = apart.all(axis=2) if self.mode is Differ.EACH else apart.any(axis=2)
         return np.argwhere(np.triu(comparable)).astype(np.int64)
 
     def admitted(self, predicate: Predicate, sets: Sequence[ValueSet]) -> list[Predicate]:

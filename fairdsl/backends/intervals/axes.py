@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.intervals.task import AttributeKind
+from fairdsl.numerics.products import product
 
 __all__ = ["Axis", "cells", "lattice", "table"]
 
@@ -173,5 +174,6 @@ def _by_contribution(columns: ObjectArray) -> list[int]:
     if not np.isfinite(largest) or largest == 0.0:
         return list(range(len(columns)))
     _, _, directions = np.linalg.svd(rows / largest, full_matrices=False)
-    order: list[int] = np.argsort(rows @ directions[0], kind="stable").tolist()
+    # The last digits are the processor's.
+    order: list[int] = np.argsort(np.round(product(rows / largest, directions[0]), 9), kind="stable").tolist()
     return order

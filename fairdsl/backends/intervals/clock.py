@@ -10,7 +10,7 @@ from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import NEVER, Deadline, Wish, wished
+from fairdsl.clock import NEVER, Deadline, Wish, now, wished
 
 __all__ = ["Checkpoints", "Clock", "share_out", "supervised"]
 
@@ -52,7 +52,8 @@ class Clock:
         self._observer = observer
         self._save = checkpoints.save if checkpoints else None
         self._seconds = checkpoints.seconds if checkpoints else _RESERVE
-        self._began = self._saved = self._told = time.monotonic()
+        self._began = now()
+        self._saved = self._told = time.monotonic()
         self._pause = self._seconds
 
     @property
@@ -88,13 +89,13 @@ class Clock:
 
     def tell(self, nodes: int, undecided: Callable[[], float]) -> None:
         """Progress to the observer, not too often."""
-        now = time.monotonic()
-        if now < self._told + _TELL:
+        moment = time.monotonic()
+        if moment < self._told + _TELL:
             return
-        self._told = now
+        self._told = moment
         left = max(0.0, undecided()) / max(1, self._refinement.task.total)
         span = self.deadline.at - self._began
-        fraction = min(1.0, (now - self._began) / span) if 0.0 < span < 1e9 else None
+        fraction = min(1.0, (now() - self._began) / span) if 0.0 < span < 1e9 else None
         self._observer.progress("refining", fraction, f"{nodes:,} boxes, {left:.2%} undecided")
 
 

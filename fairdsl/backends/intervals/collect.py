@@ -66,7 +66,7 @@ def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
     found: list[Found] = []
     for file in dict.fromkeys(files):
         schema, sha256 = claims(file)
-        if schema == JOB.schema:
+        if schema == JOB.head.SCHEMA:
             jobs.setdefault(sha256, file)
         elif file.suffix == ".job":
             read_job(file)  # says what is wrong with it
@@ -78,17 +78,17 @@ def _sorted(paths: Sequence[Path]) -> tuple[dict[str, Path], list[Found]]:
 def _beside(one: Found) -> Path | None:
     """The job in the folder of its result."""
     for file in files_in(one.path.parent):
-        if file.is_file() and claims(file) == (JOB.schema, one.result.job):
+        if file.is_file() and claims(file) == (JOB.head.SCHEMA, one.result.job):
             return file
     return None
 
 
 def _of_one_spec(jobs: Mapping[str, Job], paths: Mapping[str, Path]) -> None:
     """A report is about one spec."""
-    first = next(iter(jobs.values())).asked
+    first = next(iter(jobs.values())).head.asked
     for sha256, job in jobs.items():
-        if job.asked.spec_sha256 != first.spec_sha256:
-            reason = f"it is about `{job.asked.spec}`, and others about another `{first.spec}`"
+        if job.head.asked.spec_sha256 != first.spec_sha256:
+            reason = f"it is about `{job.head.asked.spec}`, and others about another `{first.spec}`"
             raise DiagnosticError(errors.unfitting_part(str(paths[sha256]), reason))
 
 
@@ -100,8 +100,8 @@ def _answered(job: Job, found: Sequence[Found], memory: int, how: Recheck, file:
     parts = {shard: shards.opened(one, how) for shard, one in best.items()}
     said = () if known else (Claim(said="the question", file=file.name, sha256=job.sha256, by="whoever wrote it"),)
     return AnsweredDemand(
-        asked=job.asked,
-        quantity=job.quantity,
+        asked=job.head.asked,
+        quantity=job.head.quantity,
         verdict=join_results(job, shards, parts, said).verdict,
         seconds=sum(one.result.seconds for one in found),
     )

@@ -21,11 +21,12 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.errors import not_of_its_kind
 from fairdsl.backends.intervals import errors
+from fairdsl.codec import Document, MisfitError, from_plain
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of, largest, opened
 
-__all__ = ["Container", "Kind", "claims", "digest", "pack", "unpack"]
+__all__ = ["Arrays", "Container", "Kind", "claims", "digest", "pack", "unpack"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -40,17 +41,17 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a file is: its name for people, and its schema ``NAME/VERSION``."""
+    """What a file is: its name for people, and the document that its header is."""
 
     words: str
-    schema: str
+    head: type[Document]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
-    """A file's content. ``sha256`` names it."""
+    """A file's content: the object that its header says, and the arrays. ``sha256`` names it."""
 
-    header: Mapping[str, Any]
+    head: Any
     arrays: Arrays
     sha256: str
 
@@ -65,10 +66,9 @@ def digest(arrays: Arrays) -> str:
     return whole.hexdigest()
 
 
-def pack(kind: Kind, header: Mapping[str, Any], arrays: Arrays, *, compressed: bool = False) -> bytes:
-    """The file as bytes; the same content gives the same bytes."""
-    named = {"schema": kind.schema} | dict(header)
-    named["sha256"] = _sha256(named, arrays)
+def pack(header: Mapping[str, Any], arrays: Arrays, *, compressed: bool = False) -> bytes:
+    """The file as bytes, its header a document in plain values; the same content gives the same bytes."""
+    named = {**header, "sha256": _sha256(header, arrays)}
     how = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_STORED, compresslevel=1) as archive:
@@ -94,10 +94,14 @@ def unpack(kind: Kind, path: Path) -> Container:
         raise
     except Exception as error:  # what libraries raise for broken archives has no common kind
         raise DiagnosticError(errors.damaged(str(path), "it was cut off or changed after it was written")) from error
-    claimed = header.get("sha256")
-    if claimed != _sha256({name: value for name, value in header.items() if name != "sha256"}, arrays):
+    claimed = header.pop("sha256", None)
+    if claimed != _sha256(header, arrays):
         raise DiagnosticError(errors.damaged(str(path), "its content is not what its sha256 says"))
-    return Container(header=header, arrays=arrays, sha256=str(claimed))
+    try:
+        head = from_plain(kind.head, header)
+    except MisfitError as misfit:
+        raise DiagnosticError(errors.damaged(str(path), f"of its header, {misfit.said}")) from misfit
+    return Container(head=head, arrays=arrays, sha256=str(claimed))
 
 
 def claims(path: Path) -> tuple[str, str]:
@@ -117,12 +121,12 @@ def _header(archive: zipfile.ZipFile, kind: Kind, path: Path) -> dict[str, Any]:
     _check_size(archive, path)
     header = _read_header(archive)
     schema = str(header.get("schema")) if isinstance(header, dict) else "nothing"
-    name, _, version = kind.schema.partition("/")
+    name, _, version = kind.head.SCHEMA.partition("/")
     found, _, other = schema.partition("/")
     if found != name:
         raise DiagnosticError(_not_of(kind, path, f"its schema is `{schema}`"))
     if other != version:
-        raise DiagnosticError(errors.newer_version(str(path), schema, kind.schema))
+        raise DiagnosticError(errors.newer_version(str(path), schema, kind.head.SCHEMA))
     return dict(header)
 
 

@@ -11,13 +11,14 @@ from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Believing, Encoding, Lowered, Solving
 from fairdsl.backends.intervals.axes import Axis
 from fairdsl.backends.intervals.collect import collected
-from fairdsl.backends.intervals.job import SharedAttribute, pack_job
+from fairdsl.backends.intervals.job import JobHead, SharedAttribute, pack_job
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.roles import roles_of
 from fairdsl.backends.intervals.solve import solve_job
 from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.problem import Problem
+from fairdsl.replay import compares_somebody
 from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
 
 __all__ = ["IntervalJob"]
@@ -43,17 +44,18 @@ class IntervalJob(Encoding):
     def lower(self, problem: Problem, asked: Asked) -> Lowered:
         """One file, named after the property."""
         lowered = lower(problem)
-        content = pack_job(
-            lowered.task,
-            asked,
+        head = JobHead(
+            asked=asked,
             quantity=problem.quantity,
             measure="counting" if lowered.counted else "volume",
             unit=problem.unit_in_words,
             factor=lowered.factor,
             vacuous=lowered.vacuous,
-            unsure=lowered.unsure,
-            attributes=[_shared(axis, problem.domain) for axis in lowered.axes],
+            # Whom z3 would look for cannot be looked for in a job: it has no conditions.
+            unsure=lowered.unsure_beside(compares_somebody(problem)),
+            attributes=tuple(_shared(axis, problem.domain) for axis in lowered.axes),
         )
+        content = pack_job(lowered.task, head)
         name = f"{problem.name}.{self.extension}"
         return Lowered(files={name: content}, settled_by=((name,),), described={name: {"role": "job"}})
 
@@ -82,10 +84,12 @@ class IntervalJob(Encoding):
 def _shared(axis: Axis, domain: Domain) -> SharedAttribute:
     """What the positions of an axis mean, in the spec's words."""
     if axis.attribute is None:
-        return SharedAttribute(name="the differing attributes together", size=axis.size)
+        return SharedAttribute(name="the differing attributes together", positions=axis.size)
     attribute = domain.attributes[axis.attribute]
     if axis.values is not None:
         return SharedAttribute(
-            name=attribute.name, size=axis.size, values=tuple(attribute.show(axis.value(p)) for p in range(axis.size))
+            name=attribute.name,
+            positions=axis.size,
+            values=tuple(attribute.show(axis.value(p)) for p in range(axis.size)),
         )
-    return SharedAttribute(name=attribute.name, size=axis.size, start=axis.start, step=axis.step, cells=axis.real)
+    return SharedAttribute(name=attribute.name, positions=axis.size, start=axis.start, step=axis.step, cells=axis.real)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.units import Judged, Units, units_of
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, Work, now, spend
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.binomial import clopper_pearson
@@ -19,6 +18,8 @@ from fairdsl.verdict import Estimate
 __all__ = ["Sample", "sample_units"]
 
 _CONFIDENCE = Fraction(95, 100)
+#: What is counted where effort is given.
+_UNITS = Work("units drawn", 5)
 #: Candidates of a batch at most. The first is one, and every batch doubles, so that a slow model is noticed in time.
 _LARGEST = 2**15
 #: Violating pairs that are kept at most.
@@ -71,9 +72,10 @@ class _Tally:
         """Draw until there are enough, or another batch would not end in time."""
         batch, spent = 1, 0.0
         while self.sampled < count and not deadline.later(-2 * spent).passed:
-            started = time.monotonic()
+            started = now()
             self._add(units.judge(units.draw(batch, rng)), count - self.sampled)
-            spent, batch = time.monotonic() - started, min(2 * batch, _LARGEST)
+            spend(_UNITS, batch)
+            spent, batch = now() - started, min(2 * batch, _LARGEST)
 
     def _add(self, judged: Judged, wanted: int) -> None:
         rows = np.flatnonzero(judged.in_question)[:wanted]

@@ -6,173 +6,116 @@ verdict again. Docs: docs/jobs.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from fractions import Fraction
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.container import Container, Kind, pack, unpack
+from fairdsl.backends.intervals.container import Arrays, Kind, pack, unpack
 from fairdsl.backends.intervals.task import Task
+from fairdsl.backends.intervals.task_check import check_task
 from fairdsl.backends.solved import Asked
+from fairdsl.codec import Document, Exact, plain
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.ir.expr import Relation
-from fairdsl.ir.question import Quantity, Threshold
+from fairdsl.ir.question import Quantity
 
-__all__ = ["JOB", "Job", "SharedAttribute", "pack_job", "read_job"]
-
-JOB = Kind(words="interval job", schema="fairdsl.interval-job/1")
+__all__ = ["JOB", "Job", "JobHead", "SharedAttribute", "pack_job", "read_job"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAttribute:
-    """What the positions of a task's attribute mean: ``values`` by position, or ``start + position * step``.
+    """What the positions of a task's attribute mean: ``values`` by position, or ``start + position * step``."""
 
-    ``cells``: a position is everything from there to the next one.
-    """
-
+    #: Its name in the spec.
     name: str
-    size: int
+    #: How many positions it has.
+    positions: int
+    #: What each position stands for, in words.
     values: tuple[str, ...] | None = None
-    start: Fraction | None = None
-    step: Fraction | None = None
+    #: What the first position stands for.
+    start: Exact | None = None
+    #: How far the next one is.
+    step: Exact | None = None
+    #: Whether a position is everything from there to the next one.
     cells: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """A task, the demand that it answers, and what its units are. ``sha256`` names it.
+class JobHead(Document):
+    """The header of an interval job: the demand that its task answers. The arrays beside it are the task's."""
 
-    One unit of the task stands for ``factor`` units of the demand; ``vacuous`` of the task's units have
-    nobody to be compared with, and of the ``unsure`` ones among the others that is not known.
-    """
+    SCHEMA: ClassVar[str] = "fairdsl.interval-job/2"
+    STAMPED: ClassVar[bool] = False
+
+    #: The demand, in the spec's words.
+    asked: Asked
+    #: What it asks for.
+    quantity: Quantity
+    #: Whether units are counted, or have a volume.
+    measure: str
+    #: What one unit of the shares is.
+    unit: str
+    #: Units of the demand for each of the task's.
+    factor: int
+    #: Units of the task that have nobody to be compared with.
+    vacuous: int
+    #: Units among the others of which that is not known.
+    unsure: int
+    #: What the positions of the task's attributes mean.
+    attributes: tuple[SharedAttribute, ...]
+    #: The task's numbers, and what is true or false of it.
+    numbers: Mapping[str, bool | int] = field(default_factory=dict)
+    #: How many arrays follow as `NAME/0`, `NAME/1`, ...; of every other name one.
+    lists: Mapping[str, int] = field(default_factory=dict)
+
+
+JOB = Kind(words="interval job", head=JobHead)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A task, and what its answer will mean. ``sha256`` names it."""
 
     task: Task
-    asked: Asked
-    quantity: Quantity
-    measure: str
-    unit: str
-    factor: int
-    vacuous: int
-    unsure: int
+    head: JobHead
     sha256: str
 
 
-def pack_job(
-    task: Task,
-    asked: Asked,
-    *,
-    quantity: Quantity,
-    measure: str,
-    unit: str,
-    factor: int,
-    vacuous: int,
-    unsure: int,
-    attributes: Sequence[SharedAttribute],
-) -> bytes:
-    """The job's file; the same job gives the same bytes."""
-    plain, arrays = _taken_apart(task)
-    header = {
-        "question": _question(asked, quantity),
-        "measure": measure,
-        "unit": unit,
-        "factor": factor,
-        "vacuous": vacuous,
-        "unsure": unsure,
-        "attributes": [_attribute(attribute) for attribute in attributes],
-        "task": plain,
-    }
-    return pack(JOB, header, arrays)
+def pack_job(task: Task, head: JobHead) -> bytes:
+    """The job's file, the header completed by the task; the same job gives the same bytes."""
+    numbers: dict[str, bool | int] = {}
+    lists: dict[str, int] = {}
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for each in fields(Task):
+        match getattr(task, each.name):
+            case np.ndarray() as array:
+                arrays[each.name] = array
+            case tuple() as several:
+                lists[each.name] = len(several)
+                arrays |= {f"{each.name}/{number}": array for number, array in enumerate(several)}
+            case bool() | int() as number:
+                numbers[each.name] = number
+    return pack(plain(replace(head, numbers=numbers, lists=lists)), arrays)
 
 
 def read_job(path: Path) -> Job:
     """A job from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
     content = unpack(JOB, path)
     try:
-        question = content.header["question"]
-        return Job(
-            task=_put_together(content),
-            asked=_asked(question),
-            quantity=Quantity(question["quantity"]),
-            measure=str(content.header["measure"]),
-            unit=str(content.header["unit"]),
-            factor=int(content.header["factor"]),
-            vacuous=int(content.header["vacuous"]),
-            unsure=int(content.header["unsure"]),
-            sha256=content.sha256,
-        )
+        return Job(task=_task(content.head, content.arrays), head=content.head, sha256=content.sha256)
     except (KeyError, TypeError, ValueError) as error:
-        raise DiagnosticError(errors.damaged(str(path), "a part of it is missing")) from error
+        reason = str(error) if isinstance(error, ValueError) else "a part of it is missing"
+        raise DiagnosticError(errors.damaged(str(path), reason)) from error
 
 
-def _question(asked: Asked, quantity: Quantity) -> dict[str, Any]:
-    threshold = asked.threshold
-    written = asdict(asked) | {"quantity": quantity.value, "clauses": list(asked.clauses)}
-    if threshold is not None:
-        written["threshold"] = {
-            "relation": threshold.relation.value,
-            "limit": str(threshold.limit),
-            "text": threshold.text,
-        }
-    return written
-
-
-def _asked(question: Mapping[str, Any]) -> Asked:
-    words = {name: question[name] for name in (field.name for field in fields(Asked))}
-    limit = words["threshold"]
-    if limit is not None:
-        words["threshold"] = Threshold(
-            relation=Relation(limit["relation"]), limit=Fraction(limit["limit"]), text=limit["text"]
-        )
-    return Asked(**words | {"clauses": tuple(words["clauses"])})
-
-
-def _attribute(attribute: SharedAttribute) -> dict[str, Any]:
-    written: dict[str, Any] = {"name": attribute.name, "positions": attribute.size}
-    if attribute.values is not None:
-        written["values"] = list(attribute.values)
-    elif attribute.start is not None:
-        written |= {"start": str(attribute.start), "step": str(attribute.step), "cells": attribute.cells}
-    return written
-
-
-def _taken_apart(task: Task) -> tuple[dict[str, Any], dict[str, NDArray[np.generic]]]:
-    """Plain values for the header (a tuple of arrays is its length there), and named arrays."""
-    plain: dict[str, Any] = {}
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for field in fields(Task):
-        value = getattr(task, field.name)
-        match value:
-            case np.ndarray():
-                plain[field.name], arrays[field.name] = "array", value
-            case tuple():
-                plain[field.name] = {"arrays": len(value)}
-                arrays |= {f"{field.name}/{number}": array for number, array in enumerate(value)}
-            case bool() | int() | None:
-                plain[field.name] = value
-            case _:
-                raise TypeError(f"`{field.name}` of a task cannot be written")
-    return plain, arrays
-
-
-def _put_together(content: Container) -> Task:
-    """The task again; KeyError where a part is missing."""
-    values: dict[str, Any] = {}
-    for name, value in dict(content.header["task"]).items():
-        match value:
-            case "array":
-                values[name] = content.arrays[name]
-            case {"arrays": count}:
-                values[name] = tuple(map(partial(_numbered, content, name), range(count)))
-            case _:
-                values[name] = value
-    return Task(**values)
-
-
-def _numbered(content: Container, name: str, number: int) -> NDArray[np.generic]:
-    return content.arrays[f"{name}/{number}"]
+def _task(head: JobHead, arrays: Arrays) -> Task:
+    """The task again; KeyError where a part is missing, ValueError where its parts do not fit together."""
+    several = {name: tuple(arrays[f"{name}/{number}"] for number in range(count)) for name, count in head.lists.items()}
+    alone = {name: array for name, array in arrays.items() if "/" not in name}
+    task = Task(**{"float32_error": None} | alone | several | dict(head.numbers))  # type: ignore[arg-type]
+    check_task(task)
+    return task

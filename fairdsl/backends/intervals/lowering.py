@@ -74,6 +74,10 @@ class Lowered:
         """Whether it is known that somebody is compared."""
         return self.task.total - self.task.undetermined - self.vacuous > self.unsure
 
+    def unsure_beside(self, somebody: bool) -> int:
+        """Of how many units a partner is not known, where somebody in one of them is known to be compared."""
+        return self.unsure - (somebody and not self.surely_somebody and self.unsure > 0)
+
     def individual(self, positions: Sequence[int], assignment: int, rng: np.random.Generator) -> Point:
         """One individual of a unit: idle attributes have a random value, reals the middle of their cell."""
         values = self.roles.fixed | self.assignments.values_of(assignment)
@@ -123,7 +127,10 @@ class _Lowering:
         self.axes = self._axes()
         self.comparisons = self._comparisons(whole)
         self.roots = Roots(roles, self.assignments, self.comparisons)
-        self._widened = False
+        # Whether all are taken for partners of whom the target of pairs may say otherwise.
+        self._widened = (
+            problem.quantity is Quantity.HOLDS and roles.both == roles.anchor == NOTHING_ASKED != roles.pair.pair_target
+        )
 
     def run(self) -> Lowered:
         """Partition, compare, assemble."""
@@ -223,7 +230,7 @@ class _Lowering:
         boxes = _no_boxes(len(self.axes), len(index)) if empty else partition(list(index), self.axes, most)
         if self.problem.quantity is Quantity.HOLDS:
             # To hold for all who may be admissible is to hold for all who are; that there are any is then not known.
-            self._widened = bool((boxes.states == MIXED).any())
+            self._widened |= bool((boxes.states == MIXED).any())
             boxes = Boxes(boxes.low, boxes.high, np.where(boxes.states == MIXED, TRUE, boxes.states))
         found = (_places(predicates, index) for predicates in (each, both, own))
         return boxes, Places(**dict(zip(("each", "pairs", "own"), found, strict=True)))

@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable
 
 from fairdsl.backends.intervals.refine import Refinement
+from fairdsl.clock import Work, meter_in_force, spend
 
-__all__ = ["NODES_AT_ONCE", "advance_until"]
+__all__ = ["BOXES", "NODES_AT_ONCE", "advance_until"]
 
+#: What is counted where effort is given.
+BOXES = Work("boxes bounded")
 #: Seconds between two chances to stop.
 _BATCH = 0.1
 #: Nodes in a batch: at first, and where their number is the limit (then clocks must not matter).
@@ -28,11 +31,14 @@ def advance_until(refinement: Refinement, stop: Callable[[], bool], nodes: int |
             if done >= nodes:
                 break
             batch = min(NODES_AT_ONCE, nodes - done)
+        elif meter_in_force() is not None:
+            batch = NODES_AT_ONCE
         started = time.monotonic()
         evaluated = refinement.advance(batch)
         if not evaluated:
             break
         done += evaluated
+        spend(BOXES, evaluated)
         if nodes is None:
             batch = _rescaled(evaluated, time.monotonic() - started)
     return done

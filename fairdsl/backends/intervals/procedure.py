@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.intervals.roles import roles_of
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, meter_in_force
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
 from fairdsl.verdict import Evidence, Fidelity, Holds, Reason, Shares, Unknown, Vacuous, Verdict, Violated
@@ -43,7 +43,7 @@ class Intervals:
 
     name = "intervals"
     about = Capability(
-        questions=("pairs: same decision; any, all, relax, target, where",),
+        questions=("pairs: same decision; any, each, within, regardless of, among, where",),
         quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
         models=(
             "networks (ReLU, sigmoid, tanh) and linear models over any number of individuals, bounded reals too;"
@@ -59,7 +59,8 @@ class Intervals:
         from fairdsl.backends.intervals.warmup import compile_kernels
 
         seconds = compile_kernels(observer)
-        self._compiling += seconds
+        if meter_in_force() is None:  # else no report depends on whether it took some
+            self._compiling += seconds
         return seconds
 
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -86,7 +87,6 @@ class Intervals:
 
         observer.progress("lowering", None, "")
         lowered = lower(problem)
-        facts.perhaps_nobody = not lowered.surely_somebody
         notes: tuple[str, ...] = ()
         if self._compiling:
             notes = (f"{self._compiling:.0f} s for compiling the kernels, once on this machine, are not counted",)
@@ -256,10 +256,10 @@ class _Run:
     def _notes(self, bounds: Bounds, *, undecided: bool) -> Iterator[str]:
         task = self._lowered.task
         if task.relaxed and self._lowered.roles.individuals:
-            yield "certified for all within the relaxations, whether in the target or not"
+            yield "certified for all within the distances, whether asked about or not"
         if task.undetermined:
             share = Fraction(task.undetermined, task.total)
-            yield f"constraints leave open whether {_percent(share)} are in the target: undecided"
+            yield f"constraints leave open whether {_percent(share)} are asked about: undecided"
         if undecided and self._sample is not None and self._sample.estimate is None:
             yield f"no estimate: {self._sample.why}"
 

@@ -155,12 +155,12 @@ def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tu
         basis=Basis(word=Word.FILES, arithmetic=Arithmetic.CLAIMED, claims=taken) if taken else Basis(word=Word.OWN),
     )
     counted = Counted(
-        quantity=job.quantity,
-        measure=job.measure,
-        unit=job.unit,
-        factor=job.factor,
-        vacuous=job.vacuous,
-        unsure=job.unsure,
+        quantity=job.head.quantity,
+        measure=job.head.measure,
+        unit=job.head.unit,
+        factor=job.head.factor,
+        vacuous=job.head.vacuous,
+        unsure=job.head.unsure,
     )
     open_for = Reason.INCOMPLETE if finished else Reason.TIMEOUT
     return Joined(
@@ -172,7 +172,7 @@ def join_results(job: Job, shards: Shards, parts: Mapping[int, Part], claims: tu
 def _of_somebody(verdict: Holds | Vacuous | Unknown | Shares, job: Job) -> Holds | Vacuous | Unknown | Shares:
     """A job has no conditions to look for somebody who meets them: whether there is anybody may not be known."""
     task = job.task
-    if isinstance(verdict, Holds) and task.total - task.undetermined - job.vacuous <= job.unsure:
+    if isinstance(verdict, Holds) and task.total - task.undetermined - job.head.vacuous <= job.head.unsure:
         return held(verdict.evidence, nobody=None)
     return verdict
 
@@ -197,13 +197,13 @@ def _recomputed(parts: Mapping[int, Part]) -> str:
 
 
 def _for_all(job: Job, taken: Sequence[Claim]) -> tuple[str, ...]:
-    if job.quantity is not Quantity.HOLDS or not any(claim.sampled for claim in taken):
+    if job.head.quantity is not Quantity.HOLDS or not any(claim.sampled for claim in taken):
         return ()
     return ("of a sample follows no proof: `fairdsl recover --recheck` recomputes everything",)
 
 
 def _no_pair(job: Job, bounds: Bounds) -> tuple[str, ...]:
-    if job.quantity is not Quantity.HOLDS or not bounds.falsified:
+    if job.head.quantity is not Quantity.HOLDS or not bounds.falsified:
         return ()
     return ("a job has no model to replay a pair on: `fairdsl check` looks for one",)
 

@@ -21,6 +21,7 @@ from fairdsl.backends.intervals.refine import OpenBox
 from fairdsl.backends.intervals.scales import Scale, scale_of
 from fairdsl.backends.intervals.task import Task
 from fairdsl.ir.domain import Domain
+from fairdsl.numerics.products import product
 from fairdsl.verdict import Region
 
 __all__ = ["BOXES", "violation_map"]
@@ -103,7 +104,7 @@ def _search(field: _Field, roots: _Field, most: int) -> list[Selection]:
     while len(found) < most and field.weight.sum() > _REST * whole:
         selection, divergence = _best(field, roots)
         inside = field.inside(selection)
-        if divergence < _EVEN or float(field.weight @ inside) < _LEAST * whole:
+        if divergence < _EVEN or float(product(field.weight, inside)) < _LEAST * whole:
             break
         found.append(selection)
         field.weight = field.weight * (1 - inside)
@@ -135,7 +136,8 @@ def _best(field: _Field, roots: _Field) -> tuple[Selection, float]:
 def _restricted(selection: Selection, number: int, field: _Field, roots: _Field) -> tuple[Selection, float]:
     """The region with one more attribute restricted as is best."""
     mass, volume = (
-        (among.weight * among.inside(selection)) @ among.parts(number) / among.weight.sum() for among in (field, roots)
+        product(among.weight * among.inside(selection), among.parts(number)) / among.weight.sum()
+        for among in (field, roots)
     )
     bins, divergence = field.scales[number].best(mass, volume)
     if len(bins) == len(field.scales[number].order):
@@ -148,9 +150,9 @@ def _region(
 ) -> Region:
     """What lies in a region, in parts of the whole."""
     inside = everything.inside(selection)
-    share = Fraction(min(1.0, float(roots.weight @ roots.inside(selection) / roots.weight.sum())))
+    share = Fraction(min(1.0, float(product(roots.weight, roots.inside(selection)) / roots.weight.sum())))
     falsified, undecided = (
-        min(share, Fraction(float(np.array(amounts) @ inside)) / total)
+        min(share, Fraction(float(product(np.array(amounts), inside))) / total)
         for amounts in ([box.falsified for box in boxes], [box.undecided for box in boxes])
     )
     restrictions = (roots.scales[number].restriction(bins) for number, bins in sorted(selection.items()))

@@ -8,47 +8,62 @@ where the same part comes out: where two machines round differently their trees 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.answer_files import write_whole
-from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.container import Kind, pack, unpack
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.codec import Document, plain
 
 __all__ = ["RESULT", "Result", "read_result", "result_name", "write_result"]
 
 #: A job is shared out into so many parts at most.
 MOST_SHARDS = 100_000
-RESULT = Kind(words="interval result", schema="fairdsl.interval-result/2")
-
 State = Mapping[str, NDArray[np.generic]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The state of part ``shard`` of ``shards`` (from 1) of the job with that sha256.
+class Result(Document):
+    """The header of a result: how far a shard of a job got. The arrays beside it are the tree of splits."""
 
-    ``part`` is the digest of the state that this shard began with, ``leaves`` the tree of splits below it, with its
-    claims (:mod:`~.leaves`). ``undecided`` and ``falsified`` are units of the part, for people; what counts is the
-    tree.
-    """
+    SCHEMA: ClassVar[str] = "fairdsl.interval-result/3"
 
+    #: The sha256 of the job.
     job: str
+    #: Which shard of it, from 1.
     shard: int
+    #: Of how many.
     shards: int
+    #: The digest of the state that this shard began with.
     part: str
-    leaves: State
+    #: The tree of splits below that state, with its claims (:mod:`~.leaves`).
+    leaves: State = field(default_factory=dict, compare=False, repr=False)
+    #: Boxes that were evaluated.
     nodes: int
+    #: How long it took.
     seconds: float
+    #: Whether nothing is left to refine.
     finished: bool
+    #: Undecided units of the part, for people; what counts is the tree.
     undecided: float
+    #: Units of it that are treated unfairly, likewise.
     falsified: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shard <= self.shards <= MOST_SHARDS:
+            raise ValueError("there is no such shard")
+        if not (
+            0 <= self.nodes < 2**60 and all(0 <= one < inf for one in (self.seconds, self.undecided, self.falsified))
+        ):
+            raise ValueError("a number counts or measures nothing")
+
+
+RESULT = Kind(words="interval result", head=Result)
 
 
 def result_name(job: Path, shard: int, shards: int) -> Path:
@@ -57,54 +72,13 @@ def result_name(job: Path, shard: int, shards: int) -> Path:
     return job.with_name(job.stem + suffix)
 
 
-def write_result(path: Path, result: Result, version: str) -> None:
+def write_result(path: Path, result: Result) -> None:
     """Replace the file as a whole."""
-    header = {
-        "fairdsl": version,
-        "job": result.job,
-        "shard": [result.shard, result.shards],
-        "part": result.part,
-        "nodes": result.nodes,
-        "seconds": round(result.seconds, 3),
-        "finished": result.finished,
-        "units": {"undecided": result.undecided, "falsified": result.falsified},
-    }
-    write_whole(path, pack(RESULT, header, result.leaves, compressed=True))
+    write_whole(path, pack(plain(result), result.leaves, compressed=True))
 
 
 def read_result(path: Path) -> Result:
     """A result from its file. DiagnosticError for a file that is none, is newer, or is damaged."""
     content = unpack(RESULT, path)
-    header: Mapping[str, Any] = content.header
-    try:
-        shard, shards = map(_count, header["shard"])
-        if not 1 <= shard <= shards <= MOST_SHARDS:
-            raise ValueError(header["shard"])
-        return Result(
-            job=str(header["job"]),
-            shard=shard,
-            shards=shards,
-            part=str(header["part"]),
-            leaves=content.arrays,
-            nodes=_count(header["nodes"]),
-            seconds=_amount(header["seconds"]),
-            finished=bool(header["finished"]),
-            undecided=_amount(header["units"]["undecided"]),
-            falsified=_amount(header["units"]["falsified"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise DiagnosticError(errors.damaged(str(path), "a part of it is missing")) from error
-
-
-def _count(said: object) -> int:
-    """A whole number that counts something; ValueError for another."""
-    if type(said) is not int or not 0 <= said < 2**60:
-        raise ValueError(said)
-    return said
-
-
-def _amount(said: object) -> float:
-    """A number that measures something; ValueError for another."""
-    if not isinstance(said, int | float) or not 0 <= said < inf:
-        raise ValueError(said)
-    return float(said)
+    head: Result = content.head
+    return replace(head, leaves=content.arrays)

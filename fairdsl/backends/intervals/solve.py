@@ -30,7 +30,6 @@ from fairdsl.backends.intervals.result import Result, result_name, write_result
 from fairdsl.backends.intervals.warmup import compile_kernels
 from fairdsl.backends.solved import Ending, Refined, Solved
 from fairdsl.diagnostics import DiagnosticError
-from fairdsl.resources import version
 
 __all__ = ["solve_job"]
 
@@ -52,7 +51,7 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
     if scheduler is not None:
         check_cluster(scheduler)
     budget = budget.extended(compile_kernels(observer))
-    observer.progress(job.asked.property, None, job.asked.demand)
+    observer.progress(job.head.asked.property, None, job.head.asked.demand)
     began = time.monotonic()
     shards = Shards(job, how.shards, budget.memory)
     if how.resume:
@@ -61,13 +60,13 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
     else:
         part = _first(job, shards, how.shard, budget.memory)
         refinement = Refinement.resume(job.task, part.state, memory=budget.memory)
-        write_result(target, part.result, version())
+        write_result(target, part.result)
     start = latest = part.result
 
     def save(refined: Refinement) -> None:
         nonlocal latest
         latest = _at(start, refined, time.monotonic() - began)
-        write_result(target, latest, version())
+        write_result(target, latest)
 
     ending = Ending.FINISHED
     if not start.finished:
@@ -75,8 +74,8 @@ def solve_job(path: Path, form: str, how: Solving, observer: Observer) -> Solved
     joined = join_results(job, shards, {how.shard: replace(part, result=latest, state=refinement.state())})
     refined = Refined(
         job=job.sha256,
-        property=job.asked.property,
-        demand=job.asked.demand,
+        property=job.head.asked.property,
+        demand=job.head.asked.demand,
         shard=how.shard,
         shards=how.shards,
         ending=ending,
@@ -96,7 +95,6 @@ def _first(job: Job, shards: Shards, shard: int, memory: int) -> Part:
         shard=shard,
         shards=len(shards.roots),
         part=digest(state),
-        leaves={},
         nodes=0,
         seconds=0.0,
         finished=False,

@@ -1,25 +1,12 @@
-"""Compiling the kernels, once on a machine, in one process, before any deadline counts; and loading them.
-
-numba keeps the machine code of each kernel in a cache folder. That the folder is there says little: it is made
-when the kernels are imported, and a run that was ended half-way leaves some of them out. So a file in it says
-that all were compiled. A process that finds another one at it waits for it instead of doing the same.
-
-To load machine code takes about a second, too, and where the alarm cut it in the first share's time nothing would be
-known of that share. So it is done at the same place, before that time begins.
-"""
+"""The toy on which the kernels are compiled, or loaded (:mod:`fairdsl.backends.warmup`)."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 
-from fairdsl.backends.contract import Announcing, Observer
-from fairdsl.backends.intervals.kernels.cache import cache_folder, why_no_cache
-from fairdsl.backends.intervals.kernels.compiled import listening
-from fairdsl.clock import untimed
+from fairdsl.backends import warmup
+from fairdsl.backends.contract import Observer
 from fairdsl.ir.domain import Attribute, Boolean, Domain, Integer
 from fairdsl.ir.exact_array import ExactArray
 from fairdsl.ir.expr import TRUE, Relation
@@ -30,62 +17,10 @@ from fairdsl.ir.question import Differ, Pair, Quantity
 
 __all__ = ["compile_kernels"]
 
-_COMPLETE = "complete"
-_STAGE, _EACH_TIME = "compiling the kernels, once on this machine", "compiling the kernels, which cannot be kept"
-#: The folders from which this process has the machine code of all kernels; None: it compiled what is not kept.
-_LOADED: set[Path | None] = set()
-
 
 def compile_kernels(observer: Observer) -> float:
-    """Compile all kernels unless that was done before on this machine, and have them in this process.
-
-    Returns how many seconds compiling took. Where machine code cannot be kept, for its folder is not safely the user's
-    own, every process compiles, and says so.
-    """
-    folder = cache_folder()
-    if folder in _LOADED:
-        return 0.0
-    began, seconds = time.monotonic(), 0.0
-    if folder is not None and (folder / _COMPLETE).exists():
-        _use_all()
-    else:
-        _compile_all(folder, observer)
-        seconds = time.monotonic() - began
-    _LOADED.add(folder)
-    return seconds
-
-
-def _compile_all(folder: Path | None, observer: Observer) -> None:
-    """Compile, unless another process does it meanwhile."""
-    stage = _STAGE if folder is not None else _EACH_TIME
-    observer.progress(stage, None, "about half a minute")
-    if isinstance(observer, Announcing):
-        observer.announce(f"{stage} (about half a minute)" + ("" if folder is not None else f": {why_no_cache()}"))
-    with untimed(), _alone(None if folder is None else folder / f"{_COMPLETE}.lock"):
-        with listening(lambda done, of: observer.progress(stage, done / max(1, of), f"{done} of {of} kernels")):
-            _use_all()
-        if folder is not None:
-            with suppress(OSError):  # a full disk: the next run compiles again
-                (folder / _COMPLETE).touch()
-
-
-@contextmanager
-def _alone(lock: Path | None) -> Iterator[None]:
-    """One process at a time, where the system has such locks and there is a folder to share."""
-    if lock is None:
-        yield
-        return
-    try:
-        import fcntl
-
-        file = lock.open("w")
-    except (ImportError, OSError):
-        yield
-        return
-    with file:
-        with suppress(OSError):  # some network folders have no locks
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield  # closing the file lets go of it, as does the end of the process
+    """Have all kernels in this process; how many seconds compiling them took."""
+    return warmup.compile_kernels(warmup.Kernels("complete", _use_all, "about half a minute"), observer)
 
 
 def _use_all() -> None:

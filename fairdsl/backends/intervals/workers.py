@@ -11,11 +11,11 @@ import time
 
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals.clock import OVERHEAD, Checkpoints, Clock, share_out, supervised
-from fairdsl.backends.intervals.pace import advance_until
+from fairdsl.backends.intervals.pace import BOXES, advance_until
 from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, spend
 
 __all__ = ["MEMORY", "refine_in_parallel"]
 
@@ -133,5 +133,6 @@ def _round(
     stopping = time.monotonic()
     pool.stop()
     refinement.join([share.state for share in shares])
+    spend(BOXES, refinement.nodes - before)
     reunion.took(time.monotonic() - stopping, refinement.nodes)
     return any(share.kept for share in shares)

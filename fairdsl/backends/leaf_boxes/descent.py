@@ -21,7 +21,7 @@ from fairdsl.backends.leaf_boxes.graph import TERMINAL
 from fairdsl.backends.leaf_boxes.lowering import IN, OUT, Lowered
 from fairdsl.backends.leaf_boxes.scores import MIXED
 
-__all__ = ["Counts", "Descent", "UnfairBoxes"]
+__all__ = ["Counts", "Descent", "Sizes", "UnfairBoxes"]
 
 Integers = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -58,6 +58,11 @@ class UnfairBoxes:
     first: Integers
     second: Integers
 
+    @classmethod
+    def joined(cls, found: Sequence[UnfairBoxes]) -> UnfairBoxes:
+        """All of them in one."""
+        return cls(*(np.concatenate([getattr(each, name) for each in found]) for name in cls.__slots__))
+
 
 @dataclass(slots=True)
 class Counts:
@@ -73,20 +78,64 @@ class Counts:
     paired: bool = False
 
 
+class Sizes:
+    """The axes of boxes, and their exact sizes as whole numbers over one denominator."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        cuts, graph = lowered.cuts, lowered.graph
+        shared = [i for i in range(len(cuts)) if i not in lowered.pair.differ]
+        #: The shared attributes that fall into several parts.
+        self.axes = tuple(i for i in shared if len(cuts[i].parts) > 1)
+        axis_of = {attribute: axis for axis, attribute in enumerate(self.axes)}
+        #: Of each node of the graph its axis and the parts that pass: how many, or a set of bits.
+        self.axis = np.array([axis_of.get(attribute, TERMINAL) for attribute in graph.attributes], dtype=np.int64)
+        tests = zip(self.axis.tolist(), graph.passing, strict=True)
+        self.passing = np.array([0 if axis < 0 else _as_number(passing) for axis, passing in tests], dtype=np.int64)
+        self.ordered = np.array([cuts[i].ordered for i in self.axes], dtype=np.bool_)
+        under = {i: lcm(*(part.weight.denominator for part in cuts[i].parts)) for i in shared}
+        whole = {i: [int(part.weight * under[i]) for part in cuts[i].parts] for i in shared}
+        self.total = prod(sum(whole[i]) for i in shared)
+        # A single point of reals has no length: then the other axes may be as long as they like.
+        self._kind = np.int64 if 0 < self.total < _FITS else object
+        self._factor = prod(whole[i][0] for i in shared if i not in self.axes)
+        #: Sizes of parts, and running sums of them along each axis.
+        self.parts = [np.array(whole[i], dtype=self._kind) for i in self.axes]
+        self.sums = [np.array([0, *np.cumsum(sizes).tolist()], dtype=self._kind) for sizes in self.parts]
+
+    def whole(self) -> tuple[Integers, Integers]:
+        """The ends of the box of everybody."""
+        counts = [len(sizes) for sizes in self.parts]
+        sides = list(zip(counts, self.ordered.tolist(), strict=True))
+        low = [0 if ordered else 2**count - 1 for count, ordered in sides]
+        high = [count if ordered else 0 for count, ordered in sides]
+        return np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
+
+    def of(self, low: Integers, high: Integers) -> int:
+        """The size of some boxes together, [boxes, axes]."""
+        if not len(low):
+            return 0
+        sizes = np.full(len(low), self._factor, dtype=self._kind)
+        for axis, ordered in enumerate(self.ordered.tolist()):
+            if ordered:
+                sums = self.sums[axis]
+                sizes *= sums[high[:, axis]] - sums[low[:, axis]]
+            else:
+                bits = (low[:, axis, None] >> np.arange(len(self.parts[axis]))) & 1
+                sizes *= bits.astype(self._kind) @ self.parts[axis]
+        return int(sizes.sum())
+
+
 class Descent:
     """Settles one lowered question, as many rounds as are asked for."""
+
+    #: It is never out of room, and what it has not counted is not bounded.
+    full = bounds = False
 
     def __init__(self, lowered: Lowered) -> None:
         graph = lowered.graph
         self._lowered = lowered
-        shared = [i for i in range(len(lowered.cuts)) if i not in lowered.pair.differ]
-        #: The shared attributes that fall into several parts: the axes of boxes.
-        self.axes = tuple(i for i in shared if len(lowered.cuts[i].parts) > 1)
-        axis_of = {attribute: axis for axis, attribute in enumerate(self.axes)}
-        self._axis = np.array([axis_of.get(attribute, TERMINAL) for attribute in graph.attributes], dtype=np.int64)
-        self._ordered = np.array([lowered.cuts[i].ordered for i in self.axes], dtype=np.bool_)
-        tests = zip(self._axis.tolist(), graph.passing, strict=True)
-        self._passing = np.array([0 if axis < 0 else _as_number(passing) for axis, passing in tests], dtype=np.int64)
+        self._sizes = sizes = Sizes(lowered)
+        self.axes, self._axis, self._ordered, self._passing = sizes.axes, sizes.axis, sizes.ordered, sizes.passing
         self._yes, self._no = np.array(graph.yes, dtype=np.int64), np.array(graph.no, dtype=np.int64)
         self._reading = lowered.decides.read(graph)
         self._in, self._out = graph.terminals[IN], graph.terminals[OUT]
@@ -94,33 +143,14 @@ class Descent:
         self._inside = np.array(lowered.inside, dtype=np.bool_)
         pairs = np.array(lowered.compared or (), dtype=np.int64).reshape(-1, 2)
         self._first, self._second = pairs[:, 0], pairs[:, 1]
-        self._weigh(shared)
         self._chunk = max(1, _AT_ONCE // max(1, len(lowered.roots) * len(lowered.roots[0]), len(pairs)))
         self.counts = Counts()
         self._waiting: list[_States] = [self._start()]
         self._found: list[UnfairBoxes] = []
 
-    def _weigh(self, shared: Sequence[int]) -> None:
-        """Exact sizes of parts as whole numbers, running sums along each axis, and the size of everything."""
-        cuts = self._lowered.cuts
-        under = {i: lcm(*(part.weight.denominator for part in cuts[i].parts)) for i in shared}
-        whole = {i: [int(part.weight * under[i]) for part in cuts[i].parts] for i in shared}
-        self.total = prod(sum(whole[i]) for i in shared)
-        # A single point of reals has no length: then the other axes may be as long as they like.
-        kind = np.int64 if 0 < self.total < _FITS else object
-        self._factor = prod(whole[i][0] for i in shared if i not in self.axes)
-        self._sizes = [np.array(whole[i], dtype=kind) for i in self.axes]
-        self._sums = [np.array([0, *np.cumsum(sizes).tolist()], dtype=kind) for sizes in self._sizes]
-        self._kind = kind
-
     def _start(self) -> _States:
-        counts = [len(self._lowered.cuts[i].parts) for i in self.axes]
-        high = [count if ordered else 0 for count, ordered in zip(counts, self._ordered.tolist(), strict=True)]
-        low = [0 if ordered else 2**count - 1 for count, ordered in zip(counts, self._ordered.tolist(), strict=True)]
-        nodes = np.array(self._lowered.roots, dtype=np.int64)
-        return _States(
-            np.array([low], dtype=np.int64).reshape(1, -1), np.array([high], dtype=np.int64).reshape(1, -1), nodes[None]
-        )
+        low, high = self._sizes.whole()
+        return _States(low[None], high[None], np.array(self._lowered.roots, dtype=np.int64)[None])
 
     @property
     def finished(self) -> bool:
@@ -135,8 +165,7 @@ class Descent:
     @property
     def unfair(self) -> UnfairBoxes:
         """The boxes of unfair units that are kept, the first ones found."""
-        columns = [np.concatenate([getattr(found, name) for found in self._found]) for name in UnfairBoxes.__slots__]
-        return UnfairBoxes(*columns)
+        return UnfairBoxes.joined(self._found)
 
     def step(self) -> None:
         """One round: some states go down, are settled, or are cut in two."""
@@ -265,17 +294,7 @@ class Descent:
 
     def _size(self, states: _States) -> int:
         """The size of some boxes together, exactly."""
-        if not len(states):
-            return 0
-        sizes = np.full(len(states), self._factor, dtype=self._kind)
-        for axis, ordered in enumerate(self._ordered.tolist()):
-            if ordered:
-                sums = self._sums[axis]
-                sizes *= sums[states.high[:, axis]] - sums[states.low[:, axis]]
-            else:
-                bits = (states.low[:, axis, None] >> np.arange(len(self._sizes[axis]))) & 1
-                sizes *= bits.astype(self._kind) @ self._sizes[axis]
-        return int(sizes.sum())
+        return self._sizes.of(states.low, states.high)
 
 
 def _as_number(passing: tuple[int, ...] | int) -> int:

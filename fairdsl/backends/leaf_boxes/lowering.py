@@ -28,12 +28,13 @@ from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, narrow
 from fairdsl.source import Span
 
-__all__ = ["IN", "OUT", "Lowered", "lower", "refusal_of"]
+__all__ = ["IN", "OUT", "Lowered", "is_large", "lower", "refusal_of"]
 
 #: The terminals of the condition that says who is in domain and target.
 IN, OUT = "in", "out"
-#: Combinations of leaves of a forest at most, as powers of two: where shares are counted, most of them meet nowhere;
-#: for a proof that no unit is unfair, which bounds of scores often give at once, fewer are worth it.
+#: Combinations of leaves of a forest at most, as powers of two, of which all that meet are gone through: where shares
+#: are counted, most meet nowhere; for a proof that no unit is unfair, which bounds of scores often give at once, fewer
+#: are worth it. Shares of more are bounded box by box, where one number decides.
 _COUNTED, _PROVED = 64, 24
 #: Combinations of protected parts, and parts of an attribute that is tested for single values, at most.
 _ASSIGNMENTS, _SINGLES = 4096, 62
@@ -67,14 +68,28 @@ def refusal_of(problem: Problem) -> Refusal | None:
     pair = problem.question
     if not isinstance(pair, Pair):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
-    return _of_question(problem, pair) or _of_model(problem.model, problem.quantity) or _of_domain(problem, pair)
+    return _of_question(problem, pair) or _of_model(problem, pair) or _of_domain(problem, pair)
+
+
+def is_large(model: Model) -> bool:
+    """Whether the leaves of the model's trees meet in too many ways to go through them."""
+    return _power(model) > _COUNTED
+
+
+def _power(model: Model) -> int:
+    """So many combinations of leaves, as a power of two; 0 of one tree."""
+    leaves = Leaves.of(model)
+    sizes = [len(group) for group in leaves.groups] + [2] * len(_indicators(model, leaves))
+    return (prod(sizes) - 1).bit_length() if len(sizes) > 1 else 0
 
 
 def _of_question(problem: Problem, pair: Pair) -> Refusal | None:
     if not isinstance(pair.demand, SameDecision):
         return Refusal(why="it compares decisions, not scores", span=pair.span, other=True)
     if pair.relax:
-        return Refusal(why="`relax` compares people in different leaves of the same tree", span=pair.span)
+        return Refusal(
+            why="`within` and `regardless of` compare people in different leaves of the same tree", span=pair.span
+        )
     if pair.pair_target != TRUE:
         return Refusal(why="conditions that name `a` or `b` are not about one individual", span=pair.span)
     if pair.sure:
@@ -83,8 +98,8 @@ def _of_question(problem: Problem, pair: Pair) -> Refusal | None:
     return _of_tests([wanted], problem.domain.span, "a condition")
 
 
-def _of_model(model: Model, quantity: Quantity) -> Refusal | None:
-    leaves = Leaves.of(model)
+def _of_model(problem: Problem, pair: Pair) -> Refusal | None:
+    model, leaves = problem.model, Leaves.of(problem.model)
     weighed = model.layers[0].weight.nonzero
     for position in leaves.others.tolist():
         if not isinstance(model.inputs[position], IndicatorInput) and weighed[:, position].any():
@@ -94,12 +109,13 @@ def _of_model(model: Model, quantity: Quantity) -> Refusal | None:
     tests += [item.predicate for item in lone if isinstance(item, IndicatorInput)]
     if (refusal := _of_tests(tests, model.span, "a test of the model")) is not None:
         return refusal
-    sizes = [len(group) for group in leaves.groups] + [2] * len(lone)
-    power, most = (prod(sizes) - 1).bit_length(), _COUNTED if quantity is not Quantity.HOLDS else _PROVED
-    if len(sizes) > 1 and power > most:
-        return Refusal(why=f"2^{power} combinations of leaves; its limit is 2^{most}", span=model.span)
-    if len(sizes) > 1 and (len(model.layers) > 1 or not model.rational):
+    several = leaves.trees + len(lone) > 1
+    if several and (len(model.layers) > 1 or not model.rational):
         return Refusal(why="layers behind several trees", span=model.span)
+    power, shares = _power(model), problem.quantity is not Quantity.HOLDS
+    bounded = shares and _all_compared(pair) and model.layers[-1].bias.shape[0] <= 2
+    if power > (most := _COUNTED if shares else _PROVED) and not bounded:
+        return Refusal(why=f"2^{power} combinations of leaves; its limit is 2^{most}", span=model.span)
     return None if model.rational else Refusal(why="sigmoid or tanh units behind the tree", span=model.span)
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
+from fairdsl.clock import Work, spend
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -27,35 +28,41 @@ from fairdsl.verdict import (
 if TYPE_CHECKING:
     from fairdsl.backends.leaf_boxes.descent import Descent
     from fairdsl.backends.leaf_boxes.lowering import Lowered
+    from fairdsl.backends.leaf_boxes.refinement import Refinement
     from fairdsl.backends.leaf_boxes.witnesses import Shown
 
 __all__ = ["LeafBoxes"]
 
+#: What is counted where effort is given.
+_BOXES = Work("boxes of leaves")
 #: Witnesses that a verdict carries at most.
 _SHOWN = 10
 _NOTHING_KNOWN = Parts(certified=Fraction(0), falsified=Fraction(0), undecided=Fraction(1), vacuous=Fraction(0))
 
 
 class LeafBoxes:
-    """Counts the units of a tree, or of a few small ones, that are treated unfairly."""
+    """Counts the units of trees that are treated unfairly, or bounds their share where the trees are many."""
 
     name = "leaf_boxes"
     about = Capability(
-        questions=("pairs: same decision; any, all, target, where",),
+        questions=("pairs: same decision; any, each, among, where",),
         quantities=(Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value, Quantity.HOLDS.value),
         models=(
-            "a tree or list of rules, and several with at most 2^64 combinations of leaves (2^24 for proofs); tests on"
-            " one attribute each, over any number of individuals, bounded reals too",
+            "a tree or list of rules, forests and boosters of any size with two outcomes (proofs, and `each` and more"
+            " outcomes: at most 2^24, 2^64 combinations of leaves); tests on one attribute each, over any number of"
+            " individuals, bounded reals too",
         ),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Refuses models that are no trees, relaxations, conditions on pairs, tests on several attributes."""
-        from fairdsl.backends.leaf_boxes.lowering import refusal_of
+        from fairdsl.backends.leaf_boxes.lowering import is_large, refusal_of
 
-        return refusal_of(problem) or Offer(
-            method="intersects the leaves of the protected values", decides=True, cost=Cost.COUNT
-        )
+        if (refusal := refusal_of(problem)) is not None:
+            return refusal
+        if is_large(problem.model):
+            return Offer(method="bounds the score in boxes of the protected values' leaves", decides=True)
+        return Offer(method="intersects the leaves of the protected values", decides=True, cost=Cost.COUNT)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact share, or Holds or Violated; bounds or Unknown where the budget ends first."""
@@ -64,7 +71,9 @@ class LeafBoxes:
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are counted stay so."""
         from fairdsl.backends.leaf_boxes.descent import Descent
-        from fairdsl.backends.leaf_boxes.lowering import lower
+        from fairdsl.backends.leaf_boxes.forest import forest_of
+        from fairdsl.backends.leaf_boxes.lowering import is_large, lower
+        from fairdsl.backends.leaf_boxes.refinement import Refinement, compile_kernels
 
         pair = problem.question
         if not isinstance(pair, Pair):
@@ -73,9 +82,12 @@ class LeafBoxes:
         if known and problem.quantity is Quantity.HOLDS:
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method="a pair found earlier"))
         if any(values.count == 0 for values in narrow(problem.domain, pair.target)):
-            return Vacuous(evidence=Evidence(backend=self.name, method="nobody is in the target"))
+            return Vacuous(evidence=Evidence(backend=self.name, method="nobody is asked about"))
         lowered = lower(problem, pair)
-        descent = Descent(lowered)
+        descent: Descent | Refinement = Descent(lowered)
+        if is_large(problem.model) and (forest := forest_of(lowered)) is not None:
+            budget = budget.extended(compile_kernels(observer))
+            descent = Refinement(lowered, forest, budget.memory)
         holds = problem.quantity is Quantity.HOLDS
         while True:
             shown = _run(lowered, descent, budget, observer, until_shown=holds)
@@ -85,20 +97,22 @@ class LeafBoxes:
             if descent.finished and not descent.counts.paired:
                 return Vacuous(evidence=evidence)
             found = _holds(descent, shown, evidence) if holds else _shares(problem, pair, descent, shown, evidence)
-            if descent.finished or isinstance(found, Violated) or facts.decided_by(found):
+            if descent.finished or descent.full or isinstance(found, Violated) or facts.decided_by(found):
                 return found
             budget = yield found
 
-    def _evidence(self, problem: Problem, pair: Pair, descent: Descent) -> Evidence:
+    def _evidence(self, problem: Problem, pair: Pair, descent: Descent | Refinement) -> Evidence:
         counts, basis = descent.counts, Basis()
         notes: tuple[str, ...] = ()
+        if descent.bounds:
+            notes = ("of what boxes leave open, means and variances of the score bound a part",)
         if problem.model.deployed is not None:
             from fairdsl.models.float32.decision import rounds_nothing
 
             covered = rounds_nothing(problem.model, narrow(problem.domain, pair.target))
             if covered:
                 basis = Basis(arithmetic=Arithmetic.DEPLOYED)
-                notes = ("the file computes its scores without rounding",)
+                notes += ("the file computes its scores without rounding",)
         return Evidence(
             backend=self.name,
             method=f"{counts.boxes:,} disjoint boxes of leaves counted exactly, {counts.unfair_boxes:,} of them unfair",
@@ -107,14 +121,18 @@ class LeafBoxes:
         )
 
 
-def _run(lowered: Lowered, descent: Descent, budget: Budget, observer: Observer, *, until_shown: bool) -> Shown:
+def _run(
+    lowered: Lowered, descent: Descent | Refinement, budget: Budget, observer: Observer, *, until_shown: bool
+) -> Shown:
     """Go on until everything is settled, the time is up, or (``until_shown``) a pair breaks the demand."""
     from fairdsl.backends.leaf_boxes.witnesses import Shown, look_for
 
     shown, looked_at = Shown(), 0
-    while not descent.finished and not budget.exhausted:
+    while not descent.finished and not descent.full and not budget.exhausted:
+        before = descent.counts.boxes
         descent.step()
         counts = descent.counts
+        spend(_BOXES, 100 + counts.boxes - before)
         observer.progress("leaf boxes", None, f"{counts.boxes:,} boxes, {counts.unfair_boxes:,} unfair")
         # Looked for again only when there are twice as many boxes to look into.
         if until_shown and counts.unfair_boxes > 2 * looked_at:
@@ -127,7 +145,7 @@ def _run(lowered: Lowered, descent: Descent, budget: Budget, observer: Observer,
     return shown
 
 
-def _holds(descent: Descent, shown: Shown, evidence: Evidence) -> Verdict:
+def _holds(descent: Descent | Refinement, shown: Shown, evidence: Evidence) -> Verdict:
     counts = descent.counts
     if shown.witnesses:
         return Violated(witnesses=tuple(shown.witnesses), evidence=evidence)
@@ -145,14 +163,15 @@ def _holds(descent: Descent, shown: Shown, evidence: Evidence) -> Verdict:
     return Holds(evidence=evidence)
 
 
-def _shares(problem: Problem, pair: Pair, descent: Descent, shown: Shown, evidence: Evidence) -> Shares:
+def _shares(problem: Problem, pair: Pair, descent: Descent | Refinement, shown: Shown, evidence: Evidence) -> Shares:
     """Of what may be in question: where the budget ended first, what is left counts as undecided."""
     counts, left = descent.counts, descent.left
     known = Known(fair=counts.fair, unfair=counts.unfair, undecided=counts.undecided + left, vacuous=counts.vacuous)
     whole = int(known.possible)
     counted = _counted(problem, pair)
     undefined = Reason.UNDEFINED if not whole else None  # somebody is there, and the volume is 0
-    reason = undefined or (Reason.TIMEOUT if left else Reason.INCOMPLETE if counts.undecided else None)
+    open_ = Reason.MEMORY_OUT if descent.full else Reason.TIMEOUT
+    reason = undefined or (open_ if left else Reason.INCOMPLETE if counts.undecided else None)
     parts = known.parts() if whole else _NOTHING_KNOWN
     return Shares(
         certified=parts.certified,

@@ -22,7 +22,7 @@ from fairdsl.ir.model import ByThreshold, DecisionRule, Layer, Model
 from fairdsl.numerics.exact import UNDECIDED, decide
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["MIXED", "Decides", "Reading", "decides_of"]
+__all__ = ["MIXED", "Decides", "Reading", "Sums", "decides_of"]
 
 Integers = NDArray[np.int64]
 #: int64 where all sums fit into it, otherwise Python's integers as objects.
@@ -141,7 +141,7 @@ class _Sum:
         fits = self._trees * largest + max(map(abs, self._bias)) < _FITS
         kind = np.int64 if fits else object
         apart = [max(b - a for a, b in zip(*ends, strict=True)) for ends in zip(low, high, strict=True)]
-        return _Sums(
+        return Sums(
             low=np.array(low, dtype=kind),
             high=np.array(high, dtype=kind),
             bias=np.array(self._bias, dtype=kind),
@@ -152,7 +152,9 @@ class _Sum:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _Sums:
+class Sums:
+    """One node of each tree: the decision is that of the sum of what they add, whole numbers over a denominator."""
+
     low: Exact
     high: Exact
     bias: Exact
@@ -161,21 +163,33 @@ class _Sums:
     span: NDArray[np.float64]
 
     def decisions(self, nodes: Integers) -> Integers:
+        """By the ends of the sums below them."""
         low, high = (ends[nodes].sum(axis=-2) + self.bias for ends in (self.low, self.high))
         if isinstance(self.rule, ByThreshold):
             return _against(self.rule, self.denominator, low[..., 0], high[..., 0])
         return _highest(low, high)
 
+    def single(self) -> tuple[Integers, int, int, int] | None:
+        """One number that decides, of two outcomes: what each node adds, up to where its sum is on the one side for
+        sure, from where on the other one, and the denominator; None where there is none, or none of 64 bits.
+        """
+        if self.low.dtype != np.int64:
+            return None
+        if isinstance(self.rule, ByThreshold):
+            below, above = _sides(self.rule, self.denominator)
+            values, bias = self.low[:, 0], int(self.bias[0])
+        elif self.low.shape[1] == 2:  # the second outcome where its score is the higher one
+            below, above = 0, 1
+            values, bias = self.low[:, 1] - self.low[:, 0], int(self.bias[1]) - int(self.bias[0])
+        else:
+            return None
+        below, above = below - bias, above - bias
+        return (values, below, above, self.denominator) if max(abs(below), abs(above)) < _FITS else None
+
 
 def _against(rule: ByThreshold, denominator: int, low: Exact, high: Exact) -> Integers:
     """The outcome where both ends are on the same side of the threshold."""
-    below, above = floor(rule.low * denominator), ceil(rule.high * denominator)
-    if rule.low == rule.high:
-        # A score on the threshold lies above it for `>=` and `<`, and below it for `>` and `<=`.
-        if rule.relation in (Relation.GE, Relation.LT):
-            below = above - 1
-        else:
-            above = below + 1
+    below, above = _sides(rule, denominator)
     over = rule.granted if rule.relation in (Relation.GT, Relation.GE) else rule.otherwise
     under = rule.otherwise if over == rule.granted else rule.granted
     found = np.full(low.shape, MIXED, dtype=np.int64)
@@ -183,6 +197,17 @@ def _against(rule: ByThreshold, denominator: int, low: Exact, high: Exact) -> In
     found[np.greater_equal(low, above).astype(np.bool_)] = over
     found[np.less_equal(high, below).astype(np.bool_)] = under
     return found
+
+
+def _sides(rule: ByThreshold, denominator: int) -> tuple[int, int]:
+    """Up to where a score, as a whole number over the denominator, is below the threshold, and from where on above."""
+    below, above = floor(rule.low * denominator), ceil(rule.high * denominator)
+    if rule.low == rule.high:
+        # A score on the threshold lies above it for `>=` and `<`, and below it for `>` and `<=`.
+        if rule.relation in (Relation.GE, Relation.LT):
+            return above - 1, above
+        return below, below + 1
+    return below, above
 
 
 def _highest(low: Exact, high: Exact) -> Integers:

@@ -72,7 +72,7 @@ def _of_box(lowered: Lowered, axes: tuple[int, ...], boxes: UnfairBoxes, index: 
     for attribute, one, other in zip(pair.differ, first, second, strict=True):
         of_a[attribute] = cuts[attribute].parts[one].speaker
         # Under `all` two people who are in the same part differ inside it.
-        apart = 2 if one == other and pair.mode is Differ.ALL else 1
+        apart = 2 if one == other and pair.mode is Differ.EACH else 1
         of_b[attribute] = list(cuts[attribute].parts[other].some(apart))[-1]
     shared = [attribute for attribute in range(len(cuts)) if attribute not in pair.differ]
     axis_of = {attribute: axis for axis, attribute in enumerate(axes)}

@@ -7,7 +7,6 @@ units fixed by a split contribute exact half-spaces. The first layer with open u
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE, greatest, least, least_within
 from fairdsl.backends.intervals.kernels.layout import (
     OFF,
@@ -25,6 +24,7 @@ from fairdsl.backends.intervals.kernels.layout import (
 )
 from fairdsl.backends.intervals.kernels.units import line_above, line_below
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["compose", "relax", "row_bound"]
 

@@ -7,8 +7,8 @@ come from any search; here each half-space gets one exact line search, newest fi
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import Box, Floats, Halves
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["INFEASIBLE", "greatest", "least", "least_within"]
 

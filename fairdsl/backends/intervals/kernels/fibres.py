@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import INFEASIBLE
 from fairdsl.backends.intervals.kernels.law import width_of
 from fairdsl.backends.intervals.kernels.layout import (
@@ -23,6 +22,7 @@ from fairdsl.backends.intervals.kernels.layout import (
 )
 from fairdsl.backends.intervals.kernels.units import derivative_range
 from fairdsl.backends.intervals.kernels.vectors import add_interval
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["choose_fibres", "slopes_of_row"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.extremes import greatest, least
 from fairdsl.backends.intervals.kernels.layout import LATTICE, REAL, TABLE, Box, Floats, Law, Shape
 from fairdsl.backends.intervals.kernels.vectors import add_multiple
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["law_without", "mass_inside", "mass_touching", "measure_spans", "width_of"]
 

@@ -23,6 +23,7 @@ from fairdsl.backends.intervals.kernels.layout import (
     Work,
 )
 from fairdsl.backends.intervals.task import Task
+from fairdsl.numerics.products import product
 
 __all__ = ["net_of", "work_for"]
 
@@ -102,15 +103,15 @@ def _errors(task: Task, first: Floats, origin: Floats) -> tuple[Floats, Floats]:
     reach = np.where(task.kinds == TABLE, 1.0, task.sizes)[_owners(task)]
     moved = np.abs(task.moves).sum(axis=0) if len(task.moves) else np.zeros(first.shape[0])
     largest = np.abs(first) + np.abs(task.weights[0])
-    magnitude = largest @ reach + np.abs(origin).max(axis=0) + np.abs(task.origin).max(axis=0) + moved
+    magnitude = product(largest, reach) + np.abs(origin).max(axis=0) + np.abs(task.origin).max(axis=0) + moved
     # In every layer the constant covers products that underflow, as the 1 that is added to magnitudes does.
     columns = np.hstack([largest, np.abs(task.moves).T]) + _TINY
     operations = first.shape[1] + task.moves.shape[0] + 64 + sum(matrix.shape[1] + 8 for matrix in task.weights)
     gamma = 16.0 * operations * _UNIT_ROUNDOFF
     errors = [0.0, gamma * float(magnitude.max(initial=0.0))]
     for matrix, bias in zip(task.weights[1:], task.biases, strict=True):
-        magnitude = np.abs(matrix) @ (2.0 * magnitude + 1.0) + np.abs(bias)
-        columns = np.abs(matrix) @ columns + _TINY
+        magnitude = product(np.abs(matrix), 2.0 * magnitude + 1.0) + np.abs(bias)
+        columns = product(np.abs(matrix), columns) + _TINY
         errors.append(gamma * float(magnitude.max()))
     # The floor covers what underflows.
     return np.maximum.accumulate(errors) + _TINY, gamma * columns.max(axis=0) + _TINY
@@ -131,13 +132,13 @@ def _evaluates_exactly(task: Task, first: Floats, groups: Floats) -> bool:
     reach = np.where(task.kinds == TABLE, 1.0, task.sizes)[_owners(task)]
     unit = _granularity(task.weights[0], task.origin, task.groups)
     largest = np.abs(first) + np.abs(task.weights[0])
-    magnitude = largest @ reach + np.abs(groups).max(axis=0) + np.abs(task.groups).max(axis=0)
+    magnitude = product(largest, reach) + np.abs(groups).max(axis=0) + np.abs(task.groups).max(axis=0)
     if unit == 0.0 or magnitude.max() >= 2.0**52 * unit:
         return False
     for matrix, bias in zip(task.weights[1:], task.biases, strict=True):
         fine = _granularity(matrix)
         unit = min(unit * fine, _granularity(bias)) if bias.any() else unit * fine
-        magnitude = np.abs(matrix) @ magnitude + np.abs(bias)
+        magnitude = product(np.abs(matrix), magnitude) + np.abs(bias)
         if unit == 0.0 or magnitude.max() >= 2.0**52 * unit:
             return False
     return True

@@ -9,10 +9,10 @@ whole box).
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import OFF_BY_SPLIT, ON_BY_SPLIT, OPEN, Layers, Net, Regions, Units, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, FRONTIER, IN_FORCE, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.vectors import copy_into
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["cut_into_regions"]
 

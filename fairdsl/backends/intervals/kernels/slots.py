@@ -7,10 +7,10 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import REAL, TABLE, Floats, Integers, Net, Work
 from fairdsl.backends.intervals.kernels.records import by_reference
 from fairdsl.backends.intervals.kernels.vectors import copy_into
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = [
     "CHOOSE_AT",

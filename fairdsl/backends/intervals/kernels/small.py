@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import TABLE, Floats, Layers, Net, Paths, Shape, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32
 from fairdsl.backends.intervals.kernels.units import activate
 from fairdsl.backends.intervals.kernels.vectors import copy_into
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["count_box"]
 

@@ -5,7 +5,6 @@ That is influence x gap x range. Where partners are relaxed, the segments of the
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import (
     LATTICE,
     OFF,
@@ -20,6 +19,7 @@ from fairdsl.backends.intervals.kernels.layout import (
 )
 from fairdsl.backends.intervals.kernels.units import derivative_range
 from fairdsl.backends.intervals.kernels.vectors import add_magnitudes
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["NOTHING", "choose_split"]
 

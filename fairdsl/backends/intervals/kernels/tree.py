@@ -7,7 +7,6 @@ both are kept. Only open nodes and those with surely unfair units keep their box
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact, part
 from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.node import FALSIFIED, VIOLATING, VIOLATING32, analyse
 from fairdsl.backends.intervals.kernels.regions import cut_into_regions
@@ -30,6 +29,7 @@ from fairdsl.backends.intervals.kernels.slots import (
 from fairdsl.backends.intervals.kernels.small import count_box
 from fairdsl.backends.intervals.kernels.split import NOTHING, choose_split
 from fairdsl.backends.intervals.kernels.vectors import copy_into
+from fairdsl.numerics.kernels.compiled import exact, part
 
 __all__ = ["expand", "totals"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import exact
 from fairdsl.backends.intervals.kernels.layout import Net, Work
 from fairdsl.backends.intervals.kernels.node import VIOLATING, analyse
 from fairdsl.backends.intervals.kernels.regions import cut_into_regions
@@ -16,6 +15,7 @@ from fairdsl.backends.intervals.kernels.slots import (
     load_slot,
     take_slot,
 )
+from fairdsl.numerics.kernels.compiled import exact
 
 __all__ = ["try_on"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from fairdsl.backends.intervals.kernels.compiled import part
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["activate", "derivative_range", "line_above", "line_below"]
 

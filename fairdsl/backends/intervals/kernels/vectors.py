@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals.kernels.compiled import part
 from fairdsl.backends.intervals.kernels.layout import Floats
+from fairdsl.numerics.kernels.compiled import part
 
 __all__ = ["add_interval", "add_magnitudes", "add_multiple", "copy_into"]
 

@@ -10,8 +10,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import event
 
-from fairdsl.backends.intervals.kernels.cache import KernelCache, cache_folder
-from fairdsl.backends.intervals.kernels.parts import PartCompiler, without_constants
+from fairdsl.numerics.kernels.cache import KernelCache, cache_folder
+from fairdsl.numerics.kernels.parts import KernelCompiler, PartCompiler, without_constants
 
 __all__ = ["exact", "kernels_compiled", "listening", "part"]
 
@@ -48,7 +48,7 @@ def listening(tell: Callable[[int, int], None]) -> Iterator[None]:
 
 def exact(function: _F) -> _F:
     """A kernel: called from Python, compiled with IEEE semantics (no reordered sums, infinities as they are)."""
-    compiled = _compile(function)
+    compiled = _compile(function, pipeline_class=KernelCompiler)
     if _FOLDER is not None:
         config = cast(Any, numba.config)
         others = config.CACHE_DIR  # numba reads it when a cache is made

@@ -31,7 +31,7 @@ _LOCK = "index.lock"
 def _kernels() -> str:
     """What the machine code depends on, as a digest: numba tells copies of a file at other places apart."""
     digest = sha256(f"{numba.__version__} {sys.version_info[:3]} {Path(__file__).resolve()}".encode())
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(Path(__file__).parents[2].glob("**/kernels/*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()
 

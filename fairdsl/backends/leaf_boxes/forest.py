@@ -1,0 +1,191 @@
+"""The trees of a graph as arrays for the kernels: one by one, without shared nodes, each node with what leads to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.leaf_boxes.descent import Sizes
+from fairdsl.backends.leaf_boxes.graph import TERMINAL
+from fairdsl.backends.leaf_boxes.kernels.records import Room, Trees
+from fairdsl.backends.leaf_boxes.lowering import IN, Lowered
+from fairdsl.backends.leaf_boxes.scores import Sums
+from fairdsl.numerics.rounding import float_above, float_below
+
+__all__ = ["Forest", "forest_of"]
+
+#: Nodes at most, once they are no longer shared; axes, for sets of them are bits.
+_NODES, _AXES = 2**22, 62
+#: Sizes along an axis, up to which floats are exact.
+_EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forest:
+    """The arrays, and how deep and how wide they are."""
+
+    trees: Trees
+    depth: int
+
+    def room(self) -> Room:
+        """Scratch space for the kernels."""
+        people, number = self.trees.roots.shape
+        axes, deep = len(self.trees.ordered), 2 * self.depth + 8
+        return Room(
+            stack=np.zeros(deep, dtype=np.int64),
+            chances=np.zeros(deep),
+            inner_stack=np.zeros(deep, dtype=np.int64),
+            inner_chances=np.zeros(deep),
+            lows=np.zeros((deep, axes), dtype=np.int64),
+            highs=np.zeros((deep, axes), dtype=np.int64),
+            active=np.zeros(number, dtype=np.int64),
+            means=np.zeros(number),
+            tested=np.zeros(number, dtype=np.int64),
+            present=np.zeros(people, dtype=np.bool_),
+            ends=np.zeros((people, 4), dtype=np.int64),
+            moments=np.zeros((people, 2)),
+            gain=np.zeros(max(1, len(self.trees.tests))),
+            effects=np.zeros((axes, self.trees.sums.shape[1])),
+        )
+
+
+def forest_of(lowered: Lowered) -> Forest | None:
+    """The trees, where sums of one value of each decide, all that differ are compared, and sums fit into 64 bits."""
+    reading, sizes = lowered.decides.read(lowered.graph), Sizes(lowered)
+    if not isinstance(reading, Sums) or lowered.compared is not None or len(sizes.axes) > _AXES:
+        return None
+    single = reading.single()
+    if single is None:
+        return None
+    values, below, above, denominator = single
+    try:
+        unfolded = _Unfolded(lowered, sizes, values)
+    except _TooManyError:
+        return None
+    axes = len(sizes.axes)
+    longest = max((len(each) for each in sizes.parts), default=0)
+    sums = np.zeros((axes, longest + 1))
+    exactly = True
+    for axis, each in enumerate(sizes.sums):
+        sums[axis, : len(each)] = each.astype(np.float64)
+        sums[axis, len(each) :] = sums[axis, len(each) - 1]
+        exactly = exactly and int(each[-1]) < _EXACT
+    tables = unfolded.tables()
+    real = tables["value"] / denominator
+    trees = Trees(
+        **tables,
+        real=real,
+        inside=np.array(lowered.inside, dtype=np.bool_),
+        ordered=sizes.ordered,
+        sums=sums,
+        limits=np.array([below, above], dtype=np.int64),
+        margins=unfolded.margins(real, (below, above), denominator, exactly),
+    )
+    return Forest(trees, unfolded.depth)
+
+
+class _TooManyError(Exception):
+    """The trees are too large once nodes are no longer shared."""
+
+
+class _Unfolded:
+    """The nodes of all trees, parents before their children."""
+
+    def __init__(self, lowered: Lowered, sizes: Sizes, values: NDArray[np.int64]) -> None:
+        graph = lowered.graph
+        self._values, self._sizes = values, sizes
+        self._yes, self._no, self._passing, self._axis = (
+            graph.yes,
+            graph.no,
+            sizes.passing.tolist(),
+            sizes.axis.tolist(),
+        )
+        self._rows: list[tuple[int, int, int, int, int, int, int]] = []
+        self._tests: dict[tuple[int, int], int] = {}
+        self._known: dict[int, int] = {}
+        self._heights: dict[int, int] = {}
+        self.depth = 0
+        inside = graph.terminals[IN]
+        self._roots = [[self._root(node, None) for node in row[:-1]] for row in lowered.roots]
+        self._conditions = [self._root(row[-1], inside) for row in lowered.roots]
+        self._leaves_first()
+
+    def _root(self, node: int, inside: int | None) -> int:
+        if node not in self._known:
+            low, high = self._sizes.whole()
+            self._known[node] = self._unfold(node, inside, low.tolist(), high.tolist(), 0)
+        return self._known[node]
+
+    def _unfold(self, node: int, inside: int | None, low: list[int], high: list[int], depth: int) -> int:
+        place, axis = len(self._rows), self._axis[node]
+        if place >= _NODES:
+            raise _TooManyError
+        self.depth = max(self.depth, depth)
+        if axis == TERMINAL:
+            value = int(self._values[node]) if inside is None else int(node == inside)
+            self._rows.append((TERMINAL, 0, -1, place, place, 0, 0))
+            self._heights[place] = value
+            return place
+        cut = self._passing[node]
+        test = self._tests.setdefault((axis, cut), len(self._tests))
+        self._rows.append((axis, cut, test, -1, -1, low[axis], high[axis]))
+        passing, failing, ordered = (low.copy(), high.copy()), (low.copy(), high.copy()), self._sizes.ordered[axis]
+        if ordered:
+            passing[1][axis], failing[0][axis] = min(cut, high[axis]), max(cut, low[axis])
+        else:
+            passing[0][axis], failing[0][axis] = low[axis] & cut, low[axis] & ~cut
+        yes = self._unfold(self._yes[node], inside, *passing, depth + 1)
+        no = self._unfold(self._no[node], inside, *failing, depth + 1)
+        self._rows[place] = (axis, cut, test, yes, no, low[axis], high[axis])
+        return place
+
+    def _leaves_first(self) -> None:
+        count = len(self._rows)
+        self._value = np.zeros(count, dtype=np.int64)
+        for place, value in self._heights.items():
+            self._value[place] = value
+        self._least, self._most = self._value.copy(), self._value.copy()
+        for place in range(count - 1, -1, -1):
+            axis, _, _, yes, no, _, _ = self._rows[place]
+            if axis != TERMINAL:
+                self._least[place] = min(self._least[yes], self._least[no])
+                self._most[place] = max(self._most[yes], self._most[no])
+
+    def tables(self) -> dict[str, Any]:
+        """The columns of the nodes, the roots, and the tests."""
+        columns = np.array(self._rows, dtype=np.int64).reshape(-1, 7).T
+        names = ("axis", "cut", "test", "yes", "no", "first", "last")
+        found: dict[str, Any] = {
+            name: np.ascontiguousarray(column) for name, column in zip(names, columns, strict=True)
+        }
+        found |= {"value": self._value, "least": self._least, "most": self._most}
+        found["roots"] = np.array(self._roots, dtype=np.int64)
+        found["conditions"] = np.array(self._conditions, dtype=np.int64)
+        found["tests"] = np.array(list(self._tests), dtype=np.int64).reshape(-1, 2)
+        return found
+
+    def margins(
+        self, real: NDArray[np.float64], limits: tuple[int, int], denominator: int, exactly: bool
+    ) -> NDArray[np.float64]:
+        """The limits in units of the score, outward; bounds of rounding in means and variances; the unit, upward.
+
+        Let M be the sum over the trees of the largest absolute values, with those of the limits. A leaf's chance is a
+        product of at most d quotients of exact numbers, each rounded twice, so a mean of one tree over L leaves is
+        within g M_t of the exact one, g = (3 d + L + n + 8) 2^-53 of n trees. A variance is a sum of products of two
+        deviations, each below 2 M and off by less than 2 g M: it is within 16 g M^2 (Higham, Accuracy and Stability of
+        Numerical Algorithms, section 3.1). Both are taken fourfold, for terms of higher order. The variance's is
+        negative where the sizes along an axis are too large for exact floats, and moments are left out.
+        """
+        below, above = (Fraction(limit, denominator) for limit in limits)
+        largest = np.maximum(np.abs(self._least), np.abs(self._most))
+        total = max(
+            (float(sum(int(largest[root]) for root in row)) / denominator for row in self._roots), default=0.0
+        ) + abs(float(below))
+        rounding = 4 * (3 * self.depth + len(real) + len(self._roots[0]) + 8) * 2.0**-53
+        variance = 16 * rounding * total * total if exactly else -1.0
+        unit = float_above(Fraction(1, denominator))
+        return np.array([float_below(below), float_above(above), rounding * total, variance, unit])

@@ -1,0 +1,141 @@
+"""Many trees: boxes of shared values, the one with most that is open first, bounded by ranges and by moments.
+
+Where the leaves of many trees meet in too many ways to be gone through (:mod:`.descent`), a box is bounded as a whole.
+What the kernels settle is disjoint, so sizes add up, exactly; what moments bound counts beside it as fair at least, in
+floats that are rounded down. See :mod:`.kernels.bounds` for the theorems.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+
+from fairdsl.backends import warmup
+from fairdsl.backends.contract import Observer
+from fairdsl.backends.leaf_boxes.descent import Counts, Sizes, UnfairBoxes
+from fairdsl.backends.leaf_boxes.forest import Forest
+from fairdsl.backends.leaf_boxes.kernels.records import FAIR, STUCK, UNFAIR, VACUOUS, Boxes, Settled, Trees
+from fairdsl.backends.leaf_boxes.kernels.refine import refine
+from fairdsl.backends.leaf_boxes.lowering import Lowered
+
+__all__ = ["Refinement", "compile_kernels"]
+
+#: Boxes that are cut, and nodes that are visited, before anybody looks at the clock.
+_CUTS, _WORK = 2048, 4_000_000
+#: Boxes of unfair units that are kept; sums of floats in the kernels are this much too large at most, relatively.
+_KEPT, _ROUNDED = 2**16, Fraction(1, 2**30)
+
+
+class Refinement:
+    """Settles one lowered question about many trees, as many rounds as are asked for, within some bytes of memory."""
+
+    bounds = True
+
+    def __init__(self, lowered: Lowered, forest: Forest, memory: int) -> None:
+        self._forest, self._sizes = forest, Sizes(lowered)
+        self.axes = self._sizes.axes
+        low, high = self._sizes.whole()
+        axes = len(self.axes)
+        self._most = max(1024, memory // (8 * (2 * axes + 10)))
+        self._boxes = _boxes(min(self._most, 2**12), axes)
+        self._boxes.low[0], self._boxes.high[0] = low, high
+        self._boxes.mass[0] = self._boxes.left[0] = 1.0
+        self._boxes.parent[0], self._boxes.child[0] = -1, -1
+        self._boxes.counts[2] = 1
+        self._room = forest.room()
+        self._settled = _settled(2 * _CUTS + 1, axes)
+        self._exactly = Counts()
+        self.finished, self.full = False, False
+        self._found: list[UnfairBoxes] = []
+
+    def step(self) -> None:
+        """One round: boxes are cut until there is something to count, or enough nodes were visited."""
+        boxes = self._boxes
+        if boxes.counts[2] + 2 * _CUTS > len(boxes.mass) < self._most:
+            self._boxes = boxes = _grown(boxes, min(2 * len(boxes.mass), self._most))
+        goes_on = refine(self._forest.trees, boxes, self._room, self._settled, _CUTS, _WORK)
+        self._enter(int(self._settled.number[0]))
+        self.finished = not boxes.counts[0]
+        self.full = not goes_on and not self.finished
+
+    def _enter(self, count: int) -> None:
+        settled, counts = self._settled, self._exactly
+        low, high, kind = settled.low[:count], settled.high[:count], settled.kind[:count]
+        size = {each: self._sizes.of(low[kind == each], high[kind == each]) for each in (FAIR, VACUOUS, UNFAIR, STUCK)}
+        counts.fair += size[FAIR]
+        counts.vacuous += size[VACUOUS]
+        counts.unfair += size[UNFAIR]
+        counts.undecided += size[STUCK]
+        unfair = np.flatnonzero(kind == UNFAIR)
+        counts.boxes += count
+        counts.open_boxes += int((kind == STUCK).sum())
+        counts.paired = counts.paired or bool((kind != VACUOUS).any())
+        rows = unfair[: max(0, _KEPT - counts.unfair_boxes)]
+        self._found.append(UnfairBoxes(low[rows], high[rows], settled.first[rows].copy(), settled.second[rows].copy()))
+        counts.unfair_boxes += len(unfair)
+
+    @property
+    def counts(self) -> Counts:
+        """Sizes of what is settled; fair is what boxes or moments show, whichever is more."""
+        bounded = floor(Fraction(float(self._boxes.fair[0])) * (1 - _ROUNDED) * self._sizes.total)
+        return replace(self._exactly, fair=max(self._exactly.fair, bounded))
+
+    @property
+    def left(self) -> int:
+        """The size of what is not settled."""
+        counts = self.counts
+        return self._sizes.total - counts.fair - counts.vacuous - counts.unfair - counts.undecided
+
+    @property
+    def unfair(self) -> UnfairBoxes:
+        """The boxes of unfair units that are kept, the first ones found."""
+        return UnfairBoxes.joined(self._found)
+
+
+def compile_kernels(observer: Observer) -> float:
+    """Have the kernels in this process; how many seconds compiling them took."""
+    return warmup.compile_kernels(warmup.Kernels("forests", _use, "some seconds"), observer)
+
+
+def _use() -> None:
+    """Settle the box of everybody, of one tree that has one leaf."""
+    one, none = np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int64)
+    columns = dict.fromkeys(("axis", "cut", "test", "yes", "no", "first", "last", "value", "least", "most"), one)
+    trees = Trees(
+        **columns | {"axis": one - 1, "value": one + 1},
+        real=np.ones(1),
+        roots=one[None],
+        conditions=one,
+        inside=np.ones(1, dtype=np.bool_),
+        ordered=np.ones(1, dtype=np.bool_),
+        sums=np.ones((1, 2)),
+        tests=none,
+        limits=np.zeros(2, dtype=np.int64),
+        margins=np.zeros(5),
+    )
+    refine(trees, _boxes(3, 1), Forest(trees, 0).room(), _settled(3, 1), 1, 1)
+
+
+def _settled(count: int, axes: int) -> Settled:
+    low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
+    kind, first, second = (np.zeros(count + 1, dtype=np.int64) for _ in range(3))
+    return Settled(low, high, kind, first, second, number=np.zeros(1, dtype=np.int64))
+
+
+def _boxes(count: int, axes: int) -> Boxes:
+    low, high = (np.zeros((count, axes), dtype=np.int64) for _ in range(2))
+    parent, child, axis, cut, heap, free = (np.zeros(count, dtype=np.int64) for _ in range(6))
+    mass, fair, left = (np.zeros(count) for _ in range(3))
+    counts = np.zeros(6, dtype=np.int64)
+    return Boxes(low, high, parent, child, axis, cut, mass, fair, left, heap, free, counts)
+
+
+def _grown(boxes: Boxes, count: int) -> Boxes:
+    """The same boxes, with room for more."""
+    larger = _boxes(count, boxes.low.shape[1])
+    for new, old in zip(larger, boxes, strict=True):
+        new[: len(old)] = old
+    return larger
