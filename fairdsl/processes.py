@@ -33,7 +33,7 @@ from threading import Thread
 from types import ModuleType
 from typing import IO, Any, TypeVar
 
-from fairdsl.clock import NEVER, Deadline
+from fairdsl.clock import Deadline
 
 __all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "begin", "lacks_memory", "run", "waiting"]
 
@@ -156,7 +156,7 @@ _Any = TypeVar("_Any", bound=Worker)
 def waiting(workers: Sequence[_Any], until: Deadline) -> list[_Any]:
     """Those with a message, or that hung up: at once, or the first until then."""
     by_connection = {id(worker.connection): worker for worker in workers}
-    ready = wait([worker.connection for worker in workers], None if until == NEVER else until.remaining)
+    ready = wait([worker.connection for worker in workers], until.patience)
     return [by_connection[id(connection)] for connection in ready]
 
 
@@ -232,7 +232,7 @@ def run(command: Callable[[Path], list[str]], seconds: float) -> Ran:
             err.open("wb") as error,
             _started(line, folder, output.fileno(), error.fileno()) as process,
         ):
-            code, flooded = _awaited(process, out, Deadline.within(seconds))
+            code, flooded = _awaited(process, out, began + seconds)
         return Ran(
             code=code,
             output=_text(out),
@@ -256,11 +256,11 @@ def _started(line: list[str], folder: Path, output: int, error: int) -> Iterator
         process.wait()
 
 
-def _awaited(process: subprocess.Popen[bytes], output: Path, deadline: Deadline) -> tuple[int | None, bool]:
+def _awaited(process: subprocess.Popen[bytes], output: Path, until: float) -> tuple[int | None, bool]:
     """The exit code, None at the deadline; and whether too much was printed."""
-    while not deadline.passed:
+    while (left := until - time.monotonic()) > 0:
         try:
-            return process.wait(min(_LOOK, deadline.remaining)), False
+            return process.wait(min(_LOOK, left)), False
         except subprocess.TimeoutExpired:
             if output.stat().st_size > _MOST_OUTPUT:
                 return None, True

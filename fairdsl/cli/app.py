@@ -10,7 +10,7 @@ import click
 from fairdsl.cli.guard import Guarded
 from fairdsl.cli.memory import prepare_memory
 from fairdsl.cli.streams import prepare
-from fairdsl.clock import command_began, listening, process_began
+from fairdsl.clock import command_began, limited_memory, listening, process_began
 from fairdsl.source.reading import LARGEST, reading
 from fairdsl.source.spreadsheets import writing
 
@@ -88,6 +88,12 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help=f"Read no file of more bytes.  [default: {LARGEST}]",
 )
 @click.option(
+    "--memory-limit",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="End with what is known (exit code 75) where the command's own process takes more memory.",
+)
+@click.option(
     "--defuse-formulas",
     is_flag=True,
     help="Begin texts in CSV output that a spreadsheet would take for formulas with an apostrophe.",
@@ -101,13 +107,16 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help="Print the version and stop.",
 )
 @click.pass_context
-def cli(ctx: click.Context, root: str | None, largest_file: int | None, defuse_formulas: bool) -> None:
+def cli(
+    ctx: click.Context, root: str | None, largest_file: int | None, memory_limit: int | None, defuse_formulas: bool
+) -> None:
     """Verify that models decide fairly.
 
     A spec says who is compared with whom and what must hold; fairdsl proves it, or shows two individuals
     for whom it does not.
     """
     ctx.with_resource(reading(root=root, largest=largest_file))
+    ctx.with_resource(limited_memory(memory_limit))
     ctx.with_resource(writing(defuse_formulas=defuse_formulas))
 
 

@@ -42,8 +42,7 @@ __all__ = ["command"]
 @click.command(
     "check",
     cls=WithSettings,
-    epilog="Exit codes: 0 everything required holds; 1 violated; 2 mistakes, or refused; 3 unknown, or about nobody; "
-    "70 a bug in fairdsl; 130 interrupted, 143 terminated (docs/runs.md).",
+    epilog="Exit codes: 0 holds; 1 violated; 2 mistakes, or refused; 3 unknown, or of nobody (docs/runs.md).",
 )
 @spec_argument
 @printer_option
@@ -56,6 +55,7 @@ __all__ = ["command"]
 @run_option("backend")
 @run_option("cross_check")
 @run_option("timeout")
+@run_option("effort")
 @run_option("seed")
 @run_option("jobs")
 @run_option("memory")

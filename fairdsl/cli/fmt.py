@@ -70,10 +70,12 @@ def _read(path: str) -> str:
 
 
 def _formatted(path: str, text: str) -> str:
-    """The standard layout; Windows line ends stay."""
+    """The standard layout, metrics by their canonical names; Windows line ends stay."""
+    from fairdsl.prelude import with_canonical_names
     from fairdsl.syntax.laid_out import laid_out
 
-    layout = laid_out(SourceFile("standard input" if path == _STANDARD_INPUT else path, text))
+    source = SourceFile("standard input" if path == _STANDARD_INPUT else path, text)
+    layout = laid_out(with_canonical_names(source))
     return layout.replace("\n", "\r\n") if "\r\n" in text else layout
 
 

@@ -13,7 +13,7 @@ import click
 from fairdsl.cli.memory import LACKING, NO_MEMORY
 from fairdsl.cli.streams import DISK, NO_READER, give_up_output
 from fairdsl.cli.terminal import error_style
-from fairdsl.clock import OutOfTimeError, interrupting, is_out_of_time, received, unbroken
+from fairdsl.clock import OutOfTimeError, interrupting, is_out_of_time, lacked_memory, received, unbroken
 from fairdsl.diagnostics import DISK_FAILED, Diagnostic, DiagnosticError
 from fairdsl.diagnostics.text import render
 from fairdsl.source.writing import disk_failed
@@ -33,7 +33,9 @@ _WRITTEN = "fairdsl.written"
 
 
 def interrupted() -> int:
-    """The exit code of a command that a signal ended: 143 by SIGTERM, else 130, as shells have it."""
+    """The exit code of a command that a signal ended: 143 by SIGTERM, else 130, as shells have it; 75 for memory."""
+    if lacked_memory():
+        return NO_MEMORY
     return 128 + (received() or signal.SIGINT)
 
 

@@ -75,7 +75,7 @@ def command(
         found += [finding for finding in checked if finding not in found]
     held: Agreement | None = None
     if data is not None and predictions is not None and not _has_errors(found):
-        held = _held(specs[0], data, predictions, name, share, models, timeout, found)
+        held = _held(specs[0], data, predictions, name, share, models, let, timeout, found)
     printer.show(Findings(specs=specs, agreement=held, diagnostics=tuple(found)), _print)
     if _has_errors(found):
         ctx.exit(code_of(found))
@@ -107,13 +107,14 @@ def _held(
     name: str | None,
     share: Fraction,
     models: Mapping[str, str],
+    let: Mapping[str, str],
     timeout: float | None,
     found: list[Diagnostic],
 ) -> Agreement | None:
     """What comes of holding the model against recorded decisions; what is to be said of it is added to ``found``."""
     try:
         held = fairdsl.agreement(
-            spec, data=data, column=column, model=name, models=models, share=share, timeout=timeout
+            spec, data=data, column=column, model=name, models=models, let=let, share=share, timeout=timeout
         )
     except DiagnosticError as error:
         found += [finding for finding in error.diagnostics if finding not in found]

@@ -180,7 +180,7 @@ let_option = click.option(
     multiple=True,
     metavar="NAME=NUMBER",
     callback=_by_name("parameter", "--let", "NUMBER"),
-    help="Give the parameter NAME this number; 75% or 0.75.",
+    help="Another number for a parameter of the spec.",
 )
 
 data_option = click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.options import command_options, model_option, spec_argument, timeout_option
+from fairdsl.cli.options import command_options, let_option, model_option, spec_argument, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.options.commands import Prune
@@ -45,6 +45,7 @@ __all__ = ["command"]
     help="The file to write.",
 )
 @model_option
+@let_option
 @timeout_option
 @printer_option
 @click.pass_context
@@ -57,11 +58,12 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, models: Mapping[
     _check_free(Path(options["output"]))
     with printer.failing(ctx):
         pruned = fairdsl.prune(spec, models=models, **options)
-    printer.show(pruned, lambda found: _print(spec, found))
+    given = [word for name, number in options["let"].items() for word in ("--let", f"{name}={number}")]
+    printer.show(pruned, lambda found: _print([spec, *given], found))
 
 
-def _print(spec: str, pruned: Pruned) -> None:
-    """What was removed, what that did to decisions, and what the file is good for."""
+def _print(asked: Sequence[str], pruned: Pruned) -> None:
+    """What was removed, what that did to decisions, and what the file is good for; ``asked`` names the spec."""
     print_findings(pruned.diagnostics)
     style = output_style()
     for line in (
@@ -74,7 +76,7 @@ def _print(spec: str, pruned: Pruned) -> None:
         _row("meaning", f"verdicts on `{pruned.file}` are about the pruned network, and prove nothing about"),
         _row("", f"`{pruned.original}`"),
         *(_row("pinned", line) for line in _pinned(pruned)),
-        _row("check it", f"fairdsl check {shlex.quote(spec)} --model {shlex.quote(f'{pruned.model}={pruned.file}')}"),
+        _row("check it", f"fairdsl check {shlex.join([*asked, '--model', f'{pruned.model}={pruned.file}'])}"),
     ):
         click.echo(style.shown(line))
 

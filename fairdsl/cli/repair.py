@@ -8,7 +8,7 @@ import click
 
 import fairdsl
 from fairdsl.cli.guard import interrupted
-from fairdsl.cli.options import command_options, spec_argument
+from fairdsl.cli.options import command_options, let_option, spec_argument
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
@@ -27,8 +27,7 @@ _NOT_IMPROVED = 3
 @click.command(
     "repair",
     epilog="`fairdsl check` says whether the written model is fair. Exit codes: 0 a better model is written; 3 none is "
-    "better, and the one trained on the rows alone is written; 2 mistakes; 130 interrupted, 143 terminated, and the "
-    "best one until then is written.",
+    "better: the one of the rows alone is; 2 mistakes; 130, 143 ended: the best one so far.",
 )
 @spec_argument
 @click.option(
@@ -54,6 +53,7 @@ _NOT_IMPROVED = 3
 )
 @click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
 @command_options(Repair)
+@let_option
 @printer_option
 @click.pass_context
 def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import fairdsl
-from fairdsl.cli.options import model_option, spec_argument
+from fairdsl.cli.options import let_option, model_option, spec_argument
 from fairdsl.cli.printing import Printer, printer_option
 from fairdsl.cli.terminal import output_style
 
@@ -41,6 +41,7 @@ def _values(_: click.Context, parameter: click.Parameter, text: str) -> dict[str
 @click.option("--b", required=True, metavar="VALUES", callback=_values, help="The other: what differs is enough.")
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Only this property (repeatable).")
 @model_option
+@let_option
 @printer_option
 @click.pass_context
 def command(
@@ -50,6 +51,7 @@ def command(
     b: Mapping[str, str],
     properties: tuple[str, ...],
     models: Mapping[str, str],
+    let: Mapping[str, str],
     printer: Printer,
 ) -> None:
     """Hold one pair that you write down against each demand about individuals.
@@ -58,7 +60,7 @@ def command(
     """
     with printer.failing(ctx):
         try:
-            found = fairdsl.replay_pair(spec, a=a, b=b, properties=properties or None, models=models)
+            found = fairdsl.replay_pair(spec, a=a, b=b, properties=properties or None, models=models, let=let)
         except ValueError as error:
             raise click.UsageError(str(error), ctx) from error
     printer.show(found, _print)

@@ -61,7 +61,7 @@ def _shard(_: click.Context, __: click.Parameter, text: str) -> tuple[int, int]:
     help="Refine only part I of N; the parts may run on different machines.",
 )
 @click.option("--resume", is_flag=True, help="Go on from the earlier answer.")
-@run_option("timeout", help="Time limit in seconds.")
+@run_option("timeout", 60.0, help="Time limit in seconds.")
 @jobs_option
 @memory_option
 @set_option

@@ -28,6 +28,8 @@ from math import inf
 from pathlib import Path
 from types import FrameType, TracebackType
 
+from fairdsl.clock.effort import UNITS, Meter, Work, entered, meter_in_force, now, overdue, spend
+
 __all__ = [
     "GRACE",
     "NEVER",
@@ -37,6 +39,7 @@ __all__ = [
     "command_began",
     "deadline_in_force",
     "look",
+    "metered",
     "process_began",
     "until",
     "untimed",
@@ -49,6 +52,8 @@ GRACE = 0.5
 _AGAIN, _SOON = 1.0, 0.02
 #: Seconds that starting Python may have taken; an older process is not one that was started for a command.
 _START = 5.0
+#: What passes between two looks.
+_STEPS = Work("steps of long loops", UNITS / 1000)
 #: Where code lies that must not be cut: an import that ends half-way leaves a broken module behind.
 _IMPORTS = "<frozen importlib"
 
@@ -73,7 +78,7 @@ class OutOfTimeError(BaseException):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Deadline:
-    """A moment of ``time.monotonic``."""
+    """A moment of the clock of the work: of ``time.monotonic``, or of an effort's (:mod:`fairdsl.clock.effort`)."""
 
     #: Seconds on that clock; ``inf`` for never.
     at: float = inf
@@ -84,22 +89,32 @@ class Deadline:
         if seconds is None:
             return cls()
         began = _BEGAN.get()
-        return cls((time.monotonic() if began is None else began) + seconds)
+        return cls((now() if began is None else began) + seconds)
 
     @classmethod
     def within(cls, seconds: float) -> Deadline:
         """So many seconds from now, whenever the command began."""
-        return cls(time.monotonic() + seconds)
+        return cls(now() + seconds)
 
     @property
     def remaining(self) -> float:
         """Seconds left, never negative."""
-        return max(0.0, self.at - time.monotonic())
+        return 0.0 if overdue() else max(0.0, self.at - now())
 
     @property
     def passed(self) -> bool:
         """Whether the time is up."""
-        return time.monotonic() >= self.at
+        return now() >= self.at or overdue()
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds to wait for what another process does; None: as long as that takes.
+
+        It is as long as the work has, but where that has effort: nothing of it passes by waiting.
+        """
+        meter = meter_in_force()
+        left = self.remaining if meter is None or self.passed else max(0.0, meter.ends - time.monotonic())
+        return None if left == inf else left
 
     def later(self, seconds: float) -> Deadline:
         """So many seconds after this one; before it where they are negative."""
@@ -138,12 +153,35 @@ def deadline_in_force() -> Deadline:
 
 def look() -> None:
     """Look at the clock; raises OutOfTimeError, for the innermost :func:`until`, where the deadline in force passed."""
-    if _work_clock() >= _UNTIL.get():
+    spend(_STEPS)
+    if _work_clock() >= _UNTIL.get() or overdue():
         raise OutOfTimeError
 
 
 def _work_clock() -> float:
-    return time.monotonic() - _STOOD.get()
+    return now() - _STOOD.get()
+
+
+def _wall_clock() -> float:
+    """The same where alarms ring, which know nothing of effort."""
+    return _work_clock() if meter_in_force() is None else time.monotonic()
+
+
+@contextmanager
+def metered(meter: Meter) -> Iterator[None]:
+    """A block of work that the meter counts; where that limits it, deadlines of blocks around do not count inside."""
+    if meter.limit is None:
+        with entered(meter):
+            yield
+        return
+    until_, stood, began = _UNTIL.set(inf), _STOOD.set(0.0), _BEGAN.set(None)
+    try:
+        with entered(meter):
+            yield
+    finally:
+        _UNTIL.reset(until_)
+        _STOOD.reset(stood)
+        _BEGAN.reset(began)
 
 
 class Scope:
@@ -161,8 +199,10 @@ class Scope:
     def __enter__(self) -> Scope:
         own = min(self._deadline.at - _STOOD.get(), _UNTIL.get())
         self._token = _UNTIL.set(own)
-        if self._grace is not None and own < inf:
-            self._rings = _ALARM.push(own + self._grace)
+        meter = meter_in_force()
+        ends = own if meter is None else meter.ends
+        if self._grace is not None and ends < inf:
+            self._rings = _ALARM.push(ends + self._grace)
         return self
 
     def __exit__(
@@ -191,11 +231,11 @@ def untimed() -> Iterator[None]:
     """A block of work that is nobody's question: no deadline ends it, and those around it are as much later."""
     token = _UNTIL.set(inf)
     silent = _ALARM.push(inf)
-    began = time.monotonic()
+    began = now()
     try:
         yield
     finally:
-        _STOOD.set(_STOOD.get() + time.monotonic() - began)
+        _STOOD.set(_STOOD.get() + now() - began)
         if silent is not None:
             _ALARM.pop(silent)
         _UNTIL.reset(token)
@@ -233,11 +273,11 @@ class _Alarm:
         if rings == inf:
             signal.setitimer(signal.ITIMER_REAL, 0)
         else:
-            signal.setitimer(signal.ITIMER_REAL, max(1e-4, rings - _work_clock()), _AGAIN)
+            signal.setitimer(signal.ITIMER_REAL, max(1e-4, rings - _wall_clock()), _AGAIN)
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         """Raise in the main thread, where it is; a little later where that would break something."""
-        if not self._rings or _work_clock() < self._rings[-1]:
+        if not self._rings or _wall_clock() < self._rings[-1]:
             return
         if must_not_be_cut(frame, __file__):
             signal.setitimer(signal.ITIMER_REAL, _SOON, _AGAIN)

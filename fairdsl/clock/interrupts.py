@@ -26,7 +26,17 @@ from types import FrameType
 
 from fairdsl.clock.deadline import must_not_be_cut
 
-__all__ = ["Wish", "interrupting", "listening", "received", "unbroken", "winding_down", "wished"]
+__all__ = [
+    "Wish",
+    "interrupting",
+    "lack_memory",
+    "lacked_memory",
+    "listening",
+    "received",
+    "unbroken",
+    "winding_down",
+    "wished",
+]
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 #: Seconds after which a signal that comes again ends a program that is writing.
@@ -50,6 +60,7 @@ class _State:
         self.listening = False
         self.received: signal.Signals | None = None
         self.since = 0.0
+        self.no_memory = False  # which is why the signal was sent
         self.pending = False  # it had no effect yet
         self.repeated = False  # the next signal is our own
         self.modes = [_Mode.NOTE]
@@ -61,6 +72,18 @@ _STATE = _State()
 def received() -> signal.Signals | None:
     """The signal that asked the command to end; None where none did, or nobody listens."""
     return _STATE.received
+
+
+def lack_memory() -> None:
+    """Ask the command to end, from any thread, because it takes too much memory: as SIGTERM does."""
+    if _STATE.listening and _STATE.received is None:
+        _STATE.no_memory = True
+        _again(signal.SIGTERM, 0.0)
+
+
+def lacked_memory() -> bool:
+    """Whether that is why it was asked to end."""
+    return _STATE.no_memory
 
 
 @contextmanager
@@ -80,7 +103,7 @@ def listening() -> Iterator[None]:
     try:
         yield
     finally:
-        _STATE.listening, _STATE.received = False, None
+        _STATE.listening, _STATE.received, _STATE.no_memory = False, None, False
         _restore(before)
 
 

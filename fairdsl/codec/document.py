@@ -38,6 +38,8 @@ class Document:
     #: Whether the head has the version that wrote it. Files that are written again to see whether they are the same,
     #: and files that people write, have none.
     STAMPED: ClassVar[bool] = True
+    #: Whether it has a head at all. A line of a larger file has none.
+    HEADED: ClassVar[bool] = True
 
     def to_json(self) -> str:
         """The document as JSON, ending in a line break; :meth:`from_json` gives an equal object back."""
@@ -77,7 +79,7 @@ def plain(value: Any) -> Any:
     written = form_of(type(value)).encode(value)
     if not isinstance(value, Document):
         return written
-    content = _head(type(value)) | written
+    content = _head(type(value)) | written if value.HEADED else written
     return content | {_SEAL: _digest(content)} if isinstance(value, Sealed) else content
 
 
@@ -129,6 +131,8 @@ def _behind_head(kind: type[Document], value: Any) -> JsonObject:
     """A document's contents, if it follows the schema that is expected."""
     if not isinstance(value, dict):
         raise Place().misfit("is not an object")
+    if not kind.HEADED:
+        return value
     found = value.get(_SCHEMA)
     if found != kind.SCHEMA:
         family = kind.SCHEMA.partition("/")[0] + "/"
@@ -147,8 +151,8 @@ def schema(kind: type) -> JsonObject:
     written = form_of(kind).schema(schemas)
     if isinstance(kind, type) and issubclass(kind, Document):
         root = schemas.definitions.pop(schemas.owners[kind, False])
-        head: JsonObject = {_SCHEMA: {"const": kind.SCHEMA}}
-        if not _knows_version(kind):
+        head: JsonObject = {_SCHEMA: {"const": kind.SCHEMA}} if kind.HEADED else {}
+        if kind.HEADED and not _knows_version(kind):
             head[_VERSION] = {"description": "The version of fairdsl that wrote it.", "type": "string"}
         root["required"] = [*head, *root["required"]]
         root["properties"] = head | root["properties"]

@@ -11,22 +11,23 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from math import isfinite
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fairdsl.backends.answer_files import signer
 from fairdsl.backends.encoding import Answer, Encoding
+from fairdsl.codec import Document, MisfitError, Place, decode, from_plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.manifest import ANSWER_ENDINGS, answer_names
-from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Claim
 
-__all__ = ["Output", "answer_to", "outputs_of"]
+__all__ = ["AnswerLine", "Output", "answer_to", "outputs_of"]
 
 _DECISIVE = ("sat", "unsat")
 _CONTRADICTED = Answer(status="malformed", detail="it has answers that contradict each other")
@@ -47,6 +48,27 @@ class Output:
     def claim(self, said: str) -> Claim:
         """What is believed where this counts as an answer."""
         return Claim(said=said, file=self.file, sha256=self.sha256, by=self.by, seconds=self.seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLine(Document):
+    """A line of a table of answers."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.answer/1"
+    HEADED: ClassVar[bool] = False
+
+    #: The solver file's name.
+    file: str
+    #: What the solver printed.
+    output: str
+    #: Who printed it.
+    solver: str | None = None
+    #: How many seconds that took.
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not 0 <= self.seconds < inf:
+            raise ValueError("it took no time that there is")
 
 
 def outputs_of(folder: Path, names: Sequence[str], given: Sequence[Path]) -> dict[str, list[Output]]:
@@ -149,10 +171,9 @@ def _lines(path: Path) -> Iterator[tuple[str, Output]]:
     for number, line in enumerate(_text(content).splitlines(), start=1):
         if line.strip():
             try:
-                row = read_json(line)
-            except ValueError:
-                row = None
-            yield _row(path, digest, number, row if isinstance(row, dict) else {})
+                yield _row(path, digest, decode(AnswerLine, line))
+            except MisfitError as misfit:
+                raise DiagnosticError(errors.no_answers(str(path), number, misfit.said)) from misfit
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Output]]:
@@ -161,27 +182,32 @@ def _rows(path: Path) -> Iterator[tuple[str, Output]]:
     reader = csv.DictReader(_text(content).splitlines(keepends=True))
     try:
         for row in reader:
-            yield _row(path, digest, reader.line_num, row)
+            yield _row(path, digest, from_plain(AnswerLine, _typed(row)))
+    except MisfitError as misfit:
+        raise DiagnosticError(errors.no_answers(str(path), reader.line_num, misfit.said)) from misfit
     except csv.Error as error:
-        raise DiagnosticError(errors.no_answers(str(path), reader.line_num)) from error
+        raise DiagnosticError(errors.no_answers(str(path), reader.line_num, str(error))) from error
 
 
-def _row(path: Path, digest: str, number: int, row: Mapping[str, object]) -> tuple[str, Output]:
-    name, text = row.get("file"), row.get("output")
-    if not isinstance(name, str) or not isinstance(text, str):
-        raise DiagnosticError(errors.no_answers(str(path), number))
-    by, seconds = signer(text)
-    by = str(row["solver"]) if row.get("solver") else by
-    seconds = _seconds(row["seconds"]) if row.get("seconds") else seconds
-    return name, Output(text=text, file=path.name, sha256=digest, by=by, seconds=seconds)
+def _typed(row: Mapping[str | None, Any]) -> dict[str, Any]:
+    """A row of cells, which are all texts, as what they mean; empty ones are left out."""
+    if None in row or None in row.values():
+        raise Place().misfit("has another number of cells than the first line")
+    filled = {str(name): text for name, text in row.items() if text or name == "output"}
+    with suppress(ValueError, KeyError):
+        filled["seconds"] = float(filled["seconds"])
+    return filled
 
 
-def _seconds(said: object) -> float | None:
-    try:
-        seconds = float(str(said))
-    except ValueError:
-        return None
-    return seconds if isfinite(seconds) else None
+def _row(path: Path, digest: str, line: AnswerLine) -> tuple[str, Output]:
+    by, seconds = signer(line.output)
+    return line.file, Output(
+        text=line.output,
+        file=path.name,
+        sha256=digest,
+        by=line.solver or by,
+        seconds=seconds if line.seconds is None else line.seconds,
+    )
 
 
 def _text(content: bytes) -> str:

@@ -42,12 +42,12 @@ def unreadable_manifest(path: str, what: str) -> Diagnostic:
     )
 
 
-def no_answers(path: str, line: int) -> Diagnostic:
-    """A table of answers with a line that has no file or no output."""
+def no_answers(path: str, line: int, reason: str) -> Diagnostic:
+    """A table of answers with a line that has no file or no output, or something that is not known."""
     return Diagnostic(
         code="E0623",
         title=f"line {line} of `{path}` is not an answer",
-        notes=("it does not say `file` and `output`",),
+        notes=(reason,),
         why="an answer that is left out in silence may be the one that says that the demand is broken",
-        help='write `{"file": "NAME.smt2", "output": "unsat"}` a line, or CSV with the columns `file` and `output`',
+        help='write `{"file": "NAME.smt2", "output": "unsat"}` a line, or CSV; `solver` and `seconds` may be there',
     )

@@ -139,6 +139,16 @@ class Manifest(Sealed):
     #: The demands that the format cannot express.
     refused: tuple[Mapping[str, str], ...]
 
+    def __post_init__(self) -> None:
+        outside = next((name for name in self.files if not _lies_in_the_folder(name)), None)
+        if outside is not None:
+            raise ValueError(f"`{outside}` is not the name of a file in the folder")
+
+
+def _lies_in_the_folder(name: str) -> bool:
+    """Whether it is a name by itself, on any system: no path, however it is written."""
+    return name not in ("", ".", "..") and not set(name) & set("/\\\0")
+
 
 def refusal(item: Elaborated, why: Diagnostic) -> dict[str, str]:
     """What is said of a demand that the format cannot express."""

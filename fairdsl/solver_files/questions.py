@@ -17,6 +17,7 @@ from fairdsl.backends.encoding import ByParts, Encoding, Lowered, Parts, encodin
 from fairdsl.backends.solved import Asked
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, elaborate
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 from fairdsl.options import Options, declared
 from fairdsl.plan import errors
@@ -176,6 +177,9 @@ def derived(
         problem = expressible(item, encoding)
         if isinstance(problem, Diagnostic):
             refused.append((item, problem))
+            continue
+        if partitioning is not None and isinstance(problem.question, Demanded):
+            refused.append((item, errors.nothing_to_partition(item.property.name, item.demand.span)))
             continue
         askings.append(
             Asking(

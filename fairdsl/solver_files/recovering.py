@@ -6,6 +6,7 @@ outputs --answer_to--> answers --encoding.recover--> a verdict a part --_joined-
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,15 +15,17 @@ from hashlib import sha256
 from pathlib import Path
 
 from fairdsl.backends.contract import Budget
-from fairdsl.backends.encoding import ByParts, Encoding, Parts
+from fairdsl.backends.encoding import Encoding, Lowered, Parts
 from fairdsl.backends.errors import other_questions
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem
+from fairdsl.plan.anybody import of_somebody
 from fairdsl.replay import shortened
 from fairdsl.solver_files import errors
 from fairdsl.solver_files.answers import Output, answer_to
 from fairdsl.solver_files.manifest import MANIFEST, Manifest, Part, Question
 from fairdsl.solver_files.questions import Asking, Derived
+from fairdsl.source.json_text import read_json
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import (
     Arithmetic,
@@ -37,7 +40,6 @@ from fairdsl.verdict import (
     Verdict,
     Violated,
     Word,
-    held,
     worst,
 )
 
@@ -76,11 +78,8 @@ class Recovering:
             evidence = asking.encoding.evidence(asking.problem)
             verdict = _joined(grid, asked, evidence, {_number(part): one for part, one, _ in found})
             claims = tuple(claim for _, _, all_of in found for claim in all_of)
-        if isinstance(verdict, Holds) and isinstance(asking.encoding, ByParts):
-            nobody = asking.encoding.compares_nobody(asking.problem, Budget.of(_SECONDS_FOR_ANYBODY))
-            verdict = held(verdict.evidence, nobody=nobody)
-        else:
-            verdict = shortened(verdict, asking.problem, _SECONDS_FOR_PAIRS)
+        verdict = of_somebody(verdict, asking.problem, Budget.of(_SECONDS_FOR_ANYBODY))
+        verdict = shortened(verdict, asking.problem, _SECONDS_FOR_PAIRS)
         return _on_their_word(verdict, asking.problem, claims)
 
     def held_against(
@@ -89,7 +88,7 @@ class Recovering:
         """The question as it is derived, ``each`` part told; DiagnosticError where the manifest has another."""
         parts: list[Part] = []
         for one in asking.parts():
-            self._hold_against(one.lowered.files)
+            self._hold_against(one.lowered)
             parts.append(one.part)
             each(one)
         asked = asking.question(parts)
@@ -118,12 +117,18 @@ class Recovering:
             tuple(claim for _, claims in read.values() for claim in claims),
         )
 
-    def _hold_against(self, files: Mapping[str, bytes]) -> None:
+    def _hold_against(self, lowered: Lowered) -> None:
         """DiagnosticError where the manifest, or what lies in the folder, is not what is derived."""
-        for name, content in files.items():
-            digest = sha256(content).hexdigest()
-            if self._derived.setdefault(name, digest) != self.manifest.files.get(name, {}).get("sha256"):
+        for name, content in lowered.files.items():
+            digest, said = sha256(content).hexdigest(), self.manifest.files.get(name, {})
+            first = name not in self._derived  # which describes it, where several questions share a file
+            if self._derived.setdefault(name, digest) != said.get("sha256"):
                 what = f"its `{name}` is not the file that the spec, its models and its data come to"
+                raise DiagnosticError(other_questions(str(self.folder / MANIFEST), what))
+            found = read_json(json.dumps({**lowered.described.get(name, {}), "sha256": digest}))
+            if first and found != said:
+                key = next(key for key in (*found, *said) if found.get(key, said) != said.get(key, found))
+                what = f"`{key}` of its `{name}` is not what the spec comes to"
                 raise DiagnosticError(other_questions(str(self.folder / MANIFEST), what))
             path = self.folder / name
             try:
