@@ -58,7 +58,7 @@ _TYPES: dict[str, str] = {
     "E0303": "a threshold that decides nothing",
     "E0304": "an expression that is not linear",
     "E0305": "values or codes of a category that clash",
-    "E0306": "a category relaxed by a number",
+    "E0306": "a distance of categories",
     "E0307": "a number where a condition belongs, or the reverse",
     "E0308": "a number that is out of place",
     "E0309": "probabilities that make no law",
@@ -72,10 +72,10 @@ _QUESTIONS: dict[str, str] = {
     "E0405": "a causal metric over a learned structure",
     "E0406": "a property without a clause it needs",
     "E0407": "several differing attributes without `any` or `all`",
-    "E0408": "a target that fixes what must differ",
+    "E0408": "a condition that fixes what must differ",
     "E0409": "a condition that excludes everybody",
     "E0410": "a differing attribute with one value",
-    "E0411": "an attribute relaxed wrongly",
+    "E0411": "an exception named twice",
     "E0412": "a model that does not say all it must",
     "E0413": "a clause that does not belong in the property",
     "E0414": "a demand that no verdict could decide",
@@ -83,6 +83,7 @@ _QUESTIONS: dict[str, str] = {
     "E0416": "a metric without what defines it",
     "E0417": "a setting that nothing reads",
     "E0418": "an expression that is no metric",
+    "E0419": "a derived attribute that nobody can choose",
 }
 
 _FILES: dict[str, str] = {
@@ -187,7 +188,7 @@ _BACKENDS: dict[str, str] = {
     "E0633": "no one property about pairs to search",
     "E0634": "a table in a format that cannot be written",
     "E0635": "no rows for a search to stay near to",
-    "E0636": "representatives of a question with relaxations",
+    "E0636": "representatives of a question with exceptions",
     "E0637": "a strategy that cannot search the model",
     "E0640": "a file that is not an SDIMACS instance",
     "E0641": "a number that is not a probability, in an SDIMACS instance",
@@ -223,7 +224,7 @@ _APPROXIMATION: dict[str, str] = {
 _SMELLS: dict[str, str] = {
     "W0801": "a declaration that is never used",
     "W0802": "a condition that changes nothing",
-    "W0803": "a relaxation that says nothing",
+    "W0803": "a distance that says nothing",
     "W0804": "a property that compares nobody",
     "W0805": "a differing attribute that the model never reads",
     "W0806": "a feature that is read twice",

@@ -25,8 +25,8 @@ from fairdsl.ir.model import ByThreshold, Deployed, Model, Readout, read_attribu
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import MetricDifference, Problem
-from fairdsl.ir.question import GroupMetric, Pair, PairUnder, ScoreGap
-from fairdsl.ir.rate import Decides, ScoreIs
+from fairdsl.ir.question import GroupMetric, Pair, PairUnder, Question, ScoreGap
+from fairdsl.ir.rate import Decides, OutcomeIs, ScoreIs
 from fairdsl.models.load import load_model
 from fairdsl.models.provenance import pruned_from
 from fairdsl.models.replacement import check_replacement
@@ -257,7 +257,7 @@ def _elaborated(
         if refusal is None and question.sure and model.logits is None:
             refusal = _no_confidence(declaration, model, question, checked.span)
     if isinstance(question, GroupMetric) and question.excluding_below is not None and name is not None:
-        question = counted(question, populations.of(name, checked.model, model))
+        question = counted(question, populations.grouped(name, checked.model, models[checked.model], question))
     problem = Problem(
         name=_file_name(checked.name),
         domain=checked.domain,
@@ -267,7 +267,7 @@ def _elaborated(
         if demand.under is not None and isinstance(question, Pair)
         else question,
         quantity=demand.quantity,
-        population=None if name is None else populations.of(name, of, models[of]),
+        population=_law(name, of, models[of], question, populations),
         threshold=demand.threshold if isinstance(question, GroupMetric) or demand.precision is not None else None,
         precision=demand.precision,
         span=demand.span,
@@ -276,11 +276,22 @@ def _elaborated(
         other = demand.less.of or checked.model
         decider, late = _decider(demand.less.question, other, models[other], demand.span, deciders)
         first = replace(problem, threshold=None)
-        law = None if name is None else populations.of(name, other, models[other])
+        law = _law(name, other, models[other], demand.less.question, populations)
         second = replace(first, model=decider, question=demand.less.question, population=law)
         problem = replace(problem, question=MetricDifference(first=first, second=second, span=demand.span))
         refusal = refusal or late
     return Elaborated(property=checked, demand=demand, outcomes=model.outcomes, problem=problem, refusal=refusal)
+
+
+def _law(
+    name: str | None, of: str, model: Model, question: Question | Demanded, populations: Populations
+) -> Population | None:
+    """The population that a question ``of`` a model is asked under, with the columns that it makes groups of."""
+    if name is None:
+        return None
+    if isinstance(question, GroupMetric):
+        return populations.grouped(name, of, model, question)
+    return populations.of(name, of, model)
 
 
 def _decider(
@@ -290,6 +301,8 @@ def _decider(
     decides = question.metric.rate.decides
     if question.metric.rate.is_mean:
         return model, _no_one_score(model, span)
+    if decides is None and model.favourable is None and not question.metric.rate.about_favourable:
+        decides = OutcomeIs(0)  # a rate of the label alone, whatever is decided
     if decides is None:
         return model, None
     refusal = _no_one_score(model, span) if isinstance(decides, ScoreIs) else None
@@ -327,10 +340,10 @@ def _alike(checked: CheckedProperty, model: Model, populations: Populations) -> 
     question = checked.demands[0].question
     if not isinstance(question, GroupMetric) or question.population is None:
         return
-    population = populations.of(question.population, checked.model, model)
+    population = populations.grouped(question.population, checked.model, model, question)
     metrics = [demand.question for demand in checked.demands if isinstance(demand.question, GroupMetric)]
     if population is not None and all(cannot_tell_apart(each, population, model, checked.domain) for each in metrics):
-        names = [checked.domain.attributes[column].name for column in question.across]
+        names = [population.columns[column].name for column in question.across]
         yield errors.groups_alike(model.name, names, population.name, checked.span, population.span)
 
 

@@ -95,7 +95,7 @@ def never_read(attribute: str, model: str, span: Span) -> Diagnostic:
         title=f"`{model}` never reads `{attribute}`",
         primary=Label(span, f"asks what changing `{attribute}` does"),
         why="the model cannot react to what it does not read, so this says nothing about proxies that it does read",
-        help="relax the attributes that stand in for it (`relax ... freely`), or ask about groups of a population",
+        help="free the attributes that stand in for it (`regardless of ...`), or ask about groups of a population",
     )
 
 

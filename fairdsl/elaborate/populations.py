@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from fairdsl.data.samples import Samples
 from fairdsl.diagnostics import Reporter
 from fairdsl.elaborate import errors
+from fairdsl.ir.domain import Derived
 from fairdsl.ir.model import Model
 from fairdsl.ir.population import Population
+from fairdsl.ir.question import GroupMetric
 from fairdsl.semantics.checked import CheckedDistribution, CheckedSpec
 
 __all__ = ["Populations"]
@@ -26,6 +28,7 @@ class Populations:
     data: Mapping[str, str]
     reporter: Reporter
     _built: dict[tuple[str, str | None], Population | None] = field(default_factory=dict)
+    _grouped: dict[tuple[str, str | None, tuple[Derived, ...]], Population] = field(default_factory=dict)
     _samples: Samples = field(default_factory=Samples)
 
     def check_names(self) -> None:
@@ -51,6 +54,23 @@ class Populations:
     def built(self) -> tuple[Population, ...]:
         """Those that were built, in the order in which they were asked for."""
         return tuple(population for population in self._built.values() if population is not None)
+
+    def grouped(self, name: str, model_name: str, model: Model, question: GroupMetric) -> Population | None:
+        """The population with the derived attributes by which the question groups people as columns.
+
+        Raises DiagnosticError where the law does not decide one of them.
+        """
+        population, place = self.of(name, model_name, model), question.span
+        if population is None or not question.derived or place is None:
+            return population
+        from fairdsl.populations import with_derived
+
+        of_model = self.needs_model(self.spec.distributions[name]) or any(each.of is None for each in question.derived)
+        key = (name, model_name if of_model else None, question.derived)
+        if key not in self._grouped:
+            attributes = len(self.spec.distributions[name].domain.attributes)
+            self._grouped[key] = with_derived(population, question.derived, attributes, model, place)
+        return self._grouped[key]
 
     def of(self, name: str, model_name: str, model: Model | None) -> Population | None:
         """The population of that name; ``model`` is the one under audit, None where it could not be opened.

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import prod
 
 from fairdsl.codec import Exact
-from fairdsl.ir.expr import Predicate
+from fairdsl.ir.expr import Linear, Predicate, variables
 from fairdsl.source import Span
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Boolean",
     "Category",
     "CategoryValue",
+    "Derived",
     "Domain",
     "Integer",
     "ModelThresholds",
@@ -175,6 +176,34 @@ class Attribute:
                 return show_number(value)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """An attribute whose value follows from others, or from the model's score.
+
+    ``of`` is the condition of a boolean, or the sum whose bins it is; None: the bins of the model's score. Both are
+    over :attr:`~fairdsl.ir.expr.Who.EACH` and name attributes of the domain alone.
+    """
+
+    attribute: Attribute
+    of: Predicate | Linear | None
+
+    @property
+    def name(self) -> str:
+        """What the spec calls it."""
+        return self.attribute.name
+
+    @property
+    def read(self) -> frozenset[int]:
+        """The attributes that it is derived from; none where it is the model's score."""
+        match self.of:
+            case None:
+                return frozenset()
+            case Linear(terms=terms):
+                return frozenset(variable.attribute for variable, _ in terms)
+            case predicate:
+                return frozenset(variable.attribute for variable in variables(predicate))
+
+
 #: A decimal has at most so many places; beyond so many characters it may have so many digits, and three zeros before
 #: them.
 _PLACES, _SHORT, _DIGITS = 20, 12, 17
@@ -196,11 +225,15 @@ def show_number(value: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """The product of the attributes' value sets, cut by ``where`` (a predicate over one individual)."""
+    """The product of the attributes' value sets, cut by ``where`` (a predicate over one individual).
+
+    ``derived`` is what follows from the attributes, and is none of them.
+    """
 
     name: str
     attributes: tuple[Attribute, ...]
     where: Predicate
+    derived: tuple[Derived, ...] = ()
     span: Span | None = field(compare=False, repr=False, default=None)
     _places: Mapping[str, int] = field(init=False, compare=False, repr=False)
 
@@ -212,6 +245,10 @@ class Domain:
     def index(self, name: str) -> int:
         """Position of the attribute of that name; KeyError when there is none."""
         return self._places[name]
+
+    def derivation(self, name: str) -> Derived | None:
+        """What is derived by that name; None where nothing is."""
+        return next((derived for derived in self.derived if derived.name == name), None)
 
     @property
     def size(self) -> int | None:

@@ -61,12 +61,12 @@ class Problem:
         """What one unit of a share is (docs/semantics.md, section 3)."""
         question = self.question
         if not isinstance(question, Pair | Demanded):
-            return "an individual in domain and target"
+            return "an individual that is asked about"
         if question.of_individuals:
             one = question.one_sided
             names = question.names if isinstance(question, Demanded) else ("a", "b")
             named = "" if one is None else f" `{names[one is Who.B]}`"
-            return f"an individual{named} in domain and target"
+            return f"an individual{named} that is asked about"
         differ = (question if isinstance(question, Pair) else question.pair).differ
         differing = ", ".join(f"`{self.domain.attributes[index].name}`" for index in differ)
         return f"an assignment of all attributes but {differing}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from fairdsl.ir.domain import Derived
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who, conjoin, rename, variables
 from fairdsl.ir.metric import Metric
 from fairdsl.source import Span
@@ -38,12 +39,12 @@ class Differ(Enum):
     """How several differing attributes differ."""
 
     ANY = "any"
-    ALL = "all"
+    EACH = "each"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relaxation:
-    """``|a.x - b.x| <= by``; None: any value of the attribute (``freely``)."""
+    """``|a.x - b.x| <= by`` (``within 5 in x``); None: any value of the attribute (``regardless of x``)."""
 
     attribute: int
     by: Fraction | None
@@ -162,11 +163,11 @@ Baseline = tuple[Fraction, ...] | str
 class GroupMetric:
     """A metric over groups under a population; see docs/semantics.md section 4.
 
-    Columns are those of the population: the domain's attributes, and behind them the label. Groups are the
-    assignments of ``across``. ``given`` conditions the law; for each value of the columns ``given_each`` the
-    metric is taken by itself, and the worst decides. ``deserving`` is the label's value that the rates of some
-    metrics are about, ``privileged`` and ``baseline`` are values of ``across``,
-    of bins the least value (below the first edge of an unbounded attribute, some value).
+    Columns are those of the population: the domain's attributes, behind them the ``derived`` ones that make groups,
+    and behind those the label. Groups are the assignments of ``across``. ``given`` conditions the law; for each value
+    of the columns ``given_each`` the metric is taken by itself, and the worst decides. ``deserving`` is the label's
+    value that the rates of some metrics are about, ``privileged`` and ``baseline`` are values of ``across``, of bins
+    the least value (below the first edge of an unbounded attribute, some value).
     ``allowed`` are the edges out of protected columns that influence may take, ``None`` for the model as
     an end. With ``influence`` it is the metric's value less its value where these columns are drawn
     uniformly. ``confidence`` asks for an interval that covers sampling error with that probability.
@@ -177,6 +178,7 @@ class GroupMetric:
     metric: Metric
     across: tuple[int, ...]
     population: str | None
+    derived: tuple[Derived, ...] = ()
     given: Predicate = TRUE
     given_each: tuple[int, ...] = ()
     deserving: Fraction | None = None

@@ -15,13 +15,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 
 from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.intervals import Defined
 from fairdsl.metrics.joint import NOTHING, Bounds, Counted, Enclosure, Joint, Key, cells_of, columns_of, key_of
 from fairdsl.metrics.rate_cells import Cells, Condition, conditions_of
+from fairdsl.metrics.scored import Scored
 
 __all__ = ["Assignment", "Case", "Cohort", "Hits", "cohorts_of", "pooled"]
 
@@ -74,6 +76,8 @@ class Cohort:
     counted: Hits | None = None
     #: Of a mean, what it is a mean of: the sum, as hits are one of people; it may be any number.
     mean: bool = False
+    #: Of a mean, the scores of the people who were drawn, if any were.
+    scored: Scored | None = None
 
     @property
     def case(self) -> Case:
@@ -171,13 +175,10 @@ class _Reader:
         """The cohort under a condition; ``everybody`` are the keys of the whole group, by the label's value."""
         known = {value: self._known(key) for value, key in everybody.items()}
         whole = None if condition.whole is None else _probability(condition.whole, known)
+        averaged = [everybody[value] for value, met in condition.hits.items() if met and self.mean]
+        scored = [self.joint.scored[key] for key in averaged if key in self.joint.scored]
         if self.mean:
-            sums = [
-                self.joint.sums.get(everybody[value], (Fraction(0),) * 2)
-                for value, met in condition.hits.items()
-                if met
-            ]
-            hits = _added(sums)
+            hits = _added([self.joint.sums.get(key, (Fraction(0),) * 2) for key in averaged])
         else:
             hits = _probability(condition.hits, known)
         return Cohort(
@@ -192,6 +193,7 @@ class _Reader:
             rows=self._rows(everybody.values()),
             counted=None if self.mean else self._counted(condition, everybody),
             mean=self.mean,
+            scored=reduce(add, scored) if scored else None,
         )
 
     def _known(self, key: Key) -> _Known:
@@ -258,6 +260,7 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
     first = cohorts[0]
     wholes = [cohort.whole for cohort in cohorts if cohort.whole is not None]
     counted = [cohort.counted for cohort in cohorts if cohort.counted is not None]
+    scored = [cohort.scored for cohort in cohorts if cohort.scored is not None]
     return Cohort(
         group=(),
         stratum=first.stratum,
@@ -270,6 +273,7 @@ def pooled(cohorts: list[Cohort]) -> Cohort:
         rows=sum(cohort.rows for cohort in cohorts if cohort.rows is not None) if counted else None,
         counted=sum(counted, Hits()) if counted else None,
         mean=first.mean,
+        scored=reduce(add, scored) if scored else None,
     )
 
 

@@ -1,9 +1,9 @@
 """Metrics of people who were drawn from a law, beside what is proved of it: docs/semantics.md, section 5.
 
 Of n people who are drawn independently the hits of a cohort are binomial with the cohort's rate, given how many of them
-belong to it. So the intervals are those of rows (:mod:`fairdsl.metrics.sampling`); but rows are about the population
-behind a law, and draws about the law itself. An enclosure and an interval of draws are about the same number, which
-lies in what they have in common.
+belong to it. So the intervals are those of rows (:mod:`fairdsl.metrics.sampling`), and of means of scores those of
+:mod:`fairdsl.metrics.scored`; but rows are about the population behind a law, and draws about the law itself. An
+enclosure and an interval of draws are about the same number, which lies in what they have in common.
 """
 
 from __future__ import annotations
@@ -12,19 +12,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fairdsl.ir.metric import ACCEPTANCE
 from fairdsl.ir.population import Population
 from fairdsl.ir.question import GroupMetric, Precision, Threshold
 from fairdsl.metrics.cohorts import cohorts_of
 from fairdsl.metrics.counts import rows_of
+from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.intervals import least_of, most_of
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key
 from fairdsl.metrics.judged import judged
-from fairdsl.metrics.reading import Listed
+from fairdsl.metrics.reading import Listed, read
+from fairdsl.metrics.scored import Scored
 from fairdsl.metrics.value import value_of_draws
 from fairdsl.metrics.words import Names
 from fairdsl.verdict import Draw, Drawn, Judgement, Part, Rate, Value
 
-__all__ = ["Beside", "hopeless", "settled"]
+__all__ = ["Beside", "Seen", "hopeless", "settled"]
+
+#: People who were drawn, by key.
+Seen = Mapping[Key, Counted] | Mapping[Key, Scored]
 
 _Ends = tuple[Fraction, Fraction]
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -65,22 +71,47 @@ class Beside:
     population: Population
     enclosure: Value | None
 
-    def read(self, counts: Sequence[Mapping[Key, Counted]], draw: Draw, each: Fraction, confidence: Fraction) -> Value:
+    def read(self, seen: Sequence[Sequence[Seen]], draw: Draw, each: Fraction, confidence: Fraction) -> Value:
         """The number by the people of each distribution that is asked about: the law, and that without influence.
 
-        ``each`` is the confidence of these intervals, ``confidence`` that of all that are ever read.
+        ``seen`` are those of every baseline that may be meant, one where there is no choice. ``each`` is the confidence
+        of the intervals of one of them, ``confidence`` that of all that are ever read.
         """
+        found = hull_of([self._of_one(counts, each) for counts in seen])
+        span = next((people.span for people in seen[0][0].values() if isinstance(people, Scored)), (_ZERO, _ONE))
+        return self._joined(found, draw, confidence, span)
+
+    def _of_one(self, counts: Sequence[Seen], each: Fraction) -> Value:
         # The people of one distribution are missed with half of the probability each.
         own = 1 - (1 - each) / len(counts)
         joints = [_joint(people) for people in counts]
-        found = value_of_draws(
+        return value_of_draws(
             replace(self.question, confidence=own),
             joints[0],
             self.population,
             without=joints[1] if len(joints) > 1 else None,
             left_out=self._left_out(joints[0]),
         )
-        return self._joined(found, draw, confidence)
+
+    def most_favoured(self, seen: Seen, confidence: Fraction) -> set[Key]:
+        """The groups that may be favoured most, by the intervals of people as they are."""
+        question = replace(
+            self.question,
+            metric=ACCEPTANCE,
+            allowed=frozenset(),
+            baseline=None,
+            influence=(),
+            excluding=None,
+            confidence=confidence,
+        )
+        reading = read(question, _joint(seen), self.population)
+        assert reading.wide is not None, "there is a confidence"
+        found: set[Key] = set()
+        for stratum in reading.strata:
+            places = [place for place, cohort in enumerate(reading.kept) if cohort.stratum == stratum.at]
+            most = most_of([reading.wide[place] for place in places])
+            found |= {tuple(value for _, value in reading.kept[places[at]].group) for at in most}
+        return found
 
     def _left_out(self, joint: Joint) -> set[Listed]:
         """The cohorts that the enclosure left out, or those of few rows."""
@@ -100,8 +131,8 @@ class Beside:
             )
         }
 
-    def _joined(self, found: Value, draw: Draw, confidence: Fraction) -> Value:
-        base = _unknown(found) if self.enclosure is None else self.enclosure
+    def _joined(self, found: Value, draw: Draw, confidence: Fraction, span: _Ends) -> Value:
+        base = _unknown(found, span) if self.enclosure is None else self.enclosure
         drawn, by_group = {part.at: part for part in found.parts}, {(r.group, r.given): r for r in found.rates}
         rates = tuple(_rate(rate, by_group.get((rate.group, rate.given))) for rate in base.rates)
         most, least = _favoured(rates) if base.most or base.least else ((), ())
@@ -120,28 +151,34 @@ class Beside:
         )
 
 
-def _joint(counts: Mapping[Key, Counted]) -> Joint:
-    """The shares of people who were drawn."""
-    whole = max(1, sum(counted.rows for counted in counts.values()))
+def _joint(seen: Seen) -> Joint:
+    """The shares of people who were drawn, or the sums of their scores."""
+    counts = {key: people for key, people in seen.items() if isinstance(people, Counted)}
+    scored = {key: people for key, people in seen.items() if isinstance(people, Scored)}
+    people = {key: each.rows for key, each in counts.items()} | {key: each.people for key, each in scored.items()}
+    whole = max(1, sum(people.values()))
     return Joint(
         favourable={
-            key: Bounds(low=Fraction(people.least, whole), high=Fraction(people.most, whole))
-            for key, people in counts.items()
+            key: Bounds(low=Fraction(each.least, whole), high=Fraction(each.most, whole))
+            for key, each in counts.items()
         },
-        total={key: Bounds.exactly(Fraction(people.rows, whole)) for key, people in counts.items()},
+        total={key: Bounds.exactly(Fraction(count, whole)) for key, count in people.items()},
         counts=counts,
+        sums={key: (each.estimate[0] / whole, each.estimate[1] / whole) for key, each in scored.items()},
+        scored=scored,
         drawn=True,
     )
 
 
-def _unknown(found: Value) -> Value:
-    """What is enclosed where nobody encloses anything."""
+def _unknown(found: Value, span: _Ends) -> Value:
+    """What is enclosed where nobody encloses anything, but that rates lie within their span."""
+    low, high = span
     return replace(
         found,
         low=_ZERO,
         high=_ONE,
         rates=tuple(
-            replace(rate, low=_ZERO, high=_ONE, mass=(_ZERO, _ONE), rows=None, empirical=None) for rate in found.rates
+            replace(rate, low=low, high=high, mass=(_ZERO, _ONE), rows=None, empirical=None) for rate in found.rates
         ),
         parts=tuple(replace(part, low=_ZERO, high=_ONE, defined=False) for part in found.parts),
         defined=False,

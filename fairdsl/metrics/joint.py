@@ -18,6 +18,7 @@ from itertools import product
 from fairdsl.ir.domain import Integer
 from fairdsl.ir.population import Cell, Inside, Network, Population, label_column
 from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.scored import Scored
 from fairdsl.numerics.cells import Cut, cells_between, place_of, points
 
 __all__ = [
@@ -109,6 +110,8 @@ class Joint:
     counts: Mapping[Key, Counted] = field(default_factory=dict)
     #: Of a mean, the expectation of what is averaged where the key is, and 0 elsewhere, between two numbers.
     sums: Mapping[Key, tuple[Fraction, Fraction]] = field(default_factory=dict)
+    #: Of a mean among people who were drawn, their scores.
+    scored: Mapping[Key, Scored] = field(default_factory=dict)
     drawn: bool = False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdsl.ir.question import Threshold
-from fairdsl.verdict import Judgement, Named, Part, Value, combine, judge
+from fairdsl.verdict import Judgement, Named, Part, Reason, Value, combine, judge
 
 __all__ = ["judged"]
 
@@ -16,6 +16,8 @@ def judged(value: Value, threshold: Threshold) -> Judgement:
     none is known, the answer is unknown. People who were drawn show that there is a number. Where several decide
     the rows, it is theirs if they agree.
     """
+    if value.reason is Reason.NOBODY:
+        return Judgement.VACUOUS
     if value.alternatives:
         found = {judged(each, threshold) for each in value.alternatives}
         return found.pop() if len(found) == 1 else Judgement.UNKNOWN

@@ -52,6 +52,13 @@ class Reading:
     strata: tuple[Stratum, ...]
 
     @property
+    def about_nobody(self) -> bool:
+        """Whether there is nobody to count, whatever the model decides."""
+        if self.question.metric.rate.among_decided:
+            return all(cohort.of_group[1] == 0 for cohort in self.cohorts)
+        return all(cohort.defined is Defined.NO for cohort in self.kept)
+
+    @property
     def number(self) -> Range:
         """The metric: the worst stratum's, of those in which there is something to compare."""
         return worst_of(self.question, [stratum.number for stratum in self.compared])
@@ -170,6 +177,9 @@ def rests_on_tables(question: GroupMetric) -> bool:
 
 
 def _sampled(cohort: Cohort, confidence: Fraction, rates: int) -> Enclosure:
+    if cohort.scored is not None:
+        low, high = cohort.scored.interval(1 - (1 - confidence) / rates)
+        return Enclosure(low=low, high=high)
     if cohort.counted is None:
         return Enclosure(low=Fraction(0), high=Fraction(1))
     return sampled_rate(cohort.counted, confidence=confidence, rates=rates)

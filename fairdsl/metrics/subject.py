@@ -172,6 +172,8 @@ def uniform_on(attribute: Attribute) -> tuple[tuple[Cell, ...], Row]:
         cells = tuple(Cell(low=Fraction(value), high=Fraction(value)) for value in values)
         return cells, (Fraction(1, len(cells)),) * len(cells)
     low, high = attribute.bounds
+    if low is None or high is None:
+        raise ValueError(f"nothing is uniform on all of `{attribute.name}`, which has no end")
     return (Cell(low=low, high=high, inside=Inside.UNIFORM),), (Fraction(1),)
 
 

@@ -66,6 +66,16 @@ def _value_of(
     question = _by_keys(question, population)
     reading = read(question, joint, population)
     refusal = refusal_of(reading, population)
+    if reading.about_nobody:
+        return Value(
+            low=_ZERO,
+            high=_ONE,
+            evidence=evidence,
+            excluded=_excluded(reading, Names(population)),
+            confidence=question.confidence,
+            defined=False,
+            reason=Reason.NOBODY,
+        )
     if refusal is not None:
         return Refused(diagnostics=(refusal,))
     noted = replace(evidence, notes=(*evidence.notes, *notes_of(reading, population)))
@@ -102,15 +112,18 @@ def _number_of(
         rates=_rates(reading, names),
         most=most,
         least=least,
-        excluded=tuple(
-            dict.fromkeys(names(cohort.group + cohort.stratum + cohort.label) for cohort in reading.excluded)
-        ),
+        excluded=_excluded(reading, names),
         sampling=whole.sampling,
         confidence=question.confidence,
         parts=parts,
         defined=defined,
         reason=reason,
     )
+
+
+def _excluded(reading: Reading, names: Names) -> tuple[Named, ...]:
+    listed = (names(cohort.group + cohort.stratum + cohort.label) for cohort in reading.excluded)
+    return tuple(dict.fromkeys(listed))
 
 
 def decided(

@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from time import monotonic
 
-from fairdsl.clock import NEVER, deadline_in_force, look
+from fairdsl.clock import NEVER, Work, deadline_in_force, look, meter_in_force, spend
 
 __all__ = ["Pace"]
 
 #: Seconds that one call may take, as expected, and the individuals that every call may be about.
 _SECONDS, _FEWEST = 0.25, 16
+#: What is counted where effort is given.
+_ASKED = Work("answers of black boxes", 10)
+#: The individuals of a call where effort is given, whatever the pace.
+_METERED = 256
 
 
 class Pace:
@@ -33,9 +37,11 @@ class Pace:
                 look()
             unhurried = deadline_in_force() == NEVER
             size = count if unhurried else max(_FEWEST, int(self.per_second * _SECONDS))
+            size = size if meter_in_force() is None else _METERED
             part = slice(start, min(start + size, count))
             began = monotonic()
             yield part
+            spend(_ASKED, part.stop - part.start)
             elapsed = monotonic() - began
             self.per_second = max(self.per_second, (part.stop - start) / max(elapsed, 1e-6))
             start = part.stop

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.clock import Work, spend
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Point
 from fairdsl.ir.model import Deployed, Feed
@@ -30,6 +31,8 @@ __all__ = ["THREADS", "Runtime", "numbers_fed"]
 #: Threads of a run in parallel, where sums are taken in parts, and so rounded in another way than in one thread.
 THREADS = 2
 _BATCH = 4096
+#: What is counted where effort is given.
+_RUNS = Work("runs of deployed files", 3)
 #: Types of outputs that may be a table: a tensor, or a ZipMap's dictionary an individual.
 _TABLES = ("tensor(", "seq(map(")
 
@@ -65,19 +68,19 @@ class Runtime:
 
     def decide_array(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Outcomes of many individuals, [n, attributes] to [n], in batches."""
-        batches = [decisions_of(self._deployed, output) for output in self._in_batches(points)]
-        return np.concatenate(batches) if batches else np.zeros(0, dtype=np.int64)
+        batches = list(self._in_batches(points))
+        return decisions_of(self._deployed, np.concatenate(batches)) if batches else np.zeros(0, dtype=np.int64)
 
     def scores_array(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """What :meth:`scores` gives, for many individuals in batches."""
-        batches = [numbers_of(self._deployed, output) for output in self._in_batches(points)]
-        return np.concatenate(batches) if batches else np.zeros((0, 1))
+        batches = list(self._in_batches(points))
+        return numbers_of(self._deployed, np.concatenate(batches)) if batches else np.zeros((0, 1))
 
     def answers(self, points: NDArray[np.float64], *, alone: bool = False) -> NDArray[Any]:
         """The output itself for many individuals, [n, columns]: in batches, or each of them run alone."""
         if alone and not (self._plain and self._batch in (None, 1)):
             return self.answers_exactly(points_of(points))
-        outputs = list(self._one_by_one(points) if alone else self._in_batches(points))
+        outputs = list(self._in_batches(points, size=int(alone)))
         return np.concatenate(outputs) if outputs else np.zeros((0, 1))
 
     def answers_exactly(self, points: Sequence[Point]) -> NDArray[Any]:
@@ -147,23 +150,24 @@ class Runtime:
         """Whether all features are attributes as they stand, so that float64 rounds none of them before the file."""
         return all(is_plain(form) for form in self._deployed.features)
 
-    def _one_by_one(self, points: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
-        """The output for every individual alone, whose features are attributes as they stand."""
-        rows = feature_matrix(self._deployed.features, points)
-        tensors = [(feed, self._elements(feed, rows)) for feed in self._deployed.feeds]
-        for row in range(len(points)):
-            yield self._run({feed.name: self._shaped(feed, tensor[row : row + 1]) for feed, tensor in tensors})[:1]
+    def _in_batches(self, points: NDArray[np.float64], size: int = 0) -> Iterator[NDArray[Any]]:
+        """The output for every individual, in batches of a size: the file's own, or as large as is worth while.
 
-    def _in_batches(self, points: NDArray[np.float64]) -> Iterator[NDArray[Any]]:
-        """The output for every individual, batch by batch."""
-        size = self._batch or _BATCH
-        for start in range(0, points.shape[0], size):
-            rows = feature_matrix(self._deployed.features, points[start : start + size])
-            count = rows.shape[0]
-            if self._batch and count < size:  # the file wants full batches, and of nobody outside the domain
-                rows = np.concatenate([rows, np.repeat(rows[-1:], size - count, axis=0)])
-            feeds = {feed.name: self._tensor(feed, rows) for feed in self._deployed.feeds}
-            yield self._run(feeds)[:count]
+        Features are computed of many at once, also for a file that takes one individual at a time.
+        """
+        size = size or self._batch or _BATCH
+        at_once = size * max(
+            1, _BATCH // size
+        )  # features of many at once: files that take one at a time take their time
+        for first in range(0, len(points), at_once):
+            rows = feature_matrix(self._deployed.features, points[first : first + at_once])
+            tensors = [(feed, self._elements(feed, rows)) for feed in self._deployed.feeds]
+            for start in range(0, len(rows), size):
+                count = min(size, len(rows) - start)
+                part: slice | NDArray[np.intp] = slice(start, start + count)
+                if self._batch and count < size:  # the file wants full batches, and of nobody outside the domain
+                    part = np.minimum(np.arange(start, start + size), len(rows) - 1)
+                yield self._run({feed.name: self._shaped(feed, tensor[part]) for feed, tensor in tensors})[:count]
 
     def _run_exactly(self, point: Point) -> NDArray[Any]:
         """The output for one individual, with features computed exactly and rounded once."""
@@ -182,9 +186,6 @@ class Runtime:
             feeds[feed.name] = self._shaped(feed, np.repeat(full, self._batch or 1, axis=0))
         return feeds
 
-    def _tensor(self, feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
-        return self._shaped(feed, self._elements(feed, rows))
-
     def _elements(self, feed: Feed, rows: NDArray[np.float64]) -> NDArray[Any]:
         """What the feed takes of the features of each row, [n, width]."""
         chosen = rows[:, list(feed.features)]
@@ -200,6 +201,7 @@ class Runtime:
 
     def _run(self, feeds: dict[str, NDArray[Any]], name: str = "") -> NDArray[Any]:
         """The output (or the one of that name) as [n, columns] (labels: [n, 1])."""
+        spend(_RUNS)
         (output,) = self._outputs(self._session, feeds, [name or self._deployed.output])
         if isinstance(output, list):  # ZipMap: one dictionary of classes an individual
             output = np.array([list(row.values()) for row in output])

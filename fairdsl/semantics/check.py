@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from fairdsl.diagnostics import Diagnostic, Reporter
-from fairdsl.ir.domain import Domain
+from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import (
     CheckedDistribution,
@@ -42,7 +42,7 @@ N = TypeVar(
     tree.Model,
     tree.Distribution,
     tree.Graph,
-    tree.NamedTarget,
+    tree.NamedCondition,
     tree.Metric,
 )
 V = TypeVar("V")
@@ -97,7 +97,7 @@ class _SpecChecker:
     models: dict[str, CheckedModel | None] = field(default_factory=dict)
     distributions: dict[str, CheckedDistribution | None] = field(default_factory=dict)
     graphs: dict[str, tuple[tree.Graph, Edges] | None] = field(default_factory=dict)
-    targets: dict[str, tree.NamedTarget | None] = field(default_factory=dict)
+    conditions: dict[str, tree.NamedCondition | None] = field(default_factory=dict)
     metrics: dict[str, tree.Metric | None] = field(default_factory=dict)
     protected: dict[str, tree.Name] = field(default_factory=dict)
     variants: dict[str, CheckedModel | None] = field(default_factory=dict)
@@ -122,8 +122,8 @@ class _SpecChecker:
         self._check_calls()
         self._collect(tree.Domain, "domain", self._domain, self.domains)
         self._collect(tree.Label, "label", self._label, self.labels)
-        self._collect(tree.NamedTarget, "target", lambda node: node, self.targets)
-        self._check_targets()
+        self._collect(tree.NamedCondition, "condition", lambda node: node, self.conditions)
+        self._check_conditions()
         self._collect(tree.Metric, "metric", lambda node: node, self.metrics)
         check_metric_declarations(self.metrics, self.reporter)
         self._collect_protected()
@@ -154,7 +154,7 @@ class _SpecChecker:
 
     def _check_own_name(self, kind: str, name: tree.Name, domains: Iterable[Domain]) -> None:
         """What a condition may name beside attributes has a name of its own."""
-        attributes = (attribute for domain in domains for attribute in domain.attributes)
+        attributes = (attribute for domain in domains for attribute in _named_in(domain))
         clash = next((attribute for attribute in attributes if attribute.name == name.text), None)
         if clash is not None and clash.span is not None:
             self.reporter.report(
@@ -162,7 +162,7 @@ class _SpecChecker:
             )
 
     def _collect_protected(self) -> None:
-        known = {a.name for domain in _present(self.domains).values() for a in domain.attributes}
+        known = {a.name for domain in _present(self.domains).values() for a in _named_in(domain)}
         for item in self._items():
             for name in item.names if isinstance(item, tree.Protected) else ():
                 if name.text in self.protected:
@@ -190,13 +190,13 @@ class _SpecChecker:
             )
         )
 
-    def _check_targets(self) -> None:
-        """Named targets are checked where they stand, so that an unused one with a mistake is found too."""
-        for target in _present(self.targets).values():
-            domain = self._domain_of(target.domain, target.name)
+    def _check_conditions(self) -> None:
+        """Named conditions are checked where they stand, so that an unused one with a mistake is found too."""
+        for named in _present(self.conditions).values():
+            domain = self._domain_of(named.domain, named.name)
             if domain is not None:
-                self._check_own_name("target", target.name, (domain,))
-                lower_condition(target.condition, ConditionScope(domain=domain), self.reporter)
+                self._check_own_name("condition", named.name, (domain,))
+                lower_condition(named.condition, ConditionScope(domain=domain), self.reporter)
 
     def _domain_of(self, written: tree.Name | None, at: tree.Name) -> Domain | None:
         if written is not None:
@@ -208,7 +208,7 @@ class _SpecChecker:
         if len(self.domains) > 1:
             known = tuple(self.domains)
             self.reporter.report(
-                errors.say_which("domain", at.span, known, f"write `target {at.text} over {known[0]} = ...`")
+                errors.say_which("domain", at.span, known, f"write `condition {at.text} over {known[0]} = ...`")
             )
             return None
         return next(iter(self.domains.values()), None)
@@ -247,7 +247,7 @@ class _SpecChecker:
             distributions=self.distributions,
             labels=_present(self.labels),
             graphs=_present(self.graphs),
-            targets=_present(self.targets),
+            conditions=_present(self.conditions),
             metrics=self.metrics,
             domains=tuple(self.domains),
         )
@@ -282,7 +282,13 @@ class _SpecChecker:
                 self.variants[node.name.text] = made and replace(made, declared_as=name)
         models = {name: model for name, model in scope.models.items() if name not in instance.models}
         models |= {node.name.text: self.variants[node.name.text] for node in instance.models.values()}
-        return replace(scope, models=models, targets={**scope.targets, **instance.targets})
+        return replace(scope, models=models, conditions={**scope.conditions, **instance.conditions})
+
+
+def _named_in(domain: Domain) -> Iterator[Attribute]:
+    """Everything that is known of an individual, derived or not."""
+    yield from domain.attributes
+    yield from (derived.attribute for derived in domain.derived)
 
 
 def _place(finding: Diagnostic) -> tuple[str, Span | None]:

@@ -13,12 +13,13 @@ from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Rea
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation
 from fairdsl.semantics import errors
 from fairdsl.semantics.arithmetic import Arithmetic
+from fairdsl.semantics.derivations import compare_derived, derived_condition, derived_membership, derived_number
 from fairdsl.semantics.labels import compare_labels, label_membership, labelled_attribute
 from fairdsl.semantics.outputs import Outputs
-from fairdsl.semantics.scope import ConditionScope, resolve_attribute
+from fairdsl.semantics.scope import ConditionScope, derived_named, resolve_attribute
 from fairdsl.syntax import tree
 
-__all__ = ["lower_condition"]
+__all__ = ["lower_condition", "lower_sum"]
 
 
 def lower_condition(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
@@ -55,13 +56,15 @@ def lower_condition(node: tree.Expression, scope: ConditionScope, reporter: Repo
 
 
 def _truth(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
-    """A bare name: a boolean attribute, or a named target."""
+    """A bare name: a boolean attribute, a derived one, or a named condition."""
+    if (named := derived_named(node, scope)) is not None:
+        return derived_condition(node, named, reporter)
     declared = {attribute.name for attribute in scope.domain.attributes}
     if node.owner is None and node.name.text not in declared and node.name.text in scope.named:
-        return _named_target(node, scope, reporter)
+        return _named_condition(node, scope, reporter)
     if node.owner is None and node.name.text not in {*declared, *scope.labels} and scope.named:
         reporter.report(
-            errors.unknown_declaration("attribute or target", node.name.text, node.span, (*declared, *scope.named))
+            errors.unknown_declaration("attribute or condition", node.name.text, node.span, (*declared, *scope.named))
         )
         return None
     found = resolve_attribute(node, scope, reporter)
@@ -81,21 +84,21 @@ def _truth(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> P
     return Member(variable=variable, values=frozenset({Fraction(1)}), span=node.span)
 
 
-def _named_target(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
+def _named_condition(node: tree.Reference, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
     """The condition that the name stands for."""
-    target = scope.named[node.name.text]
-    about = target.domain.text if target.domain is not None else scope.domain.name
+    named = scope.named[node.name.text]
+    about = named.domain.text if named.domain is not None else scope.domain.name
     if about != scope.domain.name:
         reporter.report(
             errors.not_comparable(
-                f"the target `{target.name.text}` is about `{about}`, not about `{scope.domain.name}`",
+                f"the condition `{named.name.text}` is about `{about}`, not about `{scope.domain.name}`",
                 node.span,
                 "attributes of the same name in two domains need not mean the same",
-                f"write the condition here, or declare a target `over {scope.domain.name}`",
+                f"write the condition here, or declare one `over {scope.domain.name}`",
             )
         )
         return None
-    return lower_condition(target.condition, ConditionScope(domain=scope.domain), reporter)
+    return lower_condition(named.condition, ConditionScope(domain=scope.domain), reporter)
 
 
 # ---- comparisons -------------------------------------------------------------------------------
@@ -108,6 +111,8 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
         if outputs is not None and outputs.is_decision(side):
             return outputs.compare(node, side, other, turned)
     for side, other in ((node.left, node.right), (node.right, node.left)):
+        if (named := derived_named(side, scope)) is not None and isinstance(named[0].attribute.type, Boolean):
+            return compare_derived(node, named, other, scope, reporter)
         labelled = labelled_attribute(side, scope)
         if labelled is not None:
             return compare_labels(node, labelled, other, relation, scope, reporter)
@@ -115,10 +120,10 @@ def _comparison(node: tree.Comparison, scope: ConditionScope, reporter: Reporter
         return _absolute(node, node.left, node.right, relation, scope, reporter)
     if isinstance(node.right, tree.Call) and node.right.function.text == "abs":
         return _absolute(node, node.right, node.left, relation.mirrored, scope, reporter)
-    left = _linear(node.left, scope, reporter)
+    left = lower_sum(node.left, scope, reporter)
     if left is None and (_is_word(node.right) or _weighs_a_value(node, scope)):
         return None  # perhaps a value of the attribute that is not known: nothing can be said about it
-    right = _linear(node.right, scope, reporter)
+    right = lower_sum(node.right, scope, reporter)
     if left is None or right is None:
         return None
     return Compare(left=left - right, relation=relation, span=node.span)
@@ -152,7 +157,7 @@ def _absolute(
             errors.wrong_kind(f"`abs` of {len(call.arguments)} things", "one expression", call.span, "write `abs(x)`")
         )
         return None
-    inner, limit = _linear(call.arguments[0], scope, reporter), _linear(bound, scope, reporter)
+    inner, limit = lower_sum(call.arguments[0], scope, reporter), lower_sum(bound, scope, reporter)
     if inner is None or limit is None:
         return None
     sides = (inner - limit, inner.scaled(Fraction(-1)) - limit)
@@ -177,10 +182,12 @@ def _absolute(
 def _membership(node: tree.Membership, scope: ConditionScope, reporter: Reporter) -> Predicate | None:
     if scope.outputs is not None and scope.outputs.is_decision(node.value):
         return scope.outputs.member(node)
+    if (named := derived_named(node.value, scope)) is not None and isinstance(named[0].attribute.type, Boolean):
+        return derived_membership(node, named, reporter)
     labelled = labelled_attribute(node.value, scope)
     if labelled is not None:
         return label_membership(node, *labelled, reporter)
-    value = _linear(node.value, scope, reporter)
+    value = lower_sum(node.value, scope, reporter)
     if value is None:
         return None
     parts = [_in_element(value, element, scope.domain, reporter) for element in node.elements]
@@ -230,7 +237,9 @@ def _check_element(value: Linear, element: tree.Number, domain: Domain, reporter
 # ---- numbers -----------------------------------------------------------------------------------
 
 
-def _linear(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:
+def lower_sum(node: tree.Expression, scope: ConditionScope, reporter: Reporter) -> Linear | None:
+    """The sum of attributes, or None after reporting what is wrong with it."""
+
     def atom(inner: tree.Expression) -> Linear | None:
         return _number_atom(inner, scope, reporter)
 
@@ -244,6 +253,8 @@ def _number_atom(node: tree.Expression, scope: ConditionScope, reporter: Reporte
     if not isinstance(node, tree.Reference):
         reporter.report(_no_number(node))
         return None
+    if (named := derived_named(node, scope)) is not None:
+        return derived_number(node, named, reporter)
     found = resolve_attribute(node, scope, reporter)
     if found is None:
         return None
@@ -271,7 +282,7 @@ def _output(node: tree.Call, scope: ConditionScope, outputs: Outputs, reporter: 
             errors.wrong_kind(f"`abs` of {len(node.arguments)} things", "one expression", node.span, "write `abs(x)`")
         )
         return None
-    inner = _linear(node.arguments[0], scope, reporter)
+    inner = lower_sum(node.arguments[0], scope, reporter)
     return None if inner is None else outputs.magnitude(node, inner)
 
 

@@ -30,11 +30,11 @@ class DemandWords:
             if self.domain.where != TRUE:
                 lines.append(f"exists: {predicate_text(self.domain.where, self.domain)}")
             if asked.pair.target != TRUE:
-                lines.append(f"target: {predicate_text(asked.pair.target, self.domain)}")
+                lines.append(f"among: {predicate_text(asked.pair.target, self.domain)}")
         else:
             lines = list(clauses_in_force(asked.pair, self.domain, asked.names))
         if asked.premise_text:
-            lines.append(f"target (what models give): {asked.premise_text}")
+            lines.append(f"among (what models give): {asked.premise_text}")
         return (*lines, *([f"under {self.under}"] if self.under else ()))
 
     def sentence(self, quantity: Quantity, threshold: Threshold | None) -> str:

@@ -6,10 +6,9 @@ is refused anyway, and nothing more is said about each use of the attribute.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
-from math import ceil, floor
+from math import floor
 
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import (
@@ -19,24 +18,22 @@ from fairdsl.ir.domain import (
     CategoryValue,
     Domain,
     Integer,
-    ModelThresholds,
-    Quantiles,
     Real,
     Type,
     show_number,
 )
 from fairdsl.ir.expr import TRUE, Predicate, conjoin
 from fairdsl.semantics import errors
+from fairdsl.semantics.bins import LARGEST_WHOLE, bins_of, readable, whole_number
 from fairdsl.semantics.checked import LabelDeclaration
 from fairdsl.semantics.conditions import lower_condition
+from fairdsl.semantics.derived import check_derived
 from fairdsl.semantics.labels import value_code
 from fairdsl.semantics.scope import ConditionScope
 from fairdsl.syntax import tree
 
 __all__ = ["check_domain", "check_label"]
 
-#: Beyond it float64, in which a model reads its numbers, does not tell a whole number from the next.
-_LARGEST_WHOLE = 2**53
 #: The largest power of ten that float64 holds, and room for arithmetic.
 _LARGEST_REAL = 10**300
 
@@ -54,13 +51,14 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
             reporter.report(errors.declared_twice("attribute", name, member.name.span, first))
             continue
         type_ = _type(name, member.type, reporter)
+        edges, by = bins_of(name, type_, member.bins, reporter)
         attributes[name] = Attribute(
             name=name,
             type=type_,
             column=member.column.value if member.column else None,
             as_stored=member.as_stored,
-            bins=_bins(name, type_, member.bins, reporter),
-            bins_by=_bins_by(member.bins),
+            bins=edges,
+            bins_by=by,
             span=member.name.span,
         )
     bare = Domain(
@@ -69,12 +67,8 @@ def check_domain(node: tree.Domain, reporter: Reporter) -> Domain:
         where=TRUE,
         span=node.name.span,
     )
-    return Domain(
-        name=bare.name,
-        attributes=bare.attributes,
-        where=_constraints(node, bare, reporter),
-        span=bare.span,
-    )
+    own = replace(bare, derived=tuple(check_derived(node, bare, reporter)))
+    return replace(own, where=_constraints(node, own, reporter))
 
 
 def check_label(node: tree.Label, reporter: Reporter) -> LabelDeclaration:
@@ -118,12 +112,12 @@ def _type(name: str, node: tree.Type, reporter: Reporter) -> Type:
         case tree.IntegerType(low=low, high=high):
             what = f"a bound of the integer `{name}`"
             for number in (low, high):
-                _ = _whole(number, what, reporter) and _readable(number, what, _LARGEST_WHOLE, reporter)
+                _ = whole_number(number, what, reporter) and readable(number, what, LARGEST_WHOLE, reporter)
             least, most = _ordered(low, high, reporter)
             return Integer(low=_within_reach(floor(least)), high=_within_reach(floor(most)))
         case tree.RealType(low=tree.Number() as low, high=tree.Number() as high):
             for number in (low, high):
-                if not _readable(number, f"a bound of the real `{name}`", _LARGEST_REAL, reporter):
+                if not readable(number, f"a bound of the real `{name}`", _LARGEST_REAL, reporter):
                     return Real(low=None, high=None)
             least, most = _ordered(low, high, reporter)
             return Real(low=least, high=most)
@@ -138,38 +132,9 @@ def _ordered(low: tree.Number, high: tree.Number, reporter: Reporter) -> tuple[F
     return min(low.value, high.value), max(low.value, high.value)
 
 
-def _readable(number: tree.Number, what: str, largest: int, reporter: Reporter) -> bool:
-    """Whether a model, which reads floats, can tell the number from its neighbours."""
-    if abs(number.value) <= largest:
-        return True
-    limit = "2^53 = 9007199254740992" if largest == _LARGEST_WHOLE else "10^300"
-    reporter.report(
-        errors.number_out_of_place(
-            f"{what} is beyond what a model can read",
-            number.span,
-            f"write a number of at most {limit} in size: beyond it no float tells one value from the next, "
-            "and models read floats",
-        )
-    )
-    return False
-
-
 def _within_reach(number: int) -> int:
     """The number, or the nearest that is not beyond reach: what is too large has been reported."""
-    return max(-_LARGEST_WHOLE, min(_LARGEST_WHOLE, number))
-
-
-def _whole(number: tree.Number, what: str, reporter: Reporter, *, or_real: bool = True) -> bool:
-    if number.value.denominator == 1 and not number.percent:
-        return True
-    reporter.report(
-        errors.number_out_of_place(
-            f"{number.text} is no whole number, but {what} is one",
-            number.span,
-            "write a whole number, or declare the attribute `real`" if or_real else "write a whole number",
-        )
-    )
-    return False
+    return max(-LARGEST_WHOLE, min(LARGEST_WHOLE, number))
 
 
 def _category(name: str, node: tree.CategoryType, reporter: Reporter) -> Category:
@@ -210,8 +175,8 @@ def _code(entry: tree.CategoryEntry, position: int, reporter: Reporter) -> int:
     if entry.code is None:
         return position
     what = f"the code of `{entry.name.text}`"
-    if _whole(entry.code, what, reporter, or_real=False):
-        _readable(entry.code, what, _LARGEST_WHOLE, reporter)
+    if whole_number(entry.code, what, reporter, or_real=False):
+        readable(entry.code, what, LARGEST_WHOLE, reporter)
     return _within_reach(floor(entry.code.value))
 
 
@@ -222,76 +187,3 @@ def _code_of_its_own(node: tree.CategoryType, first: CategoryValue, second: tree
     if next(entry for entry in node.entries if entry.name.text == first.name).code is None:
         return f"`{first.name}` has no code, so it takes its position {first.code}: write a code for each value"
     return "write a code of its own for each value, as in `a = 1`"
-
-
-def _bins_by(bins: tree.Bins | None) -> Quantiles | ModelThresholds | None:
-    """How the edges are found that are not written."""
-    match bins:
-        case tree.BinsByQuantiles(count=count):
-            return Quantiles(count=max(2, floor(count.value)))
-        case tree.BinsByModel():
-            return ModelThresholds()
-        case _:
-            return None
-
-
-def _bins(name: str, type_: Type, bins: tree.Bins | None, reporter: Reporter) -> tuple[Fraction, ...]:
-    """Edges of written bins. Quantiles and the model's own thresholds are found when data is read."""
-    if bins is None:
-        return ()
-    if isinstance(type_, Category | Boolean):
-        reporter.report(
-            errors.not_comparable(
-                f"`{name}` has no order, so it cannot be cut into bins",
-                bins.span,
-                "bins are ranges of numbers",
-                "remove `bins`, or declare the attribute `integer` or `real`",
-            )
-        )
-        return ()
-    if isinstance(bins, tree.BinsByQuantiles):
-        if _whole(bins.count, "the number of quantiles", reporter, or_real=False) and bins.count.value < 2:
-            reporter.report(
-                errors.number_out_of_place("quantiles cut into at least 2 bins", bins.count.span, "write 2 or more")
-            )
-        return ()
-    if isinstance(bins, tree.BinsByModel):
-        return ()
-    _check_edges(name, type_, bins.edges, reporter)
-    # Of whole numbers those from 24.5 are those from 25: one way to write the same bin.
-    whole = isinstance(type_, Integer)
-    return tuple(Fraction(ceil(edge.value)) if whole else edge.value for edge in bins.edges)
-
-
-def _check_edges(name: str, type_: Integer | Real, edges: Sequence[tree.Number], reporter: Reporter) -> None:
-    """Ascending, and with a value on either side: ``bins at 25`` are [.., 25) and [25, ..]."""
-    for edge in edges:
-        if not _readable(edge, f"a bin edge of `{name}`", _LARGEST_WHOLE, reporter):
-            continue
-        below = type_.low is not None and edge.value <= type_.low
-        if below or (type_.high is not None and edge.value > type_.high):
-            side = "below" if below else "from"
-            reporter.report(
-                errors.number_out_of_place(
-                    f"no value of `{name}` lies {side} the bin edge {edge.text}",
-                    edge.span,
-                    "remove the edge, or correct it: a bin holds the values from its lower edge up to the next one",
-                )
-            )
-    for left, right in pairwise(edges):
-        if left.value >= right.value:
-            reporter.report(
-                errors.number_out_of_place(
-                    f"the bin edge {right.text} does not come after {left.text}",
-                    right.span,
-                    "write the edges in ascending order, each once",
-                )
-            )
-        elif isinstance(type_, Integer) and ceil(left.value) == ceil(right.value):
-            reporter.report(
-                errors.number_out_of_place(
-                    f"no value of `{name}` lies between the bin edges {left.text} and {right.text}",
-                    right.span,
-                    "remove one of them: a bin holds the values from its lower edge up to the next one",
-                )
-            )

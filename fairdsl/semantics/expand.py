@@ -47,7 +47,7 @@ class Instance:
 
     node: tree.Property
     models: Mapping[str, tree.Model] = field(default_factory=dict)
-    targets: Mapping[str, tree.NamedTarget] = field(default_factory=dict)
+    conditions: Mapping[str, tree.NamedCondition] = field(default_factory=dict)
     parameters: tuple[InForce, ...] = ()
     again: bool = False
 
@@ -182,7 +182,7 @@ class _Expander:
             yield Instance(
                 node=put,
                 models=models,
-                targets=dict(self._variants(tree.NamedTarget, swept, here)),
+                conditions=dict(self._variants(tree.NamedCondition, swept, here)),
                 parameters=tuple(self._in_force(rest, here, swept)),
                 again=number > 0,
             )
@@ -208,6 +208,8 @@ class _Expander:
 
     def _values_of(self, name: tree.Name) -> tuple[Value, ...]:
         """All values of an attribute, or of a label."""
+        if name.text in _derived_conditions(self._items()):
+            return _truth_values(name)
         declared = [one for one in _typed(self._items()) if one.name.text == name.text]
         if not declared:
             known = tuple(dict.fromkeys(one.name.text for one in _typed(self._items())))
@@ -217,7 +219,7 @@ class _Expander:
             case tree.CategoryType(entries=entries):
                 return tuple(replace(entry.name, span=name.span) for entry in entries)
             case tree.BooleanType():
-                return tuple(tree.Name(text=word, span=name.span) for word in ("no", "yes"))
+                return _truth_values(name)
             case tree.IntegerType(low=low, high=high) if 0 <= high.value - low.value < _MOST:
                 return tuple(
                     tree.Number(value=Fraction(value), text=str(value), span=name.span)
@@ -231,7 +233,7 @@ class _Expander:
         """A variable that stands nowhere would make the same property several times."""
         names = {part.text for part in walk(rest.clauses) if isinstance(part, tree.Name)}
         shared = {
-            part.text for item in self._items() if isinstance(item, tree.Model | tree.NamedTarget)
+            part.text for item in self._items() if isinstance(item, tree.Model | tree.NamedCondition)
             for part in walk(item) if isinstance(part, tree.Name)
         }  # fmt: skip
         unused = [
@@ -248,7 +250,7 @@ class _Expander:
     def _own(self, clauses: Sequence[tree.ForEachClause], swept: Sequence[str]) -> bool:
         """A parameter of declarations that all properties share has one number."""
         for item in self._items():
-            if isinstance(item, tree.Model | tree.NamedTarget | tree.Property | tree.Parameter):
+            if isinstance(item, tree.Model | tree.NamedCondition | tree.Property | tree.Parameter):
                 continue
             for part in walk(item):
                 if isinstance(part, tree.Name) and part.text in swept and _stands_for_number(item, part):
@@ -262,7 +264,7 @@ class _Expander:
     def _variants(self, kind: type[N], swept: Sequence[str], here: Mapping[str, Value]) -> Iterator[tuple[str, N]]:
         """The declarations of a kind that a swept parameter stands in, with its value, which a model's name shows."""
         for item in self._items() if swept else ():
-            if not isinstance(item, kind) or not isinstance(item, tree.Model | tree.NamedTarget):
+            if not isinstance(item, kind) or not isinstance(item, tree.Model | tree.NamedCondition):
                 continue
             used = {part.text for part in walk(item) if isinstance(part, tree.Name)} & set(swept)
             if not used or (put := self._put(item, here)) is None:
@@ -291,6 +293,20 @@ def _stands_for_number(item: tree.Item, name: tree.Name) -> bool:
     )
 
 
+def _truth_values(name: tree.Name) -> tuple[Value, ...]:
+    return tuple(tree.Name(text=word, span=name.span) for word in ("no", "yes"))
+
+
+def _derived_conditions(items: Iterable[tree.Item]) -> frozenset[str]:
+    """The names of what is derived by a condition, and so is true or not."""
+    members = (member for item in items if isinstance(item, tree.Domain) for member in item.members)
+    return frozenset(
+        member.name.text
+        for member in members
+        if isinstance(member, tree.Derived) and not isinstance(member.definition, tree.BinsOf)
+    )
+
+
 def _typed(items: Iterable[tree.Item]) -> Iterator[tree.Attribute | tree.Label]:
     for item in items:
         match item:
@@ -315,11 +331,13 @@ def _declared(items: Iterable[tree.Item]) -> Iterator[tuple[str, tree.Name]]:
         yield from (("a value", name) for name in _entries(typed.type))
     for item in items:
         match item:
+            case tree.Domain(members=members):
+                yield from (("an attribute", member.name) for member in members if isinstance(member, tree.Derived))
             case tree.Model():
                 yield "a model", item.name
                 yield from (("an outcome", name) for name in item.outcomes)
-            case tree.NamedTarget():
-                yield "a target", item.name
+            case tree.NamedCondition():
+                yield "a condition", item.name
             case tree.Metric():
                 yield "a metric", item.name
             case tree.Property(clauses=clauses):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Attribute, Domain, Integer, Real
+from fairdsl.ir.domain import Attribute, Boolean, Derived, Domain, Integer, Real
 from fairdsl.ir.expr import TRUE, Predicate, conjoin
 from fairdsl.ir.question import MOST_FAVOURED, Baseline, Excluding
 from fairdsl.numerics.narrow import narrow
@@ -18,7 +18,7 @@ from fairdsl.semantics.conditions import lower_condition
 from fairdsl.semantics.constant import report_constant
 from fairdsl.semantics.one_group import NoGroup, one_group
 from fairdsl.semantics.paths import AllowedPaths, Edges
-from fairdsl.semantics.populations import domain_with_label, population_named
+from fairdsl.semantics.populations import domain_with_label, population_named, with_columns
 from fairdsl.semantics.scope import ConditionScope, attribute_index
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -31,7 +31,8 @@ C = TypeVar("C", bound=tree.Node)
 #: Whole numbers with more values than this make no groups by themselves: nearly every one would be empty.
 _MOST_VALUES = 256
 _IN_WORDS = (
-    tree.GivenClause,
+    tree.AmongClause,
+    tree.StrataClause,
     tree.ExcludingClause,
     tree.AllowClause,
     tree.BaselineClause,
@@ -41,9 +42,13 @@ _IN_WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
-    """What all demands of one property share. ``columns`` are the domain's attributes and the label's."""
+    """What all demands of one property share.
+
+    ``columns`` are the domain's attributes, behind them what of the ``derived`` ones makes groups, and the label's.
+    """
 
     across: tuple[int, ...]
+    derived: tuple[Derived, ...]
     population: CheckedDistribution | None
     columns: Domain
     given: Predicate
@@ -69,12 +74,15 @@ class GroupClauses:
 
     def groups(self) -> Groups:
         """Groups, population and the further clauses."""
-        across = self._across()
+        derived = self._grouping()
+        people = with_columns(self._domain, derived)
+        across = self._across(people)
         population = self._population()
-        columns = domain_with_label(self._domain, population.label if population else None)
+        columns = domain_with_label(people, population.label if population else None)
         given, given_each = self._given(across, columns)
         return Groups(
             across=across,
+            derived=derived,
             population=population,
             columns=columns,
             given=given,
@@ -105,26 +113,44 @@ class GroupClauses:
 
     # ---- who is compared, and among whom ---------------------------------------------------------
 
-    def _across(self) -> tuple[int, ...]:
+    def _grouping(self) -> tuple[Derived, ...]:
+        """The derived attributes whose values make groups or strata here."""
+        named = {
+            name.text
+            for clause in self.node.clauses
+            if isinstance(clause, tree.AcrossClause | tree.StrataClause)
+            for name in clause.names
+        }
+        return tuple(derived for derived in self._domain.derived if derived.name in named)
+
+    def _across(self, people: Domain) -> tuple[int, ...]:
         spans: dict[int, Span] = {}
         for clause in self.node.clauses:
             for name in clause.names if isinstance(clause, tree.AcrossClause) else ():
-                index = attribute_index(name, self._domain, self.reporter)
+                index = attribute_index(name, people, self.reporter)
                 if index is None:
                     continue
                 if index in spans:
                     self.reporter.report(
                         errors.declared_twice("attribute", name.text, name.span, spans[index], word="named")
                     )
-                elif name.text not in self.protected:
+                elif not self._is_protected(name.text):
                     self.reporter.report(errors.not_protected(name.text, name.span, "across", self.protected))
                 else:
-                    attribute = self._domain.attributes[index]
+                    attribute = people.attributes[index]
                     if attribute.size == 1:
                         self.reporter.report(errors.one_valued(name.text, name.span, attribute.span, mode="across"))
                     self._check_groups(attribute, name.span)
                 spans.setdefault(index, name.span)
         return tuple(spans)
+
+    def _is_protected(self, name: str) -> bool:
+        """Whether the audit is about it: it is named, or derived from nothing but attributes that are."""
+        derived = self._domain.derivation(name)
+        if name in self.protected or derived is None:
+            return name in self.protected
+        made_of = [self._domain.attributes[place].name for place in derived.read]
+        return bool(made_of) and all(each in self.protected for each in made_of)
 
     def _check_groups(self, attribute: Attribute, span: Span) -> None:
         """There are finitely many groups, with more than a person in each."""
@@ -161,19 +187,37 @@ class GroupClauses:
         conditions: list[Predicate] = []
         each: dict[int, Span] = {}
         for clause in self.node.clauses:
-            if not isinstance(clause, tree.GivenClause):
-                continue
-            index = _bare_attribute(clause.condition, columns)
-            if index is not None:
-                self._check_each(index, clause.condition.span, across, columns, each)
-                each.setdefault(index, clause.condition.span)
-            else:
-                lowered = lower_condition(clause.condition, ConditionScope(domain=columns), self.reporter)
-                conditions += [lowered] if lowered is not None else []
+            match clause:
+                case tree.StrataClause(names=names):
+                    for name in names:
+                        index = attribute_index(name, columns, self.reporter)
+                        if index is not None:
+                            self._check_each(index, name.span, across, columns, each)
+                            each.setdefault(index, name.span)
+                case tree.AmongClause(condition=condition):
+                    lowered = self._among(condition, columns)
+                    conditions += [lowered] if lowered is not None else []
         given = conjoin(*conditions)
         if given != TRUE:
             report_constant(given, columns, narrow(columns), "condition", self.reporter)
         return given, tuple(each)
+
+    def _among(self, condition: tree.Expression, columns: Domain) -> Predicate | None:
+        """The condition on the people who are counted."""
+        word = _word(condition)
+        attribute = next((each for each in columns.attributes if each.name == word), None)
+        if attribute is not None and not isinstance(attribute.type, Boolean):
+            self.reporter.report(
+                errors.wrong_kind(
+                    f"`{attribute.name}`, which is not boolean",
+                    "a condition",
+                    condition.span,
+                    f"compare it, as in `among {attribute.name} = ...`, or write `for each {attribute.name}` to ask "
+                    "at each of its values",
+                )
+            )
+            return None
+        return lower_condition(condition, ConditionScope(domain=columns), self.reporter)
 
     def _check_each(
         self, index: int, span: Span, across: tuple[int, ...], columns: Domain, seen: Mapping[int, Span]
@@ -183,7 +227,7 @@ class GroupClauses:
             self.reporter.report(errors.declared_twice("attribute", name, span, seen[index], word="named"))
         elif index in across:
             why = f"for each value of `{name}` there is one group only, and no other to compare it with"
-            self.reporter.report(errors.clause_out_of_place("given", span, why, f"take `{name}` out of `across`"))
+            self.reporter.report(errors.clause_out_of_place("for each", span, why, f"take `{name}` out of `across`"))
         else:
             self._check_groups(columns.attributes[index], span)
 
@@ -256,10 +300,3 @@ class GroupClauses:
 
 def _word(node: tree.Expression) -> str | None:
     return node.name.text if isinstance(node, tree.Reference) and node.owner is None else None
-
-
-def _bare_attribute(node: tree.Expression, columns: Domain) -> int | None:
-    """The attribute that a condition is, if it is nothing but one."""
-    names = [attribute.name for attribute in columns.attributes]
-    word = _word(node)
-    return names.index(word) if word in names else None

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from fairdsl.ir.domain import Domain, show_number
-from fairdsl.ir.expr import TRUE
+from fairdsl.ir.domain import Derived, Domain, Quantiles, show_number
+from fairdsl.ir.expr import TRUE, Linear
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Threshold, metric_words
 from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
 from fairdsl.semantics.influences import in_words
-from fairdsl.semantics.wording import predicate_text
+from fairdsl.semantics.wording import predicate_text, sum_text
 
 __all__ = ["GroupWords"]
 
@@ -36,6 +36,7 @@ class GroupWords:
         """Every clause that shapes the question, the implicit ones included, one line each."""
         lines = [
             f"across {', '.join(self._names(question.across))}",
+            *(f"derived {each.name} = {self._derivation(each)}" for each in question.derived),
             f"under {question.population}" if question.population else "under no distribution",
             *(f"{clause} {text}" for clause, text in question.details),
         ]
@@ -47,6 +48,16 @@ class GroupWords:
         if question.deserving is not None:
             lines.append(f"deserving: {self._deserving(question)}")
         return tuple(lines)
+
+    def _derivation(self, derived: Derived) -> str:
+        """What a derived attribute is, in the words of the language."""
+        if not isinstance(derived.of, Linear | None):
+            return predicate_text(derived.of, self.columns)
+        of = "score" if derived.of is None else sum_text(derived.of, self.columns)
+        attribute = derived.attribute
+        if isinstance(attribute.bins_by, Quantiles):
+            return f"bins of {of} by quantiles {attribute.bins_by.count}"
+        return f"bins of {of} at {', '.join(map(show_number, attribute.bins))}"
 
     def _averaged(self, question: GroupMetric) -> list[str]:
         """Protected attributes that make no groups here."""
@@ -76,7 +87,7 @@ class GroupWords:
             near = "" if precision.within is None else f" to within {show_number(100 * precision.within)}%"
             bound += f",{near} with a probability of {show_number(100 * precision.confidence)}% over who is drawn"
         rest = "" if less is None else f", less the {less.removeprefix('The ')},"
-        return f"{self.subject(question)}{rest}{bound}."
+        return f"{self.subject(question).removesuffix(',' if rest else '')}{rest.replace(',,', ',')}{bound}."
 
     def subject(self, question: GroupMetric) -> str:
         """The number that the question is about."""

@@ -94,19 +94,19 @@ class GroupBuilder:
     # ---- what is demanded ------------------------------------------------------------------------
 
     def _required(self, clause: tree.RequireClause, groups: Groups) -> list[Demand]:
-        confidence, precision = self._certainty(clause, groups.population)
         comparison = clause.demand
         if isinstance(comparison, tree.Comparison) and isinstance(comparison.left, tree.Influence):
             if not isinstance(comparison.right, tree.Number):
-                help_text = "compare it with a number, as in `influence of age on disparate_impact <= 5%`"
+                help_text = "compare it with a number, as in `influence of age on impact_ratio <= 5%`"
                 self.reporter.report(errors.demand_not_understood(comparison.span, help_text))
                 return []
             # An influence is a difference of two values of the metric, so it may be negative.
             limit = metric_threshold(None, comparison.relation, comparison.right, self.reporter)
+            confidence, precision = self._certainty(clause, groups.population)
             asked = _Asked(clause=clause, span=clause.span, threshold=limit, confidence=confidence, precision=precision)
             return self._influences(comparison.left, asked, groups)
         if (both := two_metrics(comparison)) is not None:
-            return self._difference(both, clause, confidence, groups)
+            return self._difference(both, clause, groups)
         found = metric_comparison(comparison)
         if found is None:
             self.reporter.report(
@@ -121,22 +121,26 @@ class GroupBuilder:
         if metric is None:
             return []
         threshold = metric_threshold(metric.metric, relation, number, self.reporter)
+        confidence, precision = self._certainty(clause, groups.population, metric.metric)
         asked = _Asked(clause=clause, span=clause.span, threshold=threshold, confidence=confidence, precision=precision)
         return [self._demand(metric, asked, groups)]
 
-    def _difference(
-        self, both: TwoMetrics, clause: tree.RequireClause, confidence: Fraction | None, groups: Groups
-    ) -> list[Demand]:
+    def _difference(self, both: TwoMetrics, clause: tree.RequireClause, groups: Groups) -> list[Demand]:
         """A metric held against another one, of this model or of another."""
         left, right = self._metric(both.left, groups), self._metric(both.right, groups)
         if left is None or right is None:
             return []
-        # Both intervals have to cover: each may miss with half of the probability.
+        confidence, precision = self._certainty(clause, groups.population, left.metric)
+        # Both intervals have to cover: each may miss with half of the probability, and have half of the length.
         each = None if confidence is None else (1 + confidence) / 2
-        # Nobody draws for two metrics at once.
-        place = words_of_precision(clause)
-        beyond = () if place is None or confidence is not None else (place,)
-        asked = _Asked(clause=clause, span=clause.span, threshold=both.threshold, confidence=each, beyond=beyond)
+        place, half = words_of_precision(clause), None
+        if precision is not None and precision.within is not None:
+            half = replace(precision, within=precision.within / 2, confidence=(1 + precision.confidence) / 2)
+        # How near to each other two draws have to come no threshold says.
+        beyond = () if place is None or half is not None or confidence is not None else (place,)
+        asked = _Asked(
+            clause=clause, span=clause.span, threshold=both.threshold, confidence=each, precision=half, beyond=beyond
+        )
         demand, other = self._demand(left, asked, groups), self._demand(right, asked, groups)
         if not (isinstance(demand.question, GroupMetric) and isinstance(other.question, GroupMetric)):
             raise AssertionError("metrics of groups make questions about groups")
@@ -153,12 +157,16 @@ class GroupBuilder:
         return f"{read.metric.name} of {read.of or self.model.declaration.name}"
 
     def _measured(self, item: tree.MeasureItem, groups: Groups) -> list[Demand]:
-        confidence, precision = self._certainty(item, groups.population)
-        asked = _Asked(clause=item, span=item.span, confidence=confidence, precision=precision)
         if isinstance(item.metric, tree.Influence):
+            confidence, precision = self._certainty(item, groups.population)
+            asked = _Asked(clause=item, span=item.span, confidence=confidence, precision=precision)
             return self._influences(item.metric, asked, groups)
         metric = self._metric(item.metric, groups)
-        return [] if metric is None else [self._demand(metric, asked, groups)]
+        if metric is None:
+            return []
+        confidence, precision = self._certainty(item, groups.population, metric.metric)
+        asked = _Asked(clause=item, span=item.span, confidence=confidence, precision=precision)
+        return [self._demand(metric, asked, groups)]
 
     def _influences(self, influence: tree.Influence, asked: _Asked, groups: Groups) -> list[Demand]:
         """One demand for each set of attributes."""
@@ -175,7 +183,7 @@ class GroupBuilder:
 
     def _demand(self, read: ReadMetric, asked: _Asked, groups: Groups, influence: _Subset = ()) -> Demand:
         metric = read.metric
-        if metric.rate.is_mean and asked.clause.confidence is not None:
+        if metric.rate.is_mean and asked.confidence is not None and asked.clause.confidence is not None:
             why = "scores have no bounds, so no interval covers the sampling error of their mean"
             place = asked.clause.confidence.span
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, "leave it out"))
@@ -189,6 +197,7 @@ class GroupBuilder:
             question=GroupMetric(
                 metric=metric,
                 across=groups.across,
+                derived=groups.derived,
                 population=groups.population.name if groups.population else None,
                 given=conjoin(groups.given, read.among),
                 given_each=groups.given_each,
@@ -213,7 +222,10 @@ class GroupBuilder:
         )
 
     def _certainty(
-        self, clause: tree.RequireClause | tree.MeasureItem, population: CheckedDistribution | None
+        self,
+        clause: tree.RequireClause | tree.MeasureItem,
+        population: CheckedDistribution | None,
+        metric: Metric | None = None,
     ) -> tuple[Fraction | None, Precision | None]:
         """What ``within`` and ``with confidence`` ask for: the table of docs/semantics.md, section 5.
 
@@ -230,7 +242,8 @@ class GroupBuilder:
             help_text = "write a distance before it, as in `within 1% with confidence 95%`"
             self.reporter.report(errors.clause_out_of_place("with confidence", place, why, help_text))
             return None, None
-        return None, precision_of(within, confidence, self.reporter)
+        share = metric is None or metric.is_share or not metric.rate.is_mean
+        return None, precision_of(within, confidence, self.reporter, share=share)
 
     def _metric(self, node: tree.Expression | tree.Name, groups: Groups) -> ReadMetric | None:
         """The metric that is written, if everything that defines it is there."""

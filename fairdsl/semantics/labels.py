@@ -130,7 +130,7 @@ def _word(node: tree.Expression | tree.Name) -> str | None:
 
 def label_membership(
     node: tree.Membership, variable: Variable, attribute: Attribute, reporter: Reporter
-) -> Predicate | None:
+) -> Member | None:
     """``attribute in { a, b }`` for a category or boolean."""
     codes: set[Fraction] = set()
     ok = True

@@ -108,7 +108,7 @@ class _PropertyWords(Words):
         self._scope = scope
         attributes = [attribute.name for attribute in scope.columns.attributes]
         self._label = attributes.pop() if scope.labelled else None
-        self._attributes = frozenset(attributes)
+        self._attributes = frozenset((*attributes, *(derived.name for derived in scope.columns.derived)))
         self._outcomes = scope.model.declaration.outcomes
         self._model = scope.model.declaration.name
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import prod
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.ir.domain import Attribute, Boolean, Domain
+from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
@@ -26,16 +26,14 @@ _LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
 
 
 def misread(node: tree.Property, demands: Sequence[Demand], domain: Domain) -> Iterator[Diagnostic]:
-    """What is to be pointed out in one property."""
+    """What is to be pointed out in one property; the domain has the columns that it groups people by."""
     for demand in demands:
         yield from _threshold(demand, demands)
         if isinstance(demand.question, GroupMetric):
             yield from _pooled(node, demand, demand.question, domain)
     for clause in node.clauses:
         match clause:
-            case tree.GivenClause(condition=tree.Reference(name=name, owner=None)):
-                yield from _each_of_two(name, domain)
-            case tree.TargetClause(condition=condition):
+            case tree.AmongClause(condition=condition):
                 yield from _mixed(condition, domain)
             case tree.RequireClause(demand=tree.Comparison() as comparison):
                 yield from _percent_of_a_score(comparison, demands)
@@ -86,7 +84,7 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
                 f"met by any {negative} difference",
                 "it is a signed difference: against one of the two groups it may be as large as it likes",
                 f"add the other bound, `require {demand.metric} {'>= -' if upper else '<= '}"
-                f"{limit.text.lstrip('-')}`, or require the gap of all groups, as `statistical_parity` is one",
+                f"{limit.text.lstrip('-')}`, or require the gap of all groups, as `parity_gap` is one",
             )
         return
     if limit.relation in (_UPPER if about.ideal == 1 else _LOWER):
@@ -135,19 +133,6 @@ def _cells(attribute: Attribute) -> int | None:
     if attribute.bins:
         return len(attribute.bins) + 1
     return None if attribute.values is None else len(attribute.values)
-
-
-def _each_of_two(name: tree.Name, domain: Domain) -> Iterator[Diagnostic]:
-    """``given citizen``: the metric for citizens and for the others, not for citizens."""
-    found = next((each for each in domain.attributes if each.name == name.text), None)
-    if found is not None and isinstance(found.type, Boolean):
-        yield errors.reads_otherwise(
-            f"`given {name.text}` is about both values of `{name.text}`",
-            name.span,
-            "each value by itself, and the worst decides",
-            f"it reads as a condition, which is `given {name.text} = yes`",
-            f"write `given {name.text} = yes` for the condition; with `= no` in a second property both are asked",
-        )
 
 
 def _mixed(condition: tree.Expression, domain: Domain) -> Iterator[Diagnostic]:

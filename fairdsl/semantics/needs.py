@@ -92,11 +92,12 @@ class Needs:
         mentioned = {variable.attribute for variable in variables(self.groups.given)}
         if column not in (*mentioned, *self.groups.given_each):
             return
-        clauses = [clause for clause in self.node.clauses if isinstance(clause, tree.GivenClause)]
+        clauses = [clause for clause in self.node.clauses if isinstance(clause, tree.AmongClause | tree.StrataClause)]
         clause = next((clause for clause in clauses if label.name in clause.span.text), clauses[0])
         why = f"`{metric.name}` looks at the values of `{label.name}` itself"
-        help_text = "remove the condition, or measure `statistical_parity` under it"
-        self.reporter.report(errors.clause_out_of_place("given", clause.span, why, help_text))
+        help_text = "remove the line, or measure `parity_gap` with it"
+        word = "among" if isinstance(clause, tree.AmongClause) else "for each"
+        self.reporter.report(errors.clause_out_of_place(word, clause.span, why, help_text))
 
     def _paths(self, metric: Metric, span: Span, population: CheckedDistribution | None) -> None:
         if not (has_clause(self.node, tree.AllowClause) and has_clause(self.node, tree.BaselineClause)):

@@ -133,7 +133,7 @@ def _no_comparison(when: tree.DecidesWhen) -> tuple[str, str]:
     return (
         "a rule on the model's own number is one comparison, and this is more than one",
         f"write `{when.outcome.text} when {own.span.text}`; what concerns attributes belongs in the score, or in "
-        "the `target` of a property",
+        "the `among` of a property",
     )
 
 

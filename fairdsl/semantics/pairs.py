@@ -1,6 +1,6 @@
 """Who is compared: ``compare a, b`` with its clauses becomes a :class:`~fairdsl.ir.question.Pair`.
 
-Of one individual, ``compare a``, it is a pair of which only the target counts (:class:`fairdsl.ir.demand.Demanded`).
+Of one individual, ``compare a``, it is a pair of which only `among` counts (:class:`fairdsl.ir.demand.Demanded`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fairdsl.semantics.confidence import read_sureness
 from fairdsl.semantics.outputs import names_outputs
 from fairdsl.semantics.pair_demands import PairDemands
 from fairdsl.semantics.scope import ConditionScope, attribute_index
-from fairdsl.semantics.wellformed import check_pair, check_target
+from fairdsl.semantics.wellformed import check_among, check_pair
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
@@ -27,6 +27,10 @@ __all__ = ["PairBuilder"]
 
 #: Individuals that a demand may be about at most.
 _MOST = 2
+#: Clauses that say what else may differ between two individuals.
+_EXCEPTIONS = (tree.WithinClause, tree.RegardlessClause)
+#: Clauses that need two individuals.
+_OF_TWO = (tree.DifferClause, *_EXCEPTIONS, tree.OtherwiseEqualClause, tree.WhenClause)
 
 
 @dataclass(slots=True)
@@ -39,7 +43,7 @@ class PairBuilder:
     models: Mapping[str, CheckedModel | None]
     main: str | None
     protected: Sequence[str]
-    targets: Mapping[str, tree.NamedTarget]
+    conditions: Mapping[str, tree.NamedCondition]
     distributions: Mapping[str, CheckedDistribution | None]
     domains: Collection[str]
     labels: Mapping[str, Span]
@@ -109,7 +113,7 @@ class PairBuilder:
         return ConditionScope(
             domain=self.model.domain,
             individuals=dict(zip(names, whose, strict=True)),
-            named=self.targets,
+            named=self.conditions,
             labels=self.labels,
         )
 
@@ -120,7 +124,7 @@ class PairBuilder:
             return self._one()
         differ, mode, spans = self._differ()
         relax = self._relaxations(spans)
-        target, pair_target = self._targets()
+        target, pair_target = self._conditions_on()
         question = Pair(
             differ=differ,
             mode=mode,
@@ -131,13 +135,14 @@ class PairBuilder:
             span=self.node.name.span,
         )
         if not self.reporter.has_errors:
+            self._check_otherwise_equal(question)
             check_pair(question, self.model.domain, spans, self.reporter)
         return question
 
     def _one(self) -> Pair:
-        """Who is asked about where nobody is compared with anybody: those of the target."""
+        """Who is asked about where nobody is compared with anybody: all, or those of `among`."""
         for clause in self.node.clauses:
-            if isinstance(clause, tree.DifferClause | tree.RelaxClause | tree.WhenClause):
+            if isinstance(clause, _OF_TWO):
                 word = clause.span.text.split()[0]
                 name = self._names[0]
                 self.reporter.report(
@@ -149,9 +154,9 @@ class PairBuilder:
                         f"{self.compare.domain.text}` for a property about two",
                     )
                 )
-        question = Pair(differ=(), mode=Differ.ANY, target=self._targets()[0], span=self.node.name.span)
+        question = Pair(differ=(), mode=Differ.ANY, target=self._conditions_on()[0], span=self.node.name.span)
         if not self.reporter.has_errors:
-            check_target(question.target, self.model.domain, self.reporter)
+            check_among(question.target, self.model.domain, self.reporter)
         return question
 
     def _differ(self) -> tuple[tuple[int, ...], Differ, dict[int, Span]]:
@@ -180,44 +185,85 @@ class PairBuilder:
                     errors.declared_twice("attribute", name.text, name.span, spans[index], word="named")
                 )
             spans.setdefault(index, name.span)
-        mode = Differ.ALL if clause.mode is tree.DifferMode.ALL else Differ.ANY
+        mode = Differ.EACH if clause.mode is tree.DifferMode.EACH else Differ.ANY
         return tuple(spans), mode, spans
 
     def _relaxations(self, differing: Mapping[int, Span]) -> tuple[Relaxation, ...]:
         relaxations: dict[int, Relaxation] = {}
         for clause in self.node.clauses:
-            if not isinstance(clause, tree.RelaxClause):
-                continue
-            index = attribute_index(clause.name, self.model.domain, self.reporter, self.labels)
-            if index is None:
-                continue
-            name, span = clause.name.text, clause.name.span
-            attribute = self.model.domain.attributes[index]
-            earlier = relaxations[index].span if index in relaxations else None
-            if index in differing:
-                self.reporter.report(
-                    errors.relaxed_wrongly(name, span, differing[index], "both relaxed and made to differ")
-                )
-            elif earlier is not None:
-                self.reporter.report(errors.relaxed_wrongly(name, span, earlier, "relaxed twice"))
-            elif clause.by is not None and isinstance(attribute.type, Category | Boolean):
-                kind = "category" if isinstance(attribute.type, Category) else "boolean"
-                self.reporter.report(errors.relaxed_label(name, kind, clause.span))
-            elif clause.by is not None and (clause.by.value < 0 or clause.by.percent):
-                what = "percentage" if clause.by.percent else "negative number"
-                self.reporter.report(
-                    errors.number_out_of_place(
-                        f"`{name}` cannot be relaxed by a {what}",
-                        clause.by.span,
-                        f"write the distance itself, as in `relax {name} by 5`",
-                    )
-                )
-            else:
-                by = clause.by.value if clause.by else None
-                relaxations[index] = Relaxation(attribute=index, by=by, span=span)
+            match clause:
+                case tree.WithinClause(by=by, name=name):
+                    self._relax(name, by, clause.span, differing, relaxations)
+                case tree.RegardlessClause(names=names):
+                    for name in names:
+                        self._relax(name, None, clause.span, differing, relaxations)
         return tuple(relaxations.values())
 
-    def _targets(self) -> tuple[Predicate, Predicate]:
+    def _relax(
+        self,
+        written: tree.Name,
+        by: tree.Number | None,
+        whole: Span,
+        differing: Mapping[int, Span],
+        relaxations: dict[int, Relaxation],
+    ) -> None:
+        """One attribute more in which the two may be unequal, by so much at most (None: by any difference)."""
+        index = attribute_index(written, self.model.domain, self.reporter, self.labels)
+        if index is None:
+            return
+        name, span = written.text, written.span
+        attribute = self.model.domain.attributes[index]
+        if index in differing:
+            self.reporter.report(
+                errors.relaxed_wrongly(name, span, differing[index], "both named in `differ` and excepted from it")
+            )
+        elif index in relaxations and (earlier := relaxations[index].span) is not None:
+            self.reporter.report(errors.relaxed_wrongly(name, span, earlier, "excepted twice"))
+        elif by is not None and isinstance(attribute.type, Category | Boolean):
+            kind = "category" if isinstance(attribute.type, Category) else "boolean"
+            self.reporter.report(errors.relaxed_label(name, kind, whole))
+        elif by is not None and (by.value < 0 or by.percent):
+            what = "percentage" if by.percent else "negative number"
+            self.reporter.report(
+                errors.number_out_of_place(
+                    f"a {what} is no distance in `{name}`",
+                    by.span,
+                    f"write the distance itself, as in `within 5 in {name}`",
+                )
+            )
+        else:
+            relaxations[index] = Relaxation(attribute=index, by=by.value if by else None, span=span)
+
+    def _check_otherwise_equal(self, question: Pair) -> None:
+        """``otherwise equal`` stands behind what may be unequal, and something is left to be equal."""
+        place, clause = next(
+            ((i, each) for i, each in enumerate(self.node.clauses) if isinstance(each, tree.OtherwiseEqualClause)),
+            (None, None),
+        )
+        if place is None or clause is None:
+            return
+        later = [each for each in self.node.clauses[place:] if isinstance(each, (tree.DifferClause, *_EXCEPTIONS))]
+        if later:
+            written = " ".join(later[0].span.text.split())
+            self.reporter.report(
+                errors.clause_out_of_place(
+                    "otherwise equal",
+                    clause.span,
+                    f"`{written}` behind it says that something else need not be equal",
+                    "write `otherwise equal` behind all that need not be equal",
+                )
+            )
+        elif len(question.differ) + len(question.relax) == len(self.model.domain.attributes):
+            self.reporter.report(
+                errors.clause_out_of_place(
+                    "otherwise equal",
+                    clause.span,
+                    "every attribute of the domain is named by another clause, so nothing is left to be equal",
+                    "remove the line, or one of the others",
+                )
+            )
+
+    def _conditions_on(self) -> tuple[Predicate, Predicate]:
         """Conditions on each individual, and conditions on the ordered pair.
 
         A condition that names ``a`` or ``b`` and also has unqualified names is read once for each
@@ -239,9 +285,9 @@ class PairBuilder:
         return conjoin(*each), conjoin(*ordered)
 
     def _conditions(self) -> Iterator[tree.Expression]:
-        """The parts of the targets; those that name a model's outputs are premises of the demands."""
+        """The parts of `among`; those that name a model's outputs are premises of the demands."""
         for clause in self.node.clauses:
-            if isinstance(clause, tree.TargetClause):
+            if isinstance(clause, tree.AmongClause):
                 yield from _conjuncts(clause.condition)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from fairdsl.diagnostics import Diagnostic, Reporter
-from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.domain import Attribute, Derived, Domain
 from fairdsl.semantics import errors
 from fairdsl.semantics.checked import CheckedDistribution, CheckedModel, Edge, LabelDeclaration
 from fairdsl.semantics.errors.wording import listing
@@ -18,7 +18,14 @@ from fairdsl.semantics.settings import check_settings
 from fairdsl.source import Span
 from fairdsl.syntax import tree
 
-__all__ = ["DistributionScope", "check_distribution", "check_graph", "domain_with_label", "population_named"]
+__all__ = [
+    "DistributionScope",
+    "check_distribution",
+    "check_graph",
+    "domain_with_label",
+    "population_named",
+    "with_columns",
+]
 
 #: The word of the language for each clause that says which law it is.
 _KINDS: dict[type[tree.DistributionClause], str] = {
@@ -45,12 +52,17 @@ class DistributionScope:
     complete: bool
 
 
+def with_columns(domain: Domain, derived: Iterable[Derived]) -> Domain:
+    """The domain with what is derived as further attributes: what groups are made of."""
+    return replace(domain, attributes=(*domain.attributes, *(each.attribute for each in derived)))
+
+
 def domain_with_label(domain: Domain, label: LabelDeclaration | None) -> Domain:
     """The domain with the label as one more attribute: what laws and `given` may speak of."""
     if label is None:
         return domain
     extra = Attribute(name=label.name, type=label.type, column=label.column, span=label.span)
-    return Domain(name=domain.name, attributes=(*domain.attributes, extra), where=domain.where, span=domain.span)
+    return replace(domain, attributes=(*domain.attributes, extra))
 
 
 def check_distribution(

@@ -18,12 +18,17 @@ CONFIDENCE = Fraction(95, 100)
 _SUREST = 1 - Fraction(1, 10**9)
 
 
-def precision_of(within: tree.Number | None, confidence: tree.Number | None, reporter: Reporter) -> Precision | None:
-    """The precision that is asked for, ``within`` a distance or as a threshold needs; None after reporting."""
+def precision_of(
+    within: tree.Number | None, confidence: tree.Number | None, reporter: Reporter, *, share: bool = True
+) -> Precision | None:
+    """The precision that is asked for, ``within`` a distance or as a threshold needs; None after reporting.
+
+    ``share``: it is one of a number between 0 and 1.
+    """
     meant = True
-    if within is not None and not 0 < within.value < Fraction(1, 2):
+    if within is not None and not (within.value > 0 and (within.value < Fraction(1, 2) or not share)):
         meant = False
-        title = "a precision lies above 0% and below 50%"
+        title = "a precision lies above 0% and below 50%" if share else "a precision lies above 0"
         reporter.report(errors.number_out_of_place(title, within.span, _instead_of(within)))
     # What is no share at all has been reported where it is required.
     checked = confidence is not None and not 0 <= confidence.value <= 1

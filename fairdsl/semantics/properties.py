@@ -18,7 +18,7 @@ from fairdsl.semantics.groups import GroupBuilder
 from fairdsl.semantics.misread import misread
 from fairdsl.semantics.outputs import FUNCTIONS, calls_in
 from fairdsl.semantics.pairs import PairBuilder
-from fairdsl.semantics.populations import domain_with_label
+from fairdsl.semantics.populations import domain_with_label, with_columns
 from fairdsl.semantics.thresholds import check_share
 from fairdsl.semantics.walk import walk
 from fairdsl.semantics.wording import clauses_in_force, formula, sentence
@@ -28,13 +28,20 @@ __all__ = ["PropertyScope", "check_property"]
 
 C = TypeVar("C", bound=tree.Node)
 
-_ABOUT_PAIRS = (tree.DifferClause, tree.RelaxClause, tree.TargetClause, tree.WhenClause)
-_ABOUT_GROUPS = (tree.GivenClause, tree.ExcludingClause, tree.AllowClause, tree.BaselineClause, tree.PrivilegedClause)
+_ABOUT_PAIRS = (
+    tree.DifferClause,
+    tree.WithinClause,
+    tree.RegardlessClause,
+    tree.OtherwiseEqualClause,
+    tree.WhenClause,
+)
+_ABOUT_GROUPS = (tree.StrataClause, tree.ExcludingClause, tree.AllowClause, tree.BaselineClause, tree.PrivilegedClause)
 _ONCE = (
     tree.CompareClause,
     tree.AcrossClause,
     tree.ModelReference,
     tree.DifferClause,
+    tree.OtherwiseEqualClause,
     tree.UnderClause,
     tree.BaselineClause,
     tree.PrivilegedClause,
@@ -51,7 +58,7 @@ class PropertyScope:
     distributions: Mapping[str, CheckedDistribution | None]
     labels: Mapping[str, LabelDeclaration]
     graphs: Mapping[str, tuple[tree.Graph, frozenset[tuple[str, str]]]]
-    targets: Mapping[str, tree.NamedTarget]
+    conditions: Mapping[str, tree.NamedCondition]
     metrics: Mapping[str, tree.Metric | None]
     domains: Sequence[str]
 
@@ -82,7 +89,7 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
             models=scope.models,
             main=models.main,
             protected=scope.protected,
-            targets=scope.targets,
+            conditions=scope.conditions,
             distributions=scope.distributions,
             domains=scope.domains,
             labels=labels,
@@ -95,7 +102,8 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         demands = builder.demands()
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
-    for finding in misread(node, demands, model.domain):
+    derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
+    for finding in misread(node, demands, with_columns(model.domain, derived)):
         reporter.report(finding)
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
@@ -170,7 +178,9 @@ def _group_words(of: str | None, question: GroupMetric, model: CheckedModel, sco
     population = scope.distributions[question.population] if question.population else None
     outcomes, favourable = asked.declaration.outcomes, asked.declaration.favourable
     return GroupWords(
-        columns=domain_with_label(asked.domain, population.label if population else None),
+        columns=domain_with_label(
+            with_columns(asked.domain, question.derived), population.label if population else None
+        ),
         model=asked.declaration.name,
         outcomes=outcomes,
         favourable="favourable" if favourable is None else outcomes[favourable],
@@ -265,18 +275,17 @@ def _joined(clauses: Sequence[tree.Clause]) -> str:
     if len(names) == 1:
         return "remove one of them"
     modes = {clause.mode for clause in clauses if isinstance(clause, tree.DifferClause)} - {None}
-    mode = "all" if modes == {tree.DifferMode.ALL} else "any"
-    other = "" if modes else ", or `all` for those who differ in each of them"
+    mode = "each" if modes == {tree.DifferMode.EACH} else "any"
+    other = "" if modes else ", or `each` for those who differ in each of them"
     return f"write `differ in {mode} {', '.join(names)}`{other}"
 
 
 def _instead_of(word: str, clause: tree.Clause) -> str:
     """What to write for a clause of the other kind of property."""
     match clause:
-        case tree.GivenClause(condition=condition) if not isinstance(condition, tree.Reference):
-            return f"write `target {condition.span.text}` for a condition on the people who are compared"
-        case tree.TargetClause(condition=condition):
-            return f"write `given {condition.span.text}` for a condition on the people who are counted"
+        case tree.StrataClause(names=names):
+            listed = ", ".join(name.text for name in names)
+            return f"remove it: a pair is compared at equal values of {listed} where no clause names them"
         case _:
             return f"remove `{word}`, or write a property of the other kind"
 
@@ -293,7 +302,7 @@ def _without_misplaced_conditions(node: tree.Property, reporter: Reporter) -> tr
                     "when",
                     clause.span,
                     "here `when` asks how sure the model is, as in `when confidence(a) >= 0.9`",
-                    f"write `target {clause.condition.span.text}` for a condition on the people who are compared",
+                    f"write `among {clause.condition.span.text}` for a condition on the people who are compared",
                 )
             )
     return node if len(kept) == len(node.clauses) else replace(node, clauses=tuple(kept))
@@ -341,9 +350,9 @@ def _models(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> _M
 
 
 def _called_models(node: tree.Property, scope: PropertyScope) -> list[tree.Name]:
-    """Models that demands and targets call: in ``approve(a) = approve(b)``, in ``new.score(a)``."""
+    """Models that demands and conditions call: in ``approve(a) = approve(b)``, in ``new.score(a)``."""
     demands = [clause.demand for clause in node.clauses if isinstance(clause, tree.RequireClause)]
-    targets = [clause.condition for clause in node.clauses if isinstance(clause, tree.TargetClause)]
+    targets = [clause.condition for clause in node.clauses if isinstance(clause, tree.AmongClause)]
     known = [(call, True) for part in demands for call in calls_in(part)]
     known += [(call, False) for part in targets for call in calls_in(part)]
     return [

@@ -135,7 +135,7 @@ class Putting:
 #: What a node declares, or names of another kind: nothing is put in for it.
 _OWN: Mapping[type[tree.Node], tuple[str, ...]] = {
     tree.Property: ("span", "doc", "name", "sentence"),
-    tree.NamedTarget: ("span", "doc", "name", "domain"),
+    tree.NamedCondition: ("span", "doc", "name", "domain"),
     tree.CompareClause: ("span", "names"),
     tree.Reference: ("span", "owner", "name"),
     tree.Model: ("span", "doc", "name", "domain", "outcomes"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fairdsl.diagnostics import Reporter
-from fairdsl.ir.domain import Attribute, Domain
+from fairdsl.ir.domain import Attribute, Derived, Domain
 from fairdsl.ir.expr import Variable, Who
 from fairdsl.semantics import errors
 from fairdsl.source import Span
@@ -16,7 +16,7 @@ from fairdsl.syntax import tree
 if TYPE_CHECKING:
     from fairdsl.semantics.outputs import Outputs
 
-__all__ = ["ConditionScope", "attribute_index", "resolve_attribute"]
+__all__ = ["ConditionScope", "attribute_index", "derived_named", "resolve_attribute"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class ConditionScope:
 
     domain: Domain
     individuals: Mapping[str, Who] = field(default_factory=dict)
-    named: Mapping[str, tree.NamedTarget] = field(default_factory=dict)
+    named: Mapping[str, tree.NamedCondition] = field(default_factory=dict)
     outputs: Outputs | None = None
     labels: Mapping[str, Span] = field(default_factory=dict)
 
@@ -53,6 +53,21 @@ def resolve_attribute(
     return None if index is None else (Variable(index, who), scope.domain.attributes[index])
 
 
+def derived_named(node: tree.Expression, scope: ConditionScope) -> tuple[Derived, Who] | None:
+    """What is derived by the name that an expression is, and whose it is; None where it names something else.
+
+    Where the derived attribute is a column, the name means that.
+    """
+    if not isinstance(node, tree.Reference):
+        return None
+    derived = scope.domain.derivation(node.name.text)
+    if derived is None or derived.attribute in scope.domain.attributes:
+        return None
+    if node.owner is None:
+        return derived, Who.EACH
+    return (derived, scope.individuals[node.owner.text]) if node.owner.text in scope.individuals else None
+
+
 def attribute_index(
     name: tree.Name, domain: Domain, reporter: Reporter, labels: Mapping[str, Span] | None = None
 ) -> int | None:
@@ -60,6 +75,9 @@ def attribute_index(
     try:
         return domain.index(name.text)
     except KeyError:
+        if (derived := domain.derivation(name.text)) is not None:
+            reporter.report(errors.derived_out_of_place(name.text, name.span, derived.attribute.span))
+            return None
         known = tuple(attribute.name for attribute in domain.attributes)
         label = (labels or {}).get(name.text)
         reporter.report(errors.unknown_attribute(name.text, name.span, domain.name, domain.span, known, label=label))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.semantics import errors
@@ -20,7 +21,7 @@ _KINDS: dict[type[tree.Item], str] = {
     tree.Model: "model",
     tree.Distribution: "distribution",
     tree.Graph: "graph",
-    tree.NamedTarget: "target",
+    tree.NamedCondition: "condition",
     tree.Metric: "metric",
 }
 
@@ -35,11 +36,18 @@ def report_unused(
     if not any(isinstance(item, tree.Property) for item in spec.items):
         return
     models = {name.partition("[")[0] for checked in properties for name in checked.models}
-    nodes = list(walk((*spec.items, *expanded)))
+    below = [list(walk(item)) for item in spec.items]
+    nodes = [*chain.from_iterable(below), *walk(expanded)]
     allows = any(isinstance(node, tree.AllowClause) for node in nodes)
-    questioned = set(_names([node for node in nodes if isinstance(node, tree.DifferClause | tree.AcrossClause)]))
-    everywhere = Counter(node.text for node in nodes if isinstance(node, tree.Name))
-    for item in spec.items:
+    questioned = {
+        name for node in nodes if isinstance(node, tree.DifferClause | tree.AcrossClause) for name in _names(walk(node))
+    }
+    everywhere = Counter(_names(nodes))
+    for derived in (node for node in chain.from_iterable(below) if isinstance(node, tree.Derived)):
+        if derived.name.text in questioned:
+            questioned |= {*_names(walk(derived.definition))}
+        yield from _unused("derived attribute", [derived.name], everywhere, 1)
+    for item, inside in zip(spec.items, below, strict=True):
         match item:
             case tree.Use() | tree.Property():
                 pass
@@ -50,16 +58,20 @@ def report_unused(
             case tree.Label(column=column) if column is not None:
                 pass
             case tree.Protected(names=names):
-                for name in names:
-                    if name.text not in questioned:
-                        yield errors.never_used("protected attribute", name.text, name.span)
+                yield from _unused("protected attribute", names, dict.fromkeys(questioned, 1), 0)
             # A single model need not be named; the checked properties know which one they are about.
             case _ if item.name.text not in models:
-                own = sum(text == item.name.text for text in _names([item]))
-                if everywhere[item.name.text] == own:
-                    yield errors.never_used(_KINDS[type(item)], item.name.text, item.name.span)
+                own = sum(text == item.name.text for text in _names(inside))
+                yield from _unused(_KINDS[type(item)], [item.name], everywhere, own)
 
 
-def _names(nodes: Sequence[tree.Node]) -> Iterator[str]:
-    """Every name below the nodes."""
-    return (node.text for node in walk(nodes) if isinstance(node, tree.Name))
+def _unused(what: str, names: Iterable[tree.Name], seen: Mapping[str, int], own: int) -> Iterator[Diagnostic]:
+    """Those of the names that stand nowhere but where they are declared, ``own`` times."""
+    for name in names:
+        if seen.get(name.text, 0) == own:
+            yield errors.never_used(what, name.text, name.span)
+
+
+def _names(nodes: Iterable[tree.Node]) -> Iterator[str]:
+    """The names among the nodes."""
+    return (node.text for node in nodes if isinstance(node, tree.Name))

@@ -9,6 +9,10 @@ from fairdsl.syntax import tree
 
 __all__ = ["walk"]
 
+#: Annotations of fields that hold no node.
+_WORDS = ("str", "bool", "int", "Span")
+_BELOW: dict[type[tree.Node], tuple[str, ...]] = {}
+
 
 def walk(node: object) -> Iterator[tree.Node]:
     """The node and everything below it, in the order of reading; sequences of nodes are walked too.
@@ -22,4 +26,12 @@ def walk(node: object) -> Iterator[tree.Node]:
                 stack.extend(reversed(parts))
             case tree.Node() as found:
                 yield found
-                stack.extend(getattr(found, entry.name) for entry in reversed(dataclasses.fields(found)))
+                stack.extend(part for name in _below(type(found)) if (part := getattr(found, name)) is not None)
+
+
+def _below(kind: type[tree.Node]) -> tuple[str, ...]:
+    """The fields of a class below which nodes may hang, the last one first."""
+    if kind not in _BELOW:
+        names = (entry.name for entry in dataclasses.fields(kind) if entry.type not in _WORDS)
+        _BELOW[kind] = tuple(reversed(tuple(names)))
+    return _BELOW[kind]

@@ -34,7 +34,7 @@ from fairdsl.semantics import errors
 from fairdsl.semantics.constant import place_of, report_constant
 from fairdsl.source import Span
 
-__all__ = ["check_domain_is_inhabited", "check_pair", "check_target"]
+__all__ = ["check_among", "check_domain_is_inhabited", "check_pair"]
 
 #: Attributes with at most so many values are gone through one by one.
 _FEW = 16
@@ -50,15 +50,15 @@ def check_domain_is_inhabited(domain: Domain, reporter: Reporter) -> None:
         _report_together("the domain", domain.where, "together the constraints leave nobody", reporter)
 
 
-def check_target(target: Predicate, domain: Domain, reporter: Reporter) -> None:
-    """Whether anybody is in the target of a demand about one individual."""
+def check_among(target: Predicate, domain: Domain, reporter: Reporter) -> None:
+    """Whether a demand about one individual is about anybody."""
     bare = narrow(domain)
     if _nobody(bare):
         return  # the domain's own constraints have been reported
     reported = len(reporter.diagnostics)
-    report_constant(target, domain, bare, "target", reporter)
+    report_constant(target, domain, bare, "condition", reporter)
     if len(reporter.diagnostics) == reported and _nobody(narrow(domain, target)):
-        _report_together("the target", target, "together the conditions leave nobody", reporter)
+        _report_together("`among`", target, "together the conditions leave nobody", reporter)
 
 
 def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span], reporter: Reporter) -> None:
@@ -68,14 +68,14 @@ def check_pair(question: Pair, domain: Domain, differ_spans: Mapping[int, Span],
     if _nobody(bare):
         return  # the domain's own constraints have been reported
     reported = len(reporter.diagnostics)
-    report_constant(question.target, domain, bare, "target", reporter)
+    report_constant(question.target, domain, bare, "condition", reporter)
     sets = narrow(domain, question.target)
     if not _nobody(sets):
         _check_differing(question, domain, (bare, sets), differ_spans, reporter)
         if len(reporter.diagnostics) == reported:
             _check_pair_target(question, domain, reporter)
     elif len(reporter.diagnostics) == reported:
-        _report_together("the target", question.target, "together the conditions leave nobody", reporter)
+        _report_together("`among`", question.target, "together the conditions leave nobody", reporter)
 
 
 def _report_together(what: str, predicate: Predicate, detail: str, reporter: Reporter) -> None:
@@ -104,7 +104,7 @@ def _check_differing(
 ) -> None:
     """Every differing attribute needs two values: under `any` too, for else naming it says nothing.
 
-    The value sets are those that the domain's constraints leave, and those that the target leaves of them.
+    The value sets are those that the domain's constraints leave, and those that `among` leaves of them.
     """
     bare, sets = before_and_after
     for index in question.differ:
@@ -117,9 +117,8 @@ def _check_differing(
             continue
         by_domain = _single(bare[index]) is not None
         cause = _restriction_of(index, domain.where if by_domain else conjoin(question.target, domain.where))
-        by = "constraints of the domain" if by_domain else "target"
         shown = f"`{attribute.show(value)}`"
-        reporter.report(errors.nothing_left_to_compare(attribute.name, shown, spans[index], cause, by=by))
+        reporter.report(errors.nothing_left_to_compare(attribute.name, shown, spans[index], cause, by_domain=by_domain))
 
 
 def _restriction_of(index: int, predicate: Predicate) -> Span | None:
@@ -136,9 +135,9 @@ def _check_relaxations(question: Pair, domain: Domain, reporter: Reporter) -> No
             continue
         low, high = attribute.bounds
         if relaxation.by == 0:
-            detail = "by 0 allows no difference"
+            detail = "allows no difference"
         elif isinstance(attribute.type, Integer) and relaxation.by < 1:
-            detail = f"by {show_number(relaxation.by)} allows no difference between whole numbers"
+            detail = "allows no difference between whole numbers"
         elif low is not None and high is not None and relaxation.by > high - low:
             detail = f"reaches beyond its whole range {show_number(low)} .. {show_number(high)}"
         else:
@@ -150,17 +149,17 @@ def _check_relaxations(question: Pair, domain: Domain, reporter: Reporter) -> No
 
 
 def _check_pair_target(question: Pair, domain: Domain, reporter: Reporter) -> None:
-    """``target a.age < b.age`` where ages are held equal leaves no pair, whatever the ranges."""
+    """``among a.age < b.age`` where ages are held equal leaves no pair, whatever the ranges."""
     span = place_of(question.pair_target)
     if span is None:
         return
     pairs, placed = _both(question, domain)
     condition = substitute(question.pair_target, placed)
     reported = len(reporter.diagnostics)
-    report_constant(condition, pairs, narrow(pairs), "target", reporter, of="every pair")
+    report_constant(condition, pairs, narrow(pairs), "condition", reporter, of="every pair")
     if len(reporter.diagnostics) == reported and _no_pair(question, pairs, condition):
         detail = "with all that is held equal, none is left"
-        reporter.report(errors.excludes_everybody("this target", span, detail, whom="every pair"))
+        reporter.report(errors.excludes_everybody("this condition", span, detail, whom="every pair"))
 
 
 def _no_pair(question: Pair, pairs: Domain, condition: Predicate) -> bool:
@@ -203,7 +202,7 @@ def _both(question: Pair, domain: Domain) -> tuple[Domain, Callable[[Variable], 
     where = conjoin(
         *individually(domain.where),
         *individually(question.target),
-        *(differ if question.mode is Differ.ALL else (Or(differ),)),
+        *(differ if question.mode is Differ.EACH else (Or(differ),)),
         *near,
     )
     return replace(domain, attributes=tuple(attributes), where=where), placed

@@ -21,7 +21,7 @@ from fairdsl.ir.question import (
     Threshold,
 )
 
-__all__ = ["clauses_in_force", "formula", "how_they_differ", "pair_formula", "predicate_text", "sentence"]
+__all__ = ["clauses_in_force", "formula", "how_they_differ", "pair_formula", "predicate_text", "sentence", "sum_text"]
 
 Names = tuple[str, ...]
 #: What the two individuals are called where no spec says so.
@@ -84,6 +84,15 @@ def _comparison(form: Linear, relation: str, domain: Domain, names: Names) -> st
     return f"{' + '.join(left) or '0'} {relation} {' + '.join(right)}"
 
 
+def sum_text(form: Linear, domain: Domain) -> str:
+    """``age - 2 * skill``: a sum about one individual."""
+    terms = [(factor < 0, _multiple(variable, abs(factor), domain, NAMES)) for variable, factor in form.terms]
+    if form.constant or not terms:
+        terms.append((form.constant < 0, show_number(abs(form.constant))))
+    (negative, text), *rest = terms
+    return ("-" if negative else "") + text + "".join(f" {'-' if less else '+'} {each}" for less, each in rest)
+
+
 def _multiple(variable: Variable, factor: Fraction, domain: Domain, names: Names) -> str:
     name = _name(variable, domain, names)
     return name if factor == 1 else f"{show_number(factor)} * {name}"
@@ -103,9 +112,9 @@ def clauses_in_force(question: Pair, domain: Domain, names: Names = NAMES) -> tu
     if domain.where != TRUE:
         lines.append(f"both exist: {predicate_text(domain.where, domain)}")
     if question.target != TRUE:
-        lines.append(f"target (both): {predicate_text(question.target, domain)}")
+        lines.append(f"among (both): {predicate_text(question.target, domain)}")
     if question.pair_target != TRUE:
-        lines.append(f"target (the ordered pair): {predicate_text(question.pair_target, domain, names)}")
+        lines.append(f"among (the ordered pair): {predicate_text(question.pair_target, domain, names)}")
     lines += [f"when {_sureness(sure)}" for sure in question.sure]
     return tuple(lines)
 
@@ -117,7 +126,7 @@ def _differing(question: Pair, domain: Domain) -> str:
 
 def _relaxation(relaxation: Relaxation, domain: Domain) -> str:
     name = domain.attributes[relaxation.attribute].name
-    return f"relax {name} freely" if relaxation.by is None else f"relax {name} by {show_number(relaxation.by)}"
+    return f"regardless of {name}" if relaxation.by is None else f"within {show_number(relaxation.by)} in {name}"
 
 
 def _equal(question: Pair, domain: Domain) -> list[str]:
@@ -233,6 +242,6 @@ def _how_sure(question: Pair) -> str:
 def _differ_formula(question: Pair, domain: Domain, who: Names) -> str:
     names = [domain.attributes[index].name for index in question.differ]
     parts = [f"{who[0]}.{name} != {who[1]}.{name}" for name in names]
-    if question.mode is Differ.ALL or len(parts) == 1:
+    if question.mode is Differ.EACH or len(parts) == 1:
         return " and ".join(parts)
     return f"({' or '.join(parts)})"

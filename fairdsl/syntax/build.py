@@ -61,7 +61,7 @@ class SpecBuilder(PropertyBuilder):
             "model": self._model,
             "distribution": self._distribution,
             "graph": self._graph,
-            "named_target": self._named_target,
+            "named_condition": self._named_condition,
             "metric": self._metric,
             "property": self._property,
         }
@@ -82,13 +82,26 @@ class SpecBuilder(PropertyBuilder):
 
     def _domain(self, branch: Branch) -> tree.Domain:
         doc = self._doc(branch)
-        members = tuple(
-            self._attribute(child)
-            if child.data == "attribute"
-            else tree.Where(condition=self.only_expression(child), span=self.span(child))
-            for child in branches(branch)
-        )
+        members = tuple(self._member(child) for child in branches(branch))
         return tree.Domain(doc=doc, name=self.names(branch)[0], members=members, span=self.span(branch))
+
+    def _member(self, branch: Branch) -> tree.Attribute | tree.Where | tree.Derived:
+        match branch.data:
+            case "attribute":
+                return self._attribute(branch)
+            case "derived":
+                (written,) = branches(branch)
+                definition = self._bins_of(written) if written.data == "bins_of" else self.expression(written)
+                name = self.names(branch)[0]
+                return tree.Derived(doc=self._doc(branch), name=name, definition=definition, span=self.span(branch))
+            case _:
+                return tree.Where(condition=self.only_expression(branch), span=self.span(branch))
+
+    def _bins_of(self, branch: Branch) -> tree.BinsOf:
+        of, way = branches(branch)
+        bins = self._bins_in(way, self.span(way))
+        assert not isinstance(bins, tree.BinsByModel), "the grammar has no `bins of ... by model`"
+        return tree.BinsOf(of=self.expression(of), bins=bins, span=self.span(branch))
 
     def _attribute(self, branch: Branch) -> tree.Attribute:
         type_, *rest = branches(branch)
@@ -125,12 +138,14 @@ class SpecBuilder(PropertyBuilder):
         return self.text(tokens(branch, "STRING")[0])
 
     def _bins(self, branch: Branch) -> tree.Bins:
-        way = branches(branch)[0]
+        return self._bins_in(branches(branch)[0], self.span(branch))
+
+    def _bins_in(self, way: Branch, span: Span) -> tree.Bins:
         if way.data == "bins_at":
-            return tree.BinsAt(edges=self.numbers(way), span=self.span(branch))
+            return tree.BinsAt(edges=self.numbers(way), span=span)
         if way.data == "bins_by_quantiles":
-            return tree.BinsByQuantiles(count=self.numbers(way)[0], span=self.span(branch))
-        return tree.BinsByModel(span=self.span(branch))
+            return tree.BinsByQuantiles(count=self.numbers(way)[0], span=span)
+        return tree.BinsByModel(span=span)
 
     def _protected(self, branch: Branch) -> tree.Protected:
         return tree.Protected(names=self.names(branch), span=self.span(branch))
@@ -287,9 +302,9 @@ class SpecBuilder(PropertyBuilder):
 
     # ---- targets and properties ----------------------------------------------------------------
 
-    def _named_target(self, branch: Branch) -> tree.NamedTarget:
+    def _named_condition(self, branch: Branch) -> tree.NamedCondition:
         name, *domain = self.names(branch)
-        return tree.NamedTarget(
+        return tree.NamedCondition(
             doc=self._doc(branch),
             name=name,
             domain=domain[0] if domain else None,

@@ -24,11 +24,13 @@ class PropertyBuilder(ExpressionBuilder):
             "across": self._across,
             "model_reference": self._model_reference,
             "differ": self._differ,
-            "relax": self._relax,
-            "target": self._target,
+            "apart": self._within,
+            "regardless": self._regardless,
+            "otherwise_equal": self._otherwise_equal,
+            "among": self._among,
+            "strata": self._strata,
             "when": self._when,
             "under": self._under,
-            "given": self._given,
             "excluding": self._excluding,
             "allow": self._allow,
             "baseline": self._baseline,
@@ -77,26 +79,32 @@ class PropertyBuilder(ExpressionBuilder):
         return tree.ModelReference(name=self.names(branch)[0], span=self.span(branch))
 
     def _differ(self, branch: Branch) -> tree.DifferClause:
-        modes = tokens(branch, "ANY", "ALL")
-        mode = tree.DifferMode(str(modes[0])) if modes else None
-        return tree.DifferClause(mode=mode, names=self.names(branch), span=self.span(branch))
+        modes, names = tokens(branch, "ANY", "EACH_OF"), self.names(branch)
+        mode = tree.DifferMode(str(modes[0])) if modes and len(names) > 1 else None
+        return tree.DifferClause(mode=mode, names=names, span=self.span(branch))
 
-    def _relax(self, branch: Branch) -> tree.RelaxClause:
-        return tree.RelaxClause(name=self.names(branch)[0], by=self.one_number(branch), span=self.span(branch))
+    def _within(self, branch: Branch) -> tree.WithinClause:
+        return tree.WithinClause(by=self.numbers(branch)[0], name=self.names(branch)[0], span=self.span(branch))
+
+    def _regardless(self, branch: Branch) -> tree.RegardlessClause:
+        return tree.RegardlessClause(names=self.names(branch), span=self.span(branch))
+
+    def _otherwise_equal(self, branch: Branch) -> tree.OtherwiseEqualClause:
+        return tree.OtherwiseEqualClause(span=self.span(branch))
 
     # ---- where it is required ------------------------------------------------------------------
 
-    def _target(self, branch: Branch) -> tree.TargetClause:
-        return tree.TargetClause(condition=self.only_expression(branch), span=self.span(branch))
+    def _among(self, branch: Branch) -> tree.AmongClause:
+        return tree.AmongClause(condition=self.only_expression(branch), span=self.span(branch))
+
+    def _strata(self, branch: Branch) -> tree.StrataClause:
+        return tree.StrataClause(names=self.names(branch), span=self.span(branch))
 
     def _when(self, branch: Branch) -> tree.WhenClause:
         return tree.WhenClause(condition=self.only_expression(branch), span=self.span(branch))
 
     def _under(self, branch: Branch) -> tree.UnderClause:
         return tree.UnderClause(distribution=self.names(branch)[0], span=self.span(branch))
-
-    def _given(self, branch: Branch) -> tree.GivenClause:
-        return tree.GivenClause(condition=self.only_expression(branch), span=self.span(branch))
 
     def _excluding(self, branch: Branch) -> tree.ExcludingClause:
         rows = self.one_number(branch)

@@ -14,13 +14,10 @@ from fairdsl.syntax.situation import FIRST_WORDS, Situation
 __all__ = ["begins_declaration", "diagnose"]
 
 #: Words that only ever begin a declaration: at the start of a line they end any block before them.
-_ONLY_DECLARE = ("audit", "use", "domain", "protected", "label", "distribution", "graph", "property")
+_ONLY_DECLARE = ("audit", "use", "domain", "protected", "label", "distribution", "graph", "condition", "property")
 
 #: What a statement cannot end with.
 _GOES_ON = frozenset(("=", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "->", ":", "and", "or", "not", "by"))
-
-#: What a condition has once: where it is read twice, the first one names the condition.
-_COMPARES = frozenset(("=", "!=", "<", "<=", ">", ">=", "in"))
 
 
 def diagnose(situation: Situation) -> Diagnostic:
@@ -143,23 +140,12 @@ def _is_indented(situation: Situation, here: Lexeme) -> bool:
 
 
 def begins_declaration(situation: Situation, index: int) -> bool:
-    """Whether a declaration begins at an index; ``model`` and ``target`` are clauses of properties too."""
+    """Whether a declaration begins at an index; ``model`` is a clause of properties too."""
     word, after = situation.lexemes[index].text, situation.lexemes[index + 2].text
-    if word in ("model", "target") and situation.body != "property":
-        return True
     if word == "model":
-        return after == ":"
-    if word == "target":
-        return after == "=" and _names_condition(situation, index)
+        return situation.body != "property" or after == ":"
     names_itself = situation.lexemes[index + 1].kind in (Kind.WORD, Kind.STRING)
     return word in _ONLY_DECLARE and names_itself
-
-
-def _names_condition(situation: Situation, index: int) -> bool:
-    """Whether ``target x =`` names a condition, as ``x = age >= 60`` does; ``target age = 60`` is a clause."""
-    if situation.start <= index < situation.at:
-        return situation.found.text in _COMPARES
-    return not _is_indented(situation, situation.lexemes[index])
 
 
 def _heads_attribute(situation: Situation) -> bool:

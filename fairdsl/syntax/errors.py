@@ -235,8 +235,8 @@ def depth_wording(deepest: int) -> Wording:
     return Wording(
         title=f"this formula is nested more than {deepest} levels deep",
         label=f"level {deepest + 1} begins here",
-        help="remove parentheses that are not needed, or write several `target` lines, or name a part of it in "
-        "a `target` of its own; a long sum, product or row of `and` needs no parentheses and may have any length",
+        help="remove parentheses that are not needed, or write several `among` lines, or name a part of it in "
+        "a `condition` of its own; a long sum, product or row of `and` needs no parentheses and may have any length",
     )
 
 

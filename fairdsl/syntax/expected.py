@@ -21,11 +21,13 @@ _DESCRIBED = {
     "ANY": "`any`",
     "EACH": "`each`",
     "PARAMETER": "the name of a number",
-    "ALL": "`all`",
+    "EACH_OF": "`each`",
+    "APART": "`within`",
     "INFLUENCE": "`influence of`",
     "SAME": "`same decision`",
     "CALLABLE": "`callable`",
     "SHA256": '`sha256 "..."`',
+    "BINS_OF": "`bins of`",
     "TABLE": "`table`",
     "ZERO": "`0`",
     "$END": "the end of the file",
@@ -72,7 +74,7 @@ def expected_words(situation: Situation) -> list[str]:
     firsts = {word.upper() for word in situation.first_words()} | {word.upper() for word in FIRST_WORDS["file"]}
     next_statement = situation.complete and len(accepted & firsts) > 2
     if next_statement:
-        accepted -= firsts | {"$END", "ATTRIBUTE", "OUTCOME"}
+        accepted -= firsts | {"$END", "ATTRIBUTE", "OUTCOME", "APART"}
     phrases.extend(_describe(name, situation.body) for name in sorted(accepted, key=_rank))
     if next_statement:
         phrases.append(_next_statement(situation))

@@ -52,7 +52,7 @@ def _format_item(writer: Writer, item: tree.Item) -> None:
     if not isinstance(item, (tree.Use, tree.Protected)):
         _doc(writer, item.doc, item.span.start)
     match item:
-        case tree.Use() | tree.Parameter() | tree.Protected() | tree.NamedTarget() | tree.Metric():
+        case tree.Use() | tree.Parameter() | tree.Protected() | tree.NamedCondition() | tree.Metric():
             _format_statement(writer, item)
         case tree.Label():
             _format_label(writer, item)
@@ -71,7 +71,7 @@ def _format_item(writer: Writer, item: tree.Item) -> None:
 
 
 def _format_statement(
-    writer: Writer, item: tree.Use | tree.Parameter | tree.Protected | tree.NamedTarget | tree.Metric
+    writer: Writer, item: tree.Use | tree.Parameter | tree.Protected | tree.NamedCondition | tree.Metric
 ) -> None:
     """A declaration that is one statement."""
     match item:
@@ -81,10 +81,10 @@ def _format_statement(
             writer.line(f"let {name_text(item.name)} = {item.number.text}", item.span.start)
         case tree.Protected():
             writer.statement("protected ", name_pieces(item.names), item.span.start)
-        case tree.NamedTarget():
+        case tree.NamedCondition():
             over = f" over {name_text(item.domain)}" if item.domain else ""
             condition = expression_pieces(item.condition, outermost=True)
-            writer.statement(f"target {name_text(item.name)}{over} = ", condition, item.span.start)
+            writer.statement(f"condition {name_text(item.name)}{over} = ", condition, item.span.start)
         case tree.Metric():
             definition = expression_pieces(item.definition, outermost=True)
             writer.statement(f"metric {name_text(item.name)} = ", definition, item.span.start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import assert_never
 
 from fairdsl.syntax import tree
@@ -13,30 +12,16 @@ from fairdsl.syntax.format_expression import (
     name_text,
     wrapped,
 )
-from fairdsl.syntax.layout import WIDTH, Piece, Writer, flat
+from fairdsl.syntax.layout import Piece, Writer, flat
 
 __all__ = ["format_distribution", "format_domain", "format_graph", "format_model", "type_pieces", "value_text"]
-
-#: What is longer than this has no say in where the columns of a block stand.
-_WIDEST_COLUMN = 40
-
-
-def _column(texts: Sequence[str]) -> int:
-    """The width of a column that holds the texts."""
-    return max((len(text) for text in texts if len(text) <= _WIDEST_COLUMN), default=0)
-
 
 # ---- domains -----------------------------------------------------------------------------------
 
 
 def format_domain(writer: Writer, domain: tree.Domain) -> None:
-    """Names, types, headers and bins stand in columns."""
+    """A line for each attribute and each constraint."""
     writer.line(f"domain {name_text(domain.name)} {{", domain.span.start)
-    attributes = [member for member in domain.members if isinstance(member, tree.Attribute)]
-    name_width = _column([name_text(attribute.name) for attribute in attributes])
-    described = [attribute for attribute in attributes if attribute.column or attribute.bins]
-    type_width = _column([_type_text(attribute.type) for attribute in described])
-    column_width = _column([_header(attribute) for attribute in described if attribute.bins])
     for member in domain.members:
         if isinstance(member, tree.Where):
             condition = expression_pieces(member.condition, outermost=True)
@@ -44,27 +29,28 @@ def format_domain(writer: Writer, domain: tree.Domain) -> None:
             continue
         for line in member.doc:
             writer.line(f"  ## {line}".rstrip(), member.span.start, "  ")
+        if isinstance(member, tree.Derived):
+            inner, pieces = _derived_pieces(member.definition)
+            writer.statement(f"  derived {name_text(member.name)} = ", pieces, member.span.start, inner=inner)
+            continue
         inner, pieces = type_pieces(member.type)
-        aligned = (inner + flat(pieces)).ljust(type_width) + " "
         if member.column:
             pieces.append(Piece(_header(member), member.column.span.start))
-            aligned += "  " + _header(member).ljust(column_width if member.bins else 0)
         if member.bins:
             pieces += _bins_pieces(member.bins)
-            aligned += "  " + flat(_bins_pieces(member.bins))
-        lead = f"  {name_text(member.name):<{name_width}} : "
-        writer.statement(lead, pieces, member.span.start, inner=inner, on_one_line=aligned)
+        writer.statement(f"  {name_text(member.name)} : ", pieces, member.span.start, inner=inner)
     writer.line("}", domain.span.end - 1, "  ")
+
+
+def _derived_pieces(definition: tree.Expression | tree.BinsOf) -> tuple[str, list[Piece]]:
+    if not isinstance(definition, tree.BinsOf):
+        return "", expression_pieces(definition, outermost=True)
+    return "bins of ", [*expression_pieces(definition.of, outermost=True), *_bins_pieces(definition.bins, again=True)]
 
 
 def _header(attribute: tree.Attribute) -> str:
     stored = " as_stored" if attribute.as_stored else ""
     return f'column "{attribute.column.value}"{stored}' if attribute.column else ""
-
-
-def _type_text(type_: tree.Type) -> str:
-    inner, pieces = type_pieces(type_)
-    return inner + flat(pieces)
 
 
 def type_pieces(type_: tree.Type) -> tuple[str, list[Piece]]:
@@ -89,13 +75,15 @@ def _entry(entry: tree.CategoryEntry) -> tuple[str, int]:
     return name_text(entry.name) + code, entry.span.start
 
 
-def _bins_pieces(bins: tree.Bins) -> list[Piece]:
+def _bins_pieces(bins: tree.Bins, *, again: bool = False) -> list[Piece]:
+    """How values are cut; without the word where it stands before (``again``)."""
+    word = "" if again else "bins "
     match bins:
         case tree.BinsAt():
             edges = list_pieces([(edge.text, edge.span.start) for edge in bins.edges])
-            return wrapped("bins at ", edges, "")
+            return wrapped(f"{word}at ", edges, "")
         case tree.BinsByQuantiles():
-            return [Piece(f"bins by quantiles {bins.count.text}", bins.span.start)]
+            return [Piece(f"{word}by quantiles {bins.count.text}", bins.span.start)]
         case tree.BinsByModel():
             return [Piece("bins by model", bins.span.start)]
     assert_never(bins)
@@ -117,7 +105,6 @@ def format_model(writer: Writer, model: tree.Model) -> None:
     outcomes = wrapped("{ ", _outcomes(model), " }")
     header = f"model {name_text(model.name)} : {name_text(model.domain)} -> "
     writer.statement(header, outcomes, model.span.start)
-    width = _column([name_text(clause.outcome) for clause in model.clauses if isinstance(clause, tree.Rule)])
     for clause in model.clauses:
         start = clause.span.start
         match clause:
@@ -132,7 +119,7 @@ def format_model(writer: Writer, model: tree.Model) -> None:
             case tree.DecidesByHighest():
                 writer.line("  decide by highest score", start, "  ")
             case tree.Rule() | tree.Otherwise():
-                _rule(writer, clause, width)
+                _rule(writer, clause)
             case tree.Favourable():
                 writer.line(f"  favourable {name_text(clause.outcome)}", start, "  ")
             case tree.Reads():
@@ -143,13 +130,12 @@ def format_model(writer: Writer, model: tree.Model) -> None:
                 assert_never(clause)
 
 
-def _rule(writer: Writer, rule: tree.Rule | tree.Otherwise, width: int) -> None:
-    """The outcomes of a list, and the conditions behind them, stand in columns."""
+def _rule(writer: Writer, rule: tree.Rule | tree.Otherwise) -> None:
     start = rule.span.start
     if isinstance(rule, tree.Otherwise):
         writer.line(f"  otherwise {name_text(rule.outcome)}", start, "  ")
         return
-    lead = f"  {'first' if rule.begins else 'then':<9} {name_text(rule.outcome):<{width}} when "
+    lead = f"  {'first' if rule.begins else 'then'} {name_text(rule.outcome)} when "
     pieces = _decision(rule.condition)
     if rule.outcome.text == "when" and not pieces[0].text.startswith("("):
         pieces = wrapped("(", pieces, ")")  # `first when when = 3` decides the outcome `first`
@@ -189,11 +175,9 @@ def _from_pieces(source: tree.From) -> list[Piece]:
 
 
 def format_distribution(writer: Writer, distribution: tree.Distribution) -> None:
-    """A header, and one line for each clause; the colons of laws stand in a column."""
+    """A header, and one line for each clause."""
     header = f"distribution {name_text(distribution.name)} over "
     writer.statement(header, name_pieces(distribution.over), distribution.span.start)
-    laws = [clause for clause in distribution.clauses if isinstance(clause, tree.Law)]
-    width = _column([name_text(law.variable) for law in laws])
     for clause in distribution.clauses:
         start = clause.span.start
         match clause:
@@ -212,7 +196,7 @@ def format_distribution(writer: Writer, distribution: tree.Distribution) -> None
                 writer.line(f"  set {name_text(clause.name)} = {value_text(clause.value)}", start, "  ")
             case tree.Law():
                 inner, pieces = _law_pieces(clause)
-                writer.statement(f"  {name_text(clause.variable):<{width}} : ", pieces, start, inner=inner)
+                writer.statement(f"  {name_text(clause.variable)} : ", pieces, start, inner=inner)
             case _:
                 assert_never(clause)
 
@@ -244,30 +228,11 @@ def _law_pieces(law: tree.Law) -> tuple[str, list[Piece]]:
 
 
 def format_graph(writer: Writer, graph: tree.Graph) -> None:
-    """Paths with their steps in columns; where all end in one name, that name is the last column."""
+    """A line for each path."""
     writer.line(f"graph {name_text(graph.name)} {{", graph.span.start)
-    rows = _path_rows([[name_text(name) for name in path.names] for path in graph.paths])
-    for path, row in zip(graph.paths, rows, strict=True):
-        names = [name_text(name) for name in path.names]
-        pieces = [Piece(names[0], path.names[0].span.start)] + [
-            Piece(f"-> {name}", written.span.start) for name, written in zip(names[1:], path.names[1:], strict=True)
-        ]
-        writer.statement("  ", pieces, path.span.start, on_one_line=row)
+    for path in graph.paths:
+        first, *steps = path.names
+        pieces = [Piece(name_text(first), first.span.start)]
+        pieces += [Piece(f"-> {name_text(step)}", step.span.start) for step in steps]
+        writer.statement("  ", pieces, path.span.start)
     writer.line("}", graph.span.end - 1, "  ")
-
-
-def _path_rows(paths: list[list[str]]) -> list[str]:
-    steps = max((len(path) for path in paths), default=0) - 1
-    widths = [_column([path[i] for path in paths if i < len(path) - 1]) for i in range(steps)]
-    one_end = len({path[-1] for path in paths}) == 1
-    rows = []
-    for path in paths:
-        cells = [name.ljust(width) for name, width in zip(path[:-1], widths, strict=False)]
-        if one_end:
-            cells += [" " * (width + 4) for width in widths[len(path) - 1 :]]
-            row = " -> ".join(cells[: len(path) - 1]) + "".join(cells[len(path) - 1 :])
-            row += f" -> {path[-1]}"
-        else:
-            row = " -> ".join([*cells, path[-1]])
-        rows.append(row)
-    return rows if all(len(row) + 2 <= WIDTH for row in rows) else [" -> ".join(path) for path in paths]

@@ -1,4 +1,4 @@
-"""The layout of properties: what the clauses say stands in one column."""
+"""The layout of properties."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ __all__ = ["clause_text", "format_property", "value_of_each"]
 
 
 def format_property(writer: Writer, prop: tree.Property) -> None:
-    """A header, and one line for each clause, its first word padded."""
+    """A header, and one line for each clause."""
     sentence = f' "{prop.sentence.value}"' if prop.sentence else ""
     writer.line(f"property {name_text(prop.name)}{sentence} {{", prop.span.start)
-    contents = [_clause(clause) for clause in prop.clauses]
-    width = max((len(word) for word, _ in contents), default=0)
-    for clause, (word, pieces) in zip(prop.clauses, contents, strict=True):
-        writer.statement(f"  {word:<{width}}  ", pieces, clause.span.start)
+    for clause in prop.clauses:
+        word, pieces = _clause(clause)
+        writer.statement(f"  {word} ", pieces, clause.span.start)
     writer.line("}", prop.span.end - 1, "  ")
 
 
@@ -41,18 +40,18 @@ def clause_text(clause: tree.Clause | tree.MeasureItem) -> str:
 def _clause(clause: tree.Clause) -> tuple[str, list[Piece]]:
     """The first word of a clause, and the rest of it."""
     match clause:
-        case tree.TargetClause():
-            return "target", expression_pieces(clause.condition, outermost=True)
-        case tree.WhenClause():
-            return "when", expression_pieces(clause.condition, outermost=True)
-        case tree.GivenClause():
-            return "given", expression_pieces(clause.condition, outermost=True)
-        case tree.BaselineClause():
-            return "baseline", expression_pieces(clause.group, outermost=True)
-        case tree.PrivilegedClause():
-            return "privileged", expression_pieces(clause.group, outermost=True)
+        case tree.AmongClause(condition=condition) | tree.WhenClause(condition=condition):
+            word = "among" if isinstance(clause, tree.AmongClause) else "when"
+            return word, expression_pieces(condition, outermost=True)
+        case tree.BaselineClause(group=group) | tree.PrivilegedClause(group=group):
+            word = "baseline" if isinstance(clause, tree.BaselineClause) else "privileged"
+            return word, expression_pieces(group, outermost=True)
         case tree.ForEachClause():
             return "for", _for_each(clause)
+        case tree.StrataClause():
+            return "for", wrapped("each ", name_pieces(clause.names), "")
+        case tree.RegardlessClause():
+            return "regardless", wrapped("of ", name_pieces(clause.names), "")
         case tree.AcrossClause():
             return "across", name_pieces(clause.names)
         case tree.DifferClause():
@@ -68,16 +67,22 @@ def _clause(clause: tree.Clause) -> tuple[str, list[Piece]]:
 
 
 def _short_clause(
-    clause: tree.CompareClause | tree.ModelReference | tree.RelaxClause | tree.UnderClause | tree.ExcludingClause,
+    clause: tree.CompareClause
+    | tree.ModelReference
+    | tree.WithinClause
+    | tree.OtherwiseEqualClause
+    | tree.UnderClause
+    | tree.ExcludingClause,
 ) -> tuple[str, str]:
     match clause:
         case tree.CompareClause():
             return "compare", f"{names_text(clause.names)} : {name_text(clause.domain)}"
         case tree.ModelReference():
             return "model", name_text(clause.name)
-        case tree.RelaxClause():
-            bound = f"by {clause.by.text}" if clause.by else "freely"
-            return "relax", f"{name_text(clause.name)} {bound}"
+        case tree.WithinClause():
+            return "within", f"{clause.by.text} in {name_text(clause.name)}"
+        case tree.OtherwiseEqualClause():
+            return "otherwise", "equal"
         case tree.UnderClause():
             return "under", name_text(clause.distribution)
         case tree.ExcludingClause():
@@ -107,6 +112,8 @@ def value_of_each(value: tree.Name | tree.Number | tree.NameSet) -> str:
 
 def _differ(clause: tree.DifferClause) -> list[Piece]:
     mode = f"{clause.mode.value} " if clause.mode else ""
+    if len(clause.names) == 1 and clause.names[0].text in ("any", "each"):
+        mode = "any "  # the name alone would be read as a mode
     return wrapped(f"in {mode}", name_pieces(clause.names), "")
 
 

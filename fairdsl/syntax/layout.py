@@ -62,16 +62,13 @@ class Writer:
         """A line as it stands; comments above it get the indent given."""
         self._lines.append(_Line(text, start, comment_indent))
 
-    def statement(
-        self, lead: str, pieces: Sequence[Piece], start: int, *, inner: str = "", on_one_line: str = ""
-    ) -> None:
+    def statement(self, lead: str, pieces: Sequence[Piece], start: int, *, inner: str = "") -> None:
         """``lead``, ``inner`` and the pieces, on one line if they fit and no comment stands between.
 
-        Further lines are indented to where the pieces began. ``on_one_line`` replaces what follows the
-        lead where columns are to be aligned.
+        Further lines are indented to where the pieces began.
         """
         indent = lead[: len(lead) - len(lead.lstrip())]
-        one_line = lead + (on_one_line or inner + flat(pieces))
+        one_line = lead + inner + flat(pieces)
         if len(one_line) <= WIDTH and not self._commented(pieces):
             self.line(one_line.rstrip(), start, indent)
             return

@@ -16,7 +16,7 @@ __all__ = ["FIRST_WORDS", "Situation", "situate"]
 FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "file": (
         *("audit", "use", "let", "domain", "protected", "label", "model", "distribution", "graph"),
-        *("target", "property"),
+        *("condition", "metric", "property"),
     ),
     "domain": ("where",),
     "model": ("from", "score", "decide", "first", "then", "otherwise", "favourable", "reads", "agrees"),
@@ -24,7 +24,7 @@ FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "graph": (),
     "condition": (),
     "property": (
-        *("for", "compare", "across", "model", "differ", "relax", "target", "when", "under", "given"),
+        *("for", "compare", "across", "model", "differ", "within", "regardless", "otherwise", "among", "when", "under"),
         *("excluding", "allow", "baseline", "privileged", "require", "measure"),
     ),
 }

@@ -10,11 +10,11 @@ from fairdsl.semantics.errors.wording import did_you_mean, listing
 from fairdsl.source import Span
 
 _PARITY = (
-    "write `statistical_parity <= ...` for the difference of the rates (Fairlearn: `demographic_parity_difference`), "
-    "or `disparate_impact >= ...` for their ratio"
+    "write `parity_gap <= ...` for the difference of the rates (Fairlearn: `demographic_parity_difference`), "
+    "or `impact_ratio >= ...` for their ratio"
 )
-_ODDS = "did you mean `equalized_odds` (Fairlearn: `equalized_odds_difference`)?"
-_TRUE_POSITIVE = "did you mean `equal_opportunity`, the gap of the true positive rates? there is no metric of one rate"
+_ODDS = "did you mean `odds_gap` (Fairlearn: `equalized_odds_difference`)?"
+_TRUE_POSITIVE = "did you mean `opportunity_gap`, the gap of the true positive rates? there is no metric of one rate"
 #: Names in use whose nearest spelling would be another quantity, where small and large change places.
 _MEANT = {
     "demographic_parity": _PARITY,
@@ -22,7 +22,7 @@ _MEANT = {
     "dp": _PARITY,
     "equal_odds": _ODDS,
     "equalised_odds": _ODDS,
-    "eo": f"{_ODDS} or `equal_opportunity`?",
+    "eo": f"{_ODDS} or `opportunity_gap`?",
     "tpr": _TRUE_POSITIVE,
     "true_positive_rate": _TRUE_POSITIVE,
     "recall": _TRUE_POSITIVE,

@@ -76,38 +76,51 @@ def clause_missing(property_name: str, span: Span, what: str, help_text: str) ->
     )
 
 
+def derived_out_of_place(name: str, span: Span, declared: Span | None) -> Diagnostic:
+    """A derived attribute where somebody would have to choose its value."""
+    return Diagnostic(
+        code="E0419",
+        title=f"`{name}` is derived, so its value cannot be chosen here",
+        primary=Label(span),
+        secondary=(Label(declared, "what it is derived from"),) if declared else (),
+        why="it follows from other attributes, or from the score: no two people differ in it while all else is equal",
+        help="name what it is derived from; a derived attribute may stand in conditions, `across` and `for each`",
+    )
+
+
 def any_or_all(span: Span, names: Sequence[str]) -> Diagnostic:
     """Several differing attributes without saying how they differ."""
     listing = ", ".join(names)
     return Diagnostic(
         code="E0407",
-        title="say whether `any` or `all` of the attributes differ",
+        title="say whether `any` or `each` of the attributes differs",
         primary=Label(span, f"{len(names)} attributes"),
         why="the two are different questions: a pair that differs in one attribute only counts under `any` alone",
-        help=f"write `differ in any {listing}` or `differ in all {listing}`",
+        help=f"write `differ in any {listing}` or `differ in each {listing}`",
     )
 
 
 def nothing_left_to_compare(
-    attribute: str, value: str, span: Span, cause: Span | None, *, by: str = "target"
+    attribute: str, value: str, span: Span, cause: Span | None, *, by_domain: bool = False
 ) -> Diagnostic:
-    """The target, or (``by``) the domain, fixes an attribute that must differ."""
+    """A condition of `among`, or of the domain, fixes an attribute that must differ."""
     return Diagnostic(
         code="E0408",
         title=f"`{attribute}` must differ, but only {value} is left of it",
         primary=Label(span, "must differ"),
         secondary=(Label(cause, f"leaves only {value}"),) if cause else (),
-        why=f"both individuals obey the {by}, so no two of them differ in it and naming it says nothing",
-        help=f"take `{attribute}` out of the target, or out of `differ in`"
-        if by == "target"
-        else f"correct the domain's `where`, or take `{attribute}` out of `differ in`",
+        why=f"both individuals obey {'the domain' if by_domain else '`among`'}, so no two of them differ in it and "
+        "naming it says nothing",
+        help=f"correct the domain's `where`, or take `{attribute}` out of `differ in`"
+        if by_domain
+        else f"take `{attribute}` out of `among`, or out of `differ in`",
     )
 
 
 def excludes_everybody(
     what: str, span: Span, detail: str, *, further: Sequence[Span] = (), whom: str = "everybody"
 ) -> Diagnostic:
-    """A target or domain constraint that nobody meets, or no pair; ``further`` conditions take part in it."""
+    """A condition or domain constraint that nobody meets, or no pair; ``further`` conditions take part in it."""
     return Diagnostic(
         code="E0409",
         title=f"{what} excludes {whom}",
@@ -116,15 +129,15 @@ def excludes_everybody(
         why="a property about nobody holds of any model",
         help="loosen the condition so that some individual of the domain meets it"
         if whom == "everybody"
-        else "loosen the condition, or let the attributes it compares differ (`relax`)",
+        else "loosen the condition, or let what it compares be unequal (`within 5 in ...`, `regardless of ...`)",
     )
 
 
 def one_valued(attribute: str, span: Span, declared: Span | None, *, mode: str) -> Diagnostic:
     """A differing attribute that has a single value to begin with."""
     reason = (
-        "under `all` every named attribute differs, so no pair exists and the property would hold of any model"
-        if mode == "all"
+        "under `each` every named attribute differs, so no pair exists and the property would hold of any model"
+        if mode == "each"
         else "no two individuals differ in it, so naming it says nothing"
     )
     return Diagnostic(
@@ -138,11 +151,11 @@ def one_valued(attribute: str, span: Span, declared: Span | None, *, mode: str) 
 
 
 def relaxed_wrongly(attribute: str, span: Span, other: Span, what: str) -> Diagnostic:
-    """`relax` on an attribute that differs, or twice on one attribute."""
+    """`within` or `regardless of` about an attribute that differs, or twice about one attribute."""
     return Diagnostic(
         code="E0411",
         title=f"`{attribute}` is {what}",
-        primary=Label(span, "relaxed here"),
+        primary=Label(span, "here"),
         secondary=(Label(other, "and here"),),
         why="the two clauses say different things about the same attribute",
         help="keep one of them",

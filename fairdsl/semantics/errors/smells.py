@@ -38,13 +38,13 @@ def says_nothing(clause: str, span: Span, detail: str, *, of: str = "everybody")
 
 
 def relaxes_nothing(attribute: str, span: Span, detail: str) -> Diagnostic:
-    """A relaxation that allows no difference, or any difference, without saying so."""
+    """A distance that allows no difference, or any difference, without saying so."""
     return Diagnostic(
         code="W0803",
-        title=f"this relaxation of `{attribute}` {detail}",
+        title=f"this distance in `{attribute}` {detail}",
         primary=Label(span),
         why="the clause reads as something else than it is",
-        help=f"remove it, correct the number, or write `relax {attribute} freely`",
+        help=f"remove it, correct the number, or write `regardless of {attribute}`",
     )
 
 

@@ -67,13 +67,13 @@ def category_clash(title: str, span: Span, first: Span | None, help_text: str) -
 
 
 def relaxed_label(attribute: str, kind: str, span: Span) -> Diagnostic:
-    """`relax CATEGORY by NUMBER`."""
+    """`within NUMBER in CATEGORY`."""
     return Diagnostic(
         code="E0306",
-        title=f"`{attribute}` is a {kind}: it cannot be relaxed by a number",
+        title=f"`{attribute}` is a {kind}: its values have no distance",
         primary=Label(span, "codes are labels, not numbers"),
         why="the distance of two codes means nothing, it depends on how the values happen to be numbered",
-        help=f"write `relax {attribute} freely` to let it take any value",
+        help=f"write `regardless of {attribute}` to let it take any value",
     )
 
 

@@ -87,12 +87,29 @@ class Where(Node):
 
 
 @node
+class BinsOf(Node):
+    """``bins of score at 20, 40``: the ranges of a sum, or of the model's score, that people are told apart by."""
+
+    of: Expression
+    bins: BinsAt | BinsByQuantiles
+
+
+@node
+class Derived(Node):
+    """``derived senior = age >= 62`` inside a domain: what follows from attributes, or from the model's score."""
+
+    doc: tuple[str, ...]
+    name: Name
+    definition: Expression | BinsOf
+
+
+@node
 class Domain(Node):
     """``domain NAME { attributes and constraints }``; their written order is kept in ``members``."""
 
     doc: tuple[str, ...]
     name: Name
-    members: tuple[Attribute | Where, ...]
+    members: tuple[Attribute | Where | Derived, ...]
 
 
 @node

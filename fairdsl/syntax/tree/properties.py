@@ -10,8 +10,8 @@ from fairdsl.syntax.tree.populations import Path
 
 
 @node
-class NamedTarget(Node):
-    """``target seniors [over Applicant] = age >= 60``; a property refers to it by its name."""
+class NamedCondition(Node):
+    """``condition senior [over Applicant] = age >= 60``; a property refers to it by its name."""
 
     doc: tuple[str, ...]
     name: Name
@@ -77,33 +77,52 @@ class ModelReference(Node):
 
 
 class DifferMode(Enum):
-    """How several protected attributes differ."""
+    """How several attributes differ."""
 
     ANY = "any"
-    ALL = "all"
+    EACH = "each"
 
 
 @node
 class DifferClause(Node):
-    """``differ in any sex, age``; the mode may be left out for one name."""
+    """``differ in any sex, age``; one name has no mode."""
 
     mode: DifferMode | None
     names: tuple[Name, ...]
 
 
 @node
-class RelaxClause(Node):
-    """``relax age by 5`` or, without a bound, ``relax job freely``."""
+class WithinClause(Node):
+    """``within 5 in age``: the two may be that far apart."""
 
+    by: Number
     name: Name
-    by: Number | None
 
 
 @node
-class TargetClause(Node):
-    """``target EXPRESSION``; several of them mean `and`."""
+class RegardlessClause(Node):
+    """``regardless of job, telephone``: the two may have any values of them."""
+
+    names: tuple[Name, ...]
+
+
+@node
+class OtherwiseEqualClause(Node):
+    """``otherwise equal``: says what is so without it, that all else is held equal."""
+
+
+@node
+class AmongClause(Node):
+    """``among EXPRESSION``: whom the property is about; several of them mean `and`."""
 
     condition: Expression
+
+
+@node
+class StrataClause(Node):
+    """``for each age, job``: the metric at each of their values by itself, of which the worst counts."""
+
+    names: tuple[Name, ...]
 
 
 @node
@@ -118,13 +137,6 @@ class UnderClause(Node):
     """``under cohort``."""
 
     distribution: Name
-
-
-@node
-class GivenClause(Node):
-    """``given EXPRESSION`` (or a bare attribute: one metric per value)."""
-
-    condition: Expression
 
 
 @node
@@ -192,11 +204,13 @@ Clause = (
     | AcrossClause
     | ModelReference
     | DifferClause
-    | RelaxClause
-    | TargetClause
+    | WithinClause
+    | RegardlessClause
+    | OtherwiseEqualClause
+    | AmongClause
+    | StrataClause
     | WhenClause
     | UnderClause
-    | GivenClause
     | ExcludingClause
     | AllowClause
     | BaselineClause
