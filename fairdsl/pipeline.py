@@ -15,18 +15,19 @@ from dataclasses import dataclass
 
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.smt.options import Partition
-from fairdsl.clock import is_out_of_time, phase, received, winding_down
+from fairdsl.clock import Meter, is_out_of_time, meter_in_force, metered, phase, received, winding_down
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Elaboration, Function, elaborate
 from fairdsl.plan import Plan, Shared, Work, cross_checked, in_turn, prepare, shared
 from fairdsl.plan.choices import check_backend, check_partition, check_properties, unread
-from fairdsl.plan.ended import as_interrupted, is_interrupted, unanswered
+from fairdsl.plan.ended import as_interrupted, as_out_of_effort, is_interrupted, unanswered
 from fairdsl.plan.errors import nothing_to_check
 from fairdsl.report.asked import asked_of
 from fairdsl.report.gather import Gathering, not_read
 from fairdsl.report.judging import judged_demand
 from fairdsl.report.listener import Deaf, Listener
 from fairdsl.report.model import Report
+from fairdsl.report.ran import ran_of
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Judgement, Reason, Refused, Verdict
@@ -95,8 +96,10 @@ def verify(
         spec, elaborated, warnings, path=path, models=models, data=data, seed=budget.seed, asked=asked
     )
     listener.begun(gathering.report(), [checked.name for checked in spec.properties])
-    ended = _answer_all(planned, gathering, budget, observer, listener)
-    return gathering.report(ended)
+    meter = Meter(budget.options.run.effort, budget.deadline.at)
+    with metered(meter):
+        ended = _answer_all(planned, gathering, budget.of_effort, observer, listener)
+    return gathering.report(ended, ran_of(budget.options, meter, gathering.open_for, ended))
 
 
 @dataclass(eq=False)
@@ -155,6 +158,8 @@ def _tell(each: _Asked, gathering: Gathering, listener: Listener) -> None:
     """The verdict is the last one: it is reported, with the properties that are complete by it."""
     assert each.verdict is not None, "it had its turn"
     _close(each)
+    if (meter := meter_in_force()) is not None and not meter.late:
+        each.verdict = as_out_of_effort(each.verdict)
     for demand in each.shared.demands:
         gathering.add(demand, each.verdict, each.seconds)
     for checked in dict.fromkeys(demand.property for demand in each.shared.demands):

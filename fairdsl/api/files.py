@@ -89,6 +89,7 @@ def prune(
     output: AnyPath,
     model: str | None = None,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     tolerance: float | Fraction = Prune.tolerance,
     points: int = Prune.points,
     seed: int = Prune.seed,
@@ -104,6 +105,7 @@ def prune(
         output: path of the ONNX file to write.
         model: name of the model; not needed where the spec has one.
         models: files that replace those of the spec, by model name.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         tolerance: a unit goes if it is active for at most this share of the individuals that are drawn.
         points: how many individuals to draw, and again as many to compare decisions on.
         seed: of the draws; the same seed gives the same file.
@@ -126,6 +128,7 @@ def prune(
             fspath(spec),
             model=model,
             models=by_name(models),
+            let=numbers(let),
             settings=settings,
             data=None if data is None else fspath(data),
             output=fspath(output),

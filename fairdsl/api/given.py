@@ -131,8 +131,10 @@ _PREDICTED, _BOTH = "predicted by the estimator", "<{} with predictions>.csv"
 _TOLERATED = Fraction(99, 100)
 
 
-def held_against_estimators(what: Given) -> tuple[Diagnostic, ...]:
+def held_against_estimators(what: Given, let: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Hold the file that each estimator became against its ``predict`` on the rows that have its columns.
+
+    ``let`` are numbers in place of the spec's parameters.
 
     Warnings where single rows are decided otherwise. Raises SpecError (E0683) where more than one in a hundred is.
     """
@@ -140,11 +142,13 @@ def held_against_estimators(what: Given) -> tuple[Diagnostic, ...]:
         finding
         for model, estimator in what.estimators.items()
         for name, frame in what.frames.items()
-        for finding in _held_against(what, model, estimator, name, frame)
+        for finding in _held_against(what, let, model, estimator, name, frame)
     )
 
 
-def _held_against(what: Given, model: str, estimator: Any, name: str, frame: Any) -> Iterator[Diagnostic]:
+def _held_against(
+    what: Given, let: Mapping[str, str], model: str, estimator: Any, name: str, frame: Any
+) -> Iterator[Diagnostic]:
     from fairdsl.api.specs import agreement
     from fairdsl.diagnostics import DiagnosticError
     from fairdsl.given.errors import not_the_estimator
@@ -154,7 +158,7 @@ def _held_against(what: Given, model: str, estimator: Any, name: str, frame: Any
     from fairdsl.source.reading import holding
 
     names, table = feature_names(estimator), what.tables[name]
-    checked, _ = front_end(what.spec)
+    checked, _ = front_end(what.spec, let)
     if model not in checked.models or name not in checked.distributions:
         return  # whoever reads the models says so
     if names is None or not set(names) <= set(table) or isinstance(frame, Mapping):
@@ -168,7 +172,9 @@ def _held_against(what: Given, model: str, estimator: Any, name: str, frame: Any
         raise DiagnosticError(not_the_estimator(model, said, "give the rows that the estimator reads")) from problem
     path = _BOTH.format(name)
     with holding({path: csv_of({**table, _PREDICTED: predicted})}):
-        found = agreement(what.spec, data=path, column=_PREDICTED, model=model, models=what.models, share=_TOLERATED)
+        found = agreement(
+            what.spec, data=path, column=_PREDICTED, model=model, models=what.models, let=let, share=_TOLERATED
+        )
     if not found.kept:
         said = f"of {found.rows:,} rows of `{name}`, {found.rows - found.agreeing:,} are decided otherwise"
         help_text = "compare the decision clause with the estimator's `classes_`, and `reads` with its columns"

@@ -114,6 +114,7 @@ def replay_pair(
     b: Mapping[str, Any],
     properties: Sequence[str] | None = None,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> ReplayedPair:
     """What one pair, that somebody wrote down, means for each demand about pairs, or about one individual.
@@ -124,6 +125,7 @@ def replay_pair(
         b: those of the other; what is not named is as in ``a``.
         properties: names of the properties; all by default.
         models: files that replace those of the spec, by model name.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         callables: Python functions that decide, by model name.
 
     Returns:
@@ -141,5 +143,6 @@ def replay_pair(
         b,
         properties=tuple(properties or ()),
         models=by_name(models),
+        let=numbers(let),
         callables=functions(callables, models),
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from os import fspath
 from typing import TYPE_CHECKING, Any
 
-from fairdsl.api.paths import AnyPath
+from fairdsl.api.paths import AnyPath, Numbers, numbers
 from fairdsl.options.commands import Repair
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def repair(
     estimator: str | Callable[[], Any],
     output: AnyPath,
     property: str | None = None,  # noqa: A002 - the word of the language
+    let: Numbers | None = None,
     recipe: str = Repair.recipe,
     rounds: int = Repair.rounds,
     max_accuracy_loss: float | Fraction = Repair.max_accuracy_loss,
@@ -46,6 +47,7 @@ def repair(
         estimator: a function that returns a new estimator with ``fit`` and ``predict``, or ``MODULE:FUNCTION``.
         output: folder to make, with the model's file, the added rows and the report.
         property: name of the property; not needed where the spec has one about pairs.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         recipe: which rows are added: ``portfolio``, ``flipped-copies``, ``pairs``, ``pairs-training-rule`` or
             ``published``.
         rounds: how often every recipe is tried.
@@ -81,6 +83,7 @@ def repair(
     return repair_spec(
         fspath(spec),
         property=property,
+        let=numbers(let),
         train=fspath(train),
         estimator=estimator,
         output=fspath(output),

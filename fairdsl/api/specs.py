@@ -35,7 +35,8 @@ def check(
     let: Numbers | None = None,
     data: Mapping[str, AnyPath | Any] | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
-    timeout: float = 60.0,
+    timeout: float | None = None,
+    effort: int | None = None,
     seed: int = 0,
     jobs: int | None = None,
     memory: int = 2 << 30,
@@ -58,7 +59,10 @@ def check(
             dictionaries of columns.
         callables: Python functions that decide, by model name; see docs/python.md. Of a function violations are found;
             without any its verdict is unknown.
-        timeout: time limit in seconds for the whole run, shared among its demands.
+        timeout: time limit in seconds for the whole run, shared among its demands; by default 60, or none where effort
+            is given.
+        effort: limit on what engines count (boxes, individuals, solvers' steps) instead of time: the same effort and
+            seed give the same report on any machine; see docs/runs.md.
         seed: random seed; the same seed gives the same witnesses.
         jobs: number of processes; all cores by default.
         memory: total memory limit for interval refinement and subset sums, in bytes.
@@ -82,11 +86,13 @@ def check(
     from fairdsl.pipeline import verify
     from fairdsl.plan.registry import sections
 
-    run = Run(timeout=timeout, seed=seed, jobs=jobs, memory=memory, backend=backend, cross_check=cross_check)
+    run = Run(
+        timeout=timeout, effort=effort, seed=seed, jobs=jobs, memory=memory, backend=backend, cross_check=cross_check
+    )
     budget = Budget.under(options_of(run, options, sections()))
     what = given(spec, models, data, callables)
     with what.held():
-        held = held_against_estimators(what) if what.estimators else ()
+        held = held_against_estimators(what, numbers(let)) if what.estimators else ()
         report = verify(
             what.spec,
             models=what.models,
@@ -201,6 +207,7 @@ def agreement(
     column: str,
     model: str | None = None,
     models: Mapping[str, AnyPath] | None = None,
+    let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     share: float | Fraction = 1,
     timeout: float | None = None,
@@ -213,6 +220,7 @@ def agreement(
         column: the column with the decisions: names of outcomes, the file's labels, or numbers that the model gives.
         model: name of the model; not needed where the spec has one.
         models: files that replace those of the spec, by model name.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         callables: Python functions that decide, by model name.
         share: how many of the rows have to agree, ties aside; all by default.
         timeout: seconds that it may take; None: as long as it takes.
@@ -239,7 +247,7 @@ def agreement(
         raise ValueError("`share` lies above 0 and is at most 1")
     deadline = Deadline.after(timeout)
     with phase("reading the spec", deadline):
-        checked, warnings = front_end(fspath(spec))
+        checked, warnings = front_end(fspath(spec), numbers(let))
     name = next(iter(checked.models)) if model is None and len(checked.models) == 1 else model
     if name is None or name not in checked.models:
         raise ValueError(f"the models of the spec are: {', '.join(checked.models) or 'none'}")

@@ -148,7 +148,7 @@ def _calibrated(asked: Asked) -> Iterator[str]:
     yield "model deserved : Row -> { undeserving, deserving }"
     yield f"  deserving when {condition}\n  favourable deserving"
     for column in asked.groups:
-        extra = f"  model deserved\n  given {asked.scores.name}\n"
+        extra = f"  model deserved\n  for each {asked.scores.name}\n"
         name = f"calibration_by_{column.name}"
         yield _property(name, [column], asked, [nearest(ACCEPTANCE).name], asked.settings.confidence, extra)
 

@@ -49,7 +49,9 @@ def _lines(audited: Audited) -> Iterator[str]:
 
 
 def _heading(item: PropertyReport) -> str:
-    clauses = [clause for clause in item.clauses if clause.startswith(("across ", "privileged ", "given "))]
+    clauses = [
+        clause for clause in item.clauses if clause.startswith(("across ", "privileged ", "among ", "for each "))
+    ]
     return ", ".join(clauses)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Protocol, runtime_checkable
 
-from fairdsl.clock import Deadline, deadline_in_force, received
+from fairdsl.clock import UNITS, Deadline, deadline_in_force, meter_in_force, received
 from fairdsl.ir.problem import Problem
 from fairdsl.options import Options, Run, Section
 from fairdsl.source import Span
@@ -140,12 +140,18 @@ class Budget:
     @classmethod
     def under(cls, options: Options) -> Budget:
         """The budget of a command with these options: it started when the command did."""
-        return cls(deadline=Deadline.after(options.run.timeout), options=options)
+        return cls(deadline=Deadline.after(options.run.limit), options=options)
+
+    @property
+    def of_effort(self) -> Budget:
+        """The same where effort is given: it ends when that is spent."""
+        effort = self.options.run.effort
+        return self if effort is None else replace(self, deadline=Deadline(effort / UNITS))
 
     @property
     def jobs(self) -> int:
-        """How many processes may be used."""
-        return self.options.run.processes
+        """How many processes may be used; one where effort is given, so that no answer comes first by chance."""
+        return self.options.run.processes if meter_in_force() is None else 1
 
     @property
     def seed(self) -> int:
@@ -172,8 +178,8 @@ class Budget:
         return replace(self, deadline=Deadline.within(self.remaining / parts))
 
     def extended(self, seconds: float) -> Budget:
-        """With so many seconds more."""
-        return replace(self, deadline=self.deadline.later(seconds))
+        """With so many seconds more; effort has none."""
+        return self if meter_in_force() is not None else replace(self, deadline=self.deadline.later(seconds))
 
     @property
     def exhausted(self) -> bool:
@@ -194,8 +200,8 @@ class Facts:
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)  # violations in one arithmetic only
-    #: Whether the present stage found out nothing about whether anybody is compared.
-    perhaps_nobody: bool = False
+    #: Whether somebody is known to be compared; of a proof beside which nobody is it is looked for.
+    somebody: bool = False
     #: What the present stage knows already, whole: its verdict where the clock ends it.
     so_far: Verdict | None = None
     #: What the stage before proved of a number that is estimated beside.

@@ -169,9 +169,6 @@ class ByParts(Protocol):
     def on_part(self, box: Mapping[str, str]) -> Encoding:
         """The same encoding, whose files say that they are about this partition: its values, by attribute."""
 
-    def compares_nobody(self, problem: Problem, budget: Budget) -> bool | None:
-        """Whether there is no pair to compare at all, so that what holds says nothing."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Believing:

@@ -33,11 +33,6 @@ def refusal_of(problem: Problem, unsupported: Callable[[Model], str | None], *, 
     why = "the model has no favourable outcome" if model.favourable is None else unsupported(model)
     if why is not None:
         return Refusal(why=why, span=model.span)
-    for column in question.influence:
-        attribute = problem.domain.attributes[column]
-        if None in attribute.bounds:
-            why = f"`{attribute.name}` has no end: nothing is uniform on all of it"
-            return Refusal(why=why, span=attribute.span)
     return None
 
 

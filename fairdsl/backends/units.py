@@ -156,7 +156,7 @@ class Units:
             count = prod(values.count or 0 for values in (self._sets[index] for index in self._free))
             return np.column_stack([np.zeros(count, dtype=np.int64), np.arange(1, count + 1)])
         apart = self._people[:, None, :] != self._people[None, :, :]
-        comparable = apart.all(axis=2) if self._pair.mode is Differ.ALL else apart.any(axis=2)
+        comparable = apart.all(axis=2) if self._pair.mode is Differ.EACH else apart.any(axis=2)
         return np.argwhere(np.triu(comparable)).astype(np.int64)
 
     def draw(self, count: int, rng: np.random.Generator) -> Floats:
@@ -256,7 +256,7 @@ class Units:
         here = people.at(np.repeat(places[:, 0], places.shape[1] - 1))
         both = {Who.A: here, Who.B: there}
         apart = [mask(_gap(index, Relation.NE), both) for index in self._pair.differ]
-        near = np.all(apart, axis=0) if self._pair.mode is Differ.ALL else np.any(apart, axis=0)
+        near = np.all(apart, axis=0) if self._pair.mode is Differ.EACH else np.any(apart, axis=0)
         for relaxation in self._pair.relax:
             if relaxation.by is not None:
                 near &= mask(_gap(relaxation.attribute, Relation.LE, relaxation.by), both)

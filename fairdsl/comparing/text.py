@@ -3,7 +3,7 @@
 ::
 
     four_fifths   VIOLATED -> HOLDS   better
-        VIOLATED -> HOLDS   require disparate_impact >= 80%
+        VIOLATED -> HOLDS   require impact_ratio >= 80%
         value      61.32% -> 84.2%, rose by 22.88 points
 """
 

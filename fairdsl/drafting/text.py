@@ -146,17 +146,17 @@ def _properties(parts: Parts) -> Iterator[str]:
     if parts.model is not None:
         yield _pair("same_decision", f"Nobody is decided otherwise for {names} alone", of_any, "require same decision")
         yield _pair("share", "How many are decided alike whatever these are", of_any, "measure fair_share within 1%")
-    demands = ["require disparate_impact >= 80%", "measure statistical_parity"]
+    demands = ["require impact_ratio >= 80%", "measure parity_gap"]
     for column in protected:
         yield _group(f"rates_by_{column.name}", f"The four-fifths rule by {column.name}", [column], demands)
     if parts.model is not None and parts.label is not None and isinstance(parts.label.column.type, Category | Boolean):
         for column in protected:
             title = f"Errors of both kinds by {column.name}"
-            yield _group(f"errors_by_{column.name}", title, [column], ["measure equalized_odds"])
+            yield _group(f"errors_by_{column.name}", title, [column], ["measure odds_gap"])
     if len(protected) > 1:
         both = protected[:_AT_ONCE]
         title = f"Rates of every combination of {', '.join(column.name for column in both)}"
-        yield _group("rates_of_intersections", title, both, ["measure disparate_impact"])
+        yield _group("rates_of_intersections", title, both, ["measure impact_ratio"])
 
 
 def _pair(name: str, title: str, differ: str, demand: str) -> str:

@@ -11,8 +11,16 @@ from fairdsl.source import Span
 __all__ = ["no_question", "no_representatives", "nothing_near", "strategy_needs_formula", "unwritable_table"]
 
 
-def no_question(path: str, pairs: Sequence[str], asked: str | None) -> Diagnostic:
-    """E0633: no property about pairs, several of them, or a property about something else."""
+def no_question(path: str, pairs: Sequence[str], asked: str | None, *, formula: bool = False) -> Diagnostic:
+    """E0633: no property about pairs, several of them, or a property about something else, perhaps a ``formula``."""
+    if asked is not None and formula:
+        return Diagnostic(
+            code="E0633",
+            title=f"`{asked[:30]}` demands a formula",
+            why="tables of pairs show one model and one demand: the same decision, or a bounded gap of its scores",
+            help=f"write `fairdsl check {short_path(path)} --property {asked} --backend search`, which searches for "
+            "those who break it and shows them",
+        )
     if asked is not None:
         title = f"`{asked[:30]}` is no property about pairs"
     elif pairs:
@@ -60,12 +68,12 @@ def no_representatives(relaxation: Span | None) -> Diagnostic:
     """E0636: boxes of a question whose two individuals differ in attributes that are compared, too."""
     return Diagnostic(
         code="E0636",
-        title="pairs of a property with `relax` have no representatives",
+        title="pairs of a property with `within` or `regardless of` have no representatives",
         primary=Label(relaxation, "the two may differ here, so no box of shared values holds the pair")
         if relaxation is not None
         else None,
         why="a representative stands for a part of the domain in which what two people share is enough to violate",
-        help="leave out `--representatives`, or search a property without `relax`",
+        help="leave out `--representatives`, or search a property without such a clause",
     )
 
 

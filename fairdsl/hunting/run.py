@@ -22,6 +22,7 @@ from fairdsl.hunting.near import NearSummary, rows_near
 from fairdsl.hunting.representatives import Stand, representatives
 from fairdsl.hunting.table import check_output, write_table
 from fairdsl.hunting.wanted import Wanted
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
@@ -151,7 +152,8 @@ def _chosen(spec: CheckedSpec, path: str, asked: str | None) -> str:
         return asked
     if asked is None and len(pairs) == 1:
         return pairs[0]
-    raise DiagnosticError(no_question(path, pairs, asked))
+    formulas = [checked.name for checked in spec.properties if isinstance(checked.demands[0].question, Demanded)]
+    raise DiagnosticError(no_question(path, pairs, asked, formula=asked in formulas))
 
 
 def _demand(demands: tuple[Elaborated, ...]) -> Elaborated:

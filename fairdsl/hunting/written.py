@@ -89,13 +89,14 @@ def replay_written(
     *,
     properties: Sequence[str],
     models: Mapping[str, str],
+    let: Mapping[str, str] | None = None,
     callables: Mapping[str, Function] | None,
 ) -> ReplayedPair:
     """The pair on every demand about pairs and individuals; what ``b`` does not name it has from ``a``.
 
     Raises DiagnosticError for mistakes in the spec and its files, ValueError for what is no individual.
     """
-    spec, _ = front_end(path)
+    spec, _ = front_end(path, let)
     check_properties(properties, spec)
     spec = spec.restricted_to(properties)
     found: list[ReplayedDemand] = []

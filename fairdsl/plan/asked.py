@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 from fairdsl.backends.contract import Announcing, Answering, Anytime, Budget, Facts, Observer
-from fairdsl.clock import GRACE, until
+from fairdsl.clock import GRACE, now, until
 from fairdsl.ir.problem import Problem
 from fairdsl.plan.ended import unanswered
 from fairdsl.plan.joining import joined, known_part
@@ -26,7 +25,7 @@ class AskedEngine:
     """An engine of a plan, what it took and what it said last."""
 
     stage: Stage
-    #: Seconds of all its turns.
+    #: Seconds of all its turns, on the clock of the work.
     spent: float = 0.0
     #: What it said last; None before its first turn.
     verdict: Verdict | None = None
@@ -36,7 +35,6 @@ class AskedEngine:
     _working: Answering | None = field(default=None, repr=False)
     #: Whether its last turn went on from the one before.
     _goes_on: bool = False
-    _perhaps_nobody: bool = False
     #: Seconds that it was given last.
     _given: float = 0.0
 
@@ -66,9 +64,9 @@ class AskedEngine:
 
     def turn(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """What it makes of the problem by the end of the budget; unknown where it does not end by itself then."""
-        facts.so_far, facts.perhaps_nobody = None, self._perhaps_nobody
+        facts.so_far = None
         self._given = budget.remaining
-        began, verdict, listening = time.monotonic(), None, _noting(observer)
+        began, verdict, listening = now(), None, _noting(observer)
         try:
             with until(budget.deadline, grace=GRACE):
                 verdict = self._next(problem, facts, budget, listening)
@@ -76,7 +74,7 @@ class AskedEngine:
             self.dismiss()
             evidence = Evidence(backend=self.name, method="ran out of memory")
             verdict = Unknown(reason=Reason.MEMORY_OUT, detail="the machine's memory was not enough", evidence=evidence)
-        self.spent += time.monotonic() - began
+        self.spent += now() - began
         if verdict is None:  # ended by the clock: nothing that was changed inside can be used
             self._working, self._goes_on = None, False
             verdict = facts.so_far
@@ -84,7 +82,6 @@ class AskedEngine:
             detail = "the time was up before anything was decided"
             method = "ended by the clock"
             verdict = unanswered(problem.quantity, Reason.TIMEOUT, detail, backend=self.name, method=method)
-        self._perhaps_nobody = facts.perhaps_nobody
         self.known = max(known_part(verdict), listening.fraction)
         self.verdict = verdict if self.verdict is None or self._goes_on else joined(self.verdict, verdict)
         return self.verdict

@@ -5,6 +5,7 @@ With the first in [l, h] and the second in [l', h'] their difference lies in [l 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,7 +14,20 @@ from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.plan.execute import execute
 from fairdsl.plan.negotiate import Plan
-from fairdsl.verdict import Arithmetic, Evidence, Named, Part, Rate, Reason, Refused, Unknown, Value, Verdict
+from fairdsl.verdict import (
+    Arithmetic,
+    Draw,
+    Drawn,
+    Evidence,
+    Named,
+    Part,
+    Rate,
+    Reason,
+    Refused,
+    Unknown,
+    Value,
+    Verdict,
+)
 
 __all__ = ["Difference"]
 
@@ -61,13 +75,12 @@ def _named(problem: Problem) -> str:
 
 
 def _less(one: Value, other: Value, names: tuple[str, str]) -> Value:
-    sampling = None
-    if one.sampling is not None and other.sampling is not None:
-        sampling = _subtracted(one.sampling, other.sampling)
-    confidence = None if one.confidence is None else 2 * one.confidence - 1  # either may miss
+    draws = [value.draw for value in (one, other) if value.draw is not None]
+    missed = sum(1 - value.confidence for value in (one, other) if value.confidence is not None)  # either may
+    whole = _difference(_whole(one), _whole(other), drawn=bool(draws))
     low, high = _subtracted((one.low, one.high), (other.low, other.high))
     defined = one.defined and other.defined
-    parts = _parts(one, other)
+    parts = _parts(one, other, drawn=bool(draws))
     evidence = _evidence(one.evidence, other.evidence, names)
     if not parts and (one.parts or other.parts):
         defined, evidence = False, replace(evidence, notes=(*evidence.notes, _NOWHERE))
@@ -79,9 +92,11 @@ def _less(one: Value, other: Value, names: tuple[str, str]) -> Value:
         evidence=evidence,
         rates=tuple(_of(rate, name) for value, name in zip((one, other), names, strict=True) for rate in value.rates),
         excluded=tuple(dict.fromkeys((*one.excluded, *other.excluded))),
-        sampling=sampling,
-        confidence=confidence,
+        sampling=whole.sampling,
+        confidence=1 - missed if missed else None,
         parts=parts,
+        drawn=whole.drawn,
+        draw=_both_drawn(draws) if draws else None,
         defined=defined,
         reason=_reason(one, other, defined),
         warnings=(*one.warnings, *(each for each in other.warnings if each not in one.warnings)),
@@ -94,6 +109,8 @@ def _subtracted(one: _Ends, other: _Ends) -> _Ends:
 
 def _reason(one: Value, other: Value, defined: bool) -> Reason | None:
     reasons = [value.reason for value in (one, other) if value.reason is not None]
+    if Reason.NOBODY in reasons and reasons != [Reason.NOBODY, Reason.NOBODY]:
+        return Reason.UNDEFINED
     if not defined:
         return Reason.UNDEFINED if Reason.UNDEFINED in reasons else next(iter(reasons), Reason.UNDEFINED)
     return next(iter(reasons), None)
@@ -103,7 +120,13 @@ def _of(rate: Rate, name: str) -> Rate:
     return replace(rate, given=rate.given | {_WHOSE: name})
 
 
-def _parts(one: Value, other: Value) -> tuple[Part, ...]:
+def _both_drawn(draws: Sequence[Draw]) -> Draw:
+    """All who were drawn; each of the two numbers was asked for with half of the distance."""
+    within = draws[0].within
+    return Draw(people=sum(draw.people for draw in draws), within=None if within is None else 2 * within)
+
+
+def _parts(one: Value, other: Value, *, drawn: bool) -> tuple[Part, ...]:
     """The differences at the same places: of each group, of each value of `given`; what has one number has it at all.
 
     A group that is left out of one of the two is compared in neither.
@@ -111,26 +134,55 @@ def _parts(one: Value, other: Value) -> tuple[Part, ...]:
     if not (one.parts or other.parts):
         return ()
     return tuple(
-        _difference(part, rest) for part in _places(one) for rest in _places(other) if _at_one_place(part.at, rest.at)
+        _difference(part, rest, drawn=drawn)
+        for part in _places(one)
+        for rest in _places(other)
+        if _at_one_place(part.at, rest.at)
     )
 
 
 def _places(value: Value) -> tuple[Part, ...]:
-    whole = Part(at=Named(), low=value.low, high=value.high, sampling=value.sampling, defined=value.defined)
-    return value.parts or (whole,)
+    return value.parts or (_whole(value),)
+
+
+def _whole(value: Value) -> Part:
+    low, high, sampling, drawn = value.low, value.high, value.sampling, value.drawn
+    return Part(at=Named(), low=low, high=high, sampling=sampling, drawn=drawn, defined=value.defined)
 
 
 def _at_one_place(at: Named, other: Named) -> bool:
     return at.items() <= other.items() or other.items() <= at.items()
 
 
-def _difference(part: Part, rest: Part) -> Part:
+def _difference(part: Part, rest: Part, *, drawn: bool) -> Part:
+    """The one less the other. ``drawn``: people were, of one at least; of the other its enclosure is taken then."""
     low, high = _subtracted((part.low, part.high), (rest.low, rest.high))
-    sampling = None
-    if part.sampling is not None and rest.sampling is not None:
-        sampling = _subtracted(part.sampling, rest.sampling)
-    at = part.at if len(part.at) >= len(rest.at) else rest.at
-    return Part(at=at, low=low, high=high, sampling=sampling, defined=part.defined and rest.defined)
+    sampling, found = (part.sampling, rest.sampling), (part.drawn, rest.drawn)
+    if drawn:
+        sampling = _believed(part), _believed(rest)
+        found = _drawn(part), _drawn(rest)
+    own = None
+    if found[0] is not None and found[1] is not None:
+        estimate = _subtracted(found[0].estimate, found[1].estimate)
+        own = Drawn(estimate=estimate, interval=_subtracted(found[0].interval, found[1].interval))
+    return Part(
+        at=part.at if len(part.at) >= len(rest.at) else rest.at,
+        low=low,
+        high=high,
+        sampling=None if sampling[0] is None or sampling[1] is None else _subtracted(sampling[0], sampling[1]),
+        drawn=own,
+        defined=part.defined and rest.defined,
+    )
+
+
+def _believed(part: Part) -> _Ends | None:
+    return (part.low, part.high) if part.sampling is None and part.defined else part.sampling
+
+
+def _drawn(part: Part) -> Drawn | None:
+    if part.drawn is None and part.defined:
+        return Drawn(estimate=(part.low, part.high), interval=(part.low, part.high))
+    return part.drawn
 
 
 def _evidence(one: Evidence, other: Evidence, names: tuple[str, str]) -> Evidence:
@@ -138,6 +190,7 @@ def _evidence(one: Evidence, other: Evidence, names: tuple[str, str]) -> Evidenc
     basis = one.basis
     if basis.arithmetic is not other.basis.arithmetic:
         asked = {basis.arithmetic, other.basis.arithmetic}
-        basis = replace(basis, arithmetic=Arithmetic.ANSWERS if Arithmetic.ANSWERS in asked else Arithmetic.EXACT)
+        weakest = next(each for each in (Arithmetic.ESTIMATE, Arithmetic.ANSWERS, Arithmetic.EXACT) if each in asked)
+        basis = replace(basis, arithmetic=weakest)
     method = one.method if one.method == other.method else f"{names[0]}: {one.method}; {names[1]}: {other.method}"
     return replace(one, basis=basis, method=method, notes=tuple(dict.fromkeys((*one.notes, *other.notes))))

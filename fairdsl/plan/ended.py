@@ -6,12 +6,27 @@ from dataclasses import replace
 from fractions import Fraction
 
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Ended, Evidence, Reason, Refused, Shares, Unknown, Value, Verdict
+from fairdsl.verdict import (
+    Ended,
+    Estimated,
+    Evidence,
+    Holds,
+    Reason,
+    Refused,
+    Shares,
+    Unknown,
+    Vacuous,
+    Value,
+    Verdict,
+    Violated,
+)
 
-__all__ = ["as_interrupted", "is_interrupted", "unanswered"]
+__all__ = ["as_interrupted", "as_out_of_effort", "is_interrupted", "unanswered"]
 
 #: What work says that was left no time, and work that looks no further; here both mean that it was ended.
 _CUT_SHORT = (Reason.TIMEOUT, Reason.INCOMPLETE)
+
+_Answered = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value
 
 
 def unanswered(quantity: Quantity, reason: Reason, detail: str, *, backend: str = "", method: str = "") -> Unknown:
@@ -24,15 +39,24 @@ def unanswered(quantity: Quantity, reason: Reason, detail: str, *, backend: str 
 
 def as_interrupted(verdict: Verdict) -> Verdict:
     """The verdict of work that wound down because somebody asked for the end, and not for want of time."""
-    if isinstance(verdict, Unknown | Shares | Value) and verdict.reason in _CUT_SHORT:
-        verdict = replace(verdict, reason=Reason.INTERRUPTED)
-    if isinstance(verdict, Refused):
+    if isinstance(verdict, Refused | Estimated):
         return verdict
+    return _ended(verdict, _CUT_SHORT, Reason.INTERRUPTED, Ended.INTERRUPTED)
+
+
+def as_out_of_effort(verdict: Verdict) -> Verdict:
+    """The verdict of work that ended when its effort was spent: to engines that is time."""
+    return verdict if isinstance(verdict, Refused) else _ended(verdict, (Reason.TIMEOUT,), Reason.EFFORT, Ended.EFFORT)
+
+
+def _ended(verdict: _Answered, cut: tuple[Reason, ...], reason: Reason, ended: Ended) -> Verdict:
+    """With another reason in place of these, and another end of partitions in place of the time's."""
+    if isinstance(verdict, Unknown | Shares | Value | Estimated) and verdict.reason in cut:
+        verdict = replace(verdict, reason=reason)
     coverage = verdict.evidence.coverage
-    if coverage is not None and coverage.ended is Ended.TIMEOUT:
-        coverage = replace(coverage, ended=Ended.INTERRUPTED)
-        verdict = replace(verdict, evidence=replace(verdict.evidence, coverage=coverage))
-    return verdict
+    if coverage is None or coverage.ended is not Ended.TIMEOUT:
+        return verdict
+    return replace(verdict, evidence=replace(verdict.evidence, coverage=replace(coverage, ended=ended)))
 
 
 def is_interrupted(verdict: Verdict) -> bool:

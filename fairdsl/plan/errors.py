@@ -62,7 +62,7 @@ def nobody_compared(property_name: str, span: Span) -> Diagnostic:
         title=f"no two individuals are compared by `{property_name}`",
         primary=Label(span, "its clauses together leave no pair"),
         why="a property about nobody holds of any model, so its verdict says nothing about this one",
-        help="loosen `target`, `where`, `when` or `differ in` so that some pair is left",
+        help="loosen `among`, `where`, `when` or `differ in` so that some pair is left",
     )
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from functools import reduce
 
 from fairdsl.backends.contract import Budget, Cost, Facts, Observer, Preparing
-from fairdsl.backends.smt import compares_nobody
 from fairdsl.clock import Deadline, received
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
+from fairdsl.plan.anybody import of_somebody
 from fairdsl.plan.asked import AskedEngine
 from fairdsl.plan.ended import as_interrupted
 from fairdsl.plan.joining import is_final, joined, known_part
@@ -29,7 +29,6 @@ from fairdsl.verdict import (
     Verdict,
     Violated,
     Word,
-    held,
 )
 
 __all__ = ["Work", "execute", "prepare"]
@@ -97,6 +96,8 @@ class Work:
         """What is known when the budget ends, or nobody has anything to add."""
         self._settled = self._by_turns(budget, observer)
         assert self._verdict is not None, "a plan has a stage"
+        if not self._facts.somebody:
+            self._verdict = of_somebody(self._verdict, self._problem, budget)
         verdict = shortened(self._verdict, self._problem, budget.remaining)
         if received() is not None:
             verdict = as_interrupted(verdict)
@@ -128,8 +129,6 @@ class Work:
         verdict = _about(engine.turn(self._problem, self._facts, budget, observer), self._problem)
         if isinstance(verdict, Holds) and self._facts.gaps:
             verdict = _shared_by_one_arithmetic(verdict, self._facts)
-        elif isinstance(verdict, Holds) and self._facts.perhaps_nobody:
-            verdict = held(verdict.evidence, nobody=compares_nobody(self._problem, budget))
         engine.verdict = verdict
         return verdict
 

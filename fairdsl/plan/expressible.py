@@ -20,7 +20,8 @@ def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
     plan = plan_of(item)
     if isinstance(plan, Refused) and (item.refusal is not None or item.demand.beyond):
         return plan.diagnostics[0]
-    offer = without_layers(item.problem.model) or encoding.offer(item.problem)
+    lacking = (without_layers(model) for model in item.problem.models)
+    offer = next(filter(None, lacking), None) or encoding.offer(item.problem)
     if isinstance(offer, Refusal):
         return errors.format_refuses(encoding.name, offer.why, item.demand.span)
     return item.problem

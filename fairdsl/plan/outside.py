@@ -67,12 +67,10 @@ class Outside:
         evidence = Evidence(backend=self.name, method=f"by {self.package}")
         assert self._procedure is not None, "it refused"
         own = Facts(alone=facts.alone, enough=facts.enough, witnesses=list(facts.witnesses))
-        own.perhaps_nobody = True
         try:
             verdict = self._procedure.answer(problem, own, budget, observer)
         except Exception as error:
             return Unknown(reason=Reason.ENGINE_CRASHED, detail=self._failed(error), evidence=evidence)
-        facts.perhaps_nobody = True  # a proof about nobody is none
         if not isinstance(verdict, get_args(Verdict)):
             detail = f"{self.package} gave no verdict"
             return Unknown(reason=Reason.MALFORMED, detail=detail, evidence=evidence)

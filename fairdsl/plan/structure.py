@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
-from fairdsl.backends.smt import compares_nobody
 from fairdsl.ir.alike import apart, computed_alike
-from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, Quantity
+from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import narrow
-from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds, Vacuous, held
+from fairdsl.verdict import Arithmetic, Basis, Evidence, Holds
 
 __all__ = ["Structure"]
 
@@ -38,16 +36,14 @@ class Structure:
             method="the model reads nothing in which the two may differ", decides=True, fits=2, cost=Cost.COUNT
         )
 
-    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Holds | Vacuous:
+    def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Holds:
         """It holds; of the deployed file too where that is known to compute with nothing else."""
         evidence = Evidence(backend=self.name, method="the model reads nothing in which the two may differ")
-        facts.so_far = held(evidence, nobody=None)
-        nobody = _nobody(problem, budget)
-        facts.so_far = held(evidence, nobody=nobody)
+        facts.so_far = Holds(evidence=evidence)
         if _file_too(problem):
             notes = ("the file computes both individuals alike, rounding included",)
             evidence = replace(evidence, notes=notes, basis=Basis(arithmetic=Arithmetic.DEPLOYED))
-        return held(evidence, nobody=nobody)
+        return Holds(evidence=evidence)
 
 
 def _pair(problem: Problem) -> Pair:
@@ -66,15 +62,3 @@ def _file_too(problem: Problem) -> bool:
     file = analysis_of(model, narrow(problem.domain, pair.target))
     read = None if file is None else attributes_read(file)
     return read is not None and apart(pair).isdisjoint(read)
-
-
-def _nobody(problem: Problem, budget: Budget) -> bool | None:
-    """Whether nobody is compared: seen at once where nothing restricts who is, and looked for otherwise."""
-    pair = _pair(problem)
-    sets = narrow(problem.domain, pair.target)
-    if any(values.count == 0 for values in sets):
-        return True
-    if problem.domain.where == TRUE == pair.target == pair.pair_target and not pair.sure:
-        single = (sets[attribute].count == 1 for attribute in pair.differ)
-        return any(single) if pair.mode is Differ.ALL else all(single)
-    return compares_nobody(problem, budget)

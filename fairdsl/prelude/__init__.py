@@ -1,5 +1,6 @@
 """The metrics that the language names: lines in the language itself, read from files that ship with the package."""
 
+from fairdsl.prelude.canonical import with_canonical_names
 from fairdsl.prelude.registry import (
     SHARES,
     Named,
@@ -33,4 +34,5 @@ __all__ = [
     "nearest",
     "registered",
     "term_of",
+    "with_canonical_names",
 ]

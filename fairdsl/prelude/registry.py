@@ -74,7 +74,7 @@ SHARES: Mapping[str, ShareMetric] = MappingProxyType(
                 quantity=Quantity.FAIR_SHARE,
                 ideal=Fraction(1),
                 meaning="share of the units in question that no admissible pair treats unfairly: of the assignments of "
-                "the attributes that do not differ, or with `relax` of the individuals",
+                "the attributes that do not differ, or with `within` or `regardless of` of the individuals",
             ),
             ShareMetric(
                 name="discrimination_rate",

@@ -169,7 +169,7 @@ class _Rates:
         if isinstance(node.given, tree.Each):
             if node.given.name.text not in _EACH:
                 why = "what a rate takes one by one is `label` or `decision`"
-                help_text = f"write `given {node.given.name.text}` as a line of the property for attributes"
+                help_text = f"write `for each {node.given.name.text}` as a line of the property for attributes"
                 raise MistakeError(node.given.span, why, help_text)
             given = _EACH[node.given.name.text]
         elif node.given is not None:

@@ -95,6 +95,7 @@ def prune_spec(
     *,
     model: str | None,
     models: Mapping[str, str],
+    let: Mapping[str, str] | None = None,
     settings: Prune,
     data: str | None,
     output: str,
@@ -104,7 +105,7 @@ def prune_spec(
     Raises DiagnosticError for mistakes in the spec, its files and the data.
     """
     tolerance, points, seed = settings.tolerance, settings.points, settings.seed
-    spec, _ = front_end(path)
+    spec, _ = front_end(path, let)
     name = _chosen(spec, model)
     loaded, about_models = load_models(spec, models, only=frozenset({name}))
     original, domain = loaded[name], spec.models[name].domain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +38,7 @@ def repair_spec(
     path: str,
     *,
     property: str | None,  # noqa: A002 - the word of the language
+    let: Mapping[str, str] | None = None,
     train: str,
     estimator: str | Callable[[], Any],
     output: str,
@@ -52,7 +53,7 @@ def repair_spec(
         raise DiagnosticError(unknown_choice("recipe", settings.recipe, tuple(RECIPES)))
     check_folder(output)
     with phase("reading the spec and the rows", Deadline.after(settings.timeout)):
-        spec, findings = front_end(path)
+        spec, findings = front_end(path, let)
         subject = subject_of(spec, path, property)
         rows, digest = subject.rows(train)
     parts = _divided(train, subject, rows, settings.seed)
@@ -65,7 +66,7 @@ def repair_spec(
         report: Report | None = None
         about: tuple[Diagnostic, ...] = ()
         if ending is not Ending.INTERRUPTED and not pinned:
-            report, about = _checked(path, subject, rounds.best.file, settings, observer)
+            report, about = _checked(path, let or {}, subject, rounds.best.file, settings, observer)
         repaired = Repaired(
             spec=path,
             property_name=subject.name,
@@ -110,7 +111,7 @@ def _divided(path: str, subject: Subject, rows: Rows, seed: int) -> Parts:
 
 
 def _checked(
-    path: str, subject: Subject, file: Path, settings: Settings, observer: Observer
+    path: str, let: Mapping[str, str], subject: Subject, file: Path, settings: Settings, observer: Observer
 ) -> tuple[Report | None, tuple[Diagnostic, ...]]:
     """What ``check`` says of the file, or what keeps it from saying anything."""
     try:
@@ -118,6 +119,7 @@ def _checked(
             path,
             models={subject.declaration.name: str(file)},
             data={},
+            let=let,
             budget=Budget.of(min(_CHECK, settings.timeout), seed=settings.seed),
             properties=(),
             observer=observer,

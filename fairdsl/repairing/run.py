@@ -109,7 +109,7 @@ class Rounds:
         self._observer.progress("repair", None, "the first model")
         first, differing = self._train(training)
         if first.measured.rate is None:
-            reason = "the time ended before the rate was known, or nobody is in the target"
+            reason = "the time ended before the rate was known, or nobody is asked about"
             help_text = "give more time with `--timeout`, or ask for less with `--within`"
             raise DiagnosticError(errors.not_repairable(reason, self._subject.pair.span, help_text))
         self.candidates.append(

@@ -94,7 +94,7 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
     yield _row("domain", f"{rates} of the units are unfair{sure}{_less(repaired)}")
     confidence = shown(ROWS_CONFIDENCE, percent=True)
     unfair = _change(repaired, _unfair(before), _unfair(after))
-    yield _row("new rows", f"{unfair} of those in the target are unfair ({confidence} each)")
+    yield _row("new rows", f"{unfair} of those asked about are unfair ({confidence} each)")
     changed = f"; {repaired.compared.changed:,} of {after.rows:,} decisions changed" if repaired.improved else ""
     yield _row("accuracy", _change(repaired, _right(before), _right(after)) + changed)
     for outcome, name in enumerate(repaired.outcomes):

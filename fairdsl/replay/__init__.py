@@ -2,6 +2,7 @@
 everybody who can decide them."""
 
 from fairdsl.replay.admissible import admissible, round_point
+from fairdsl.replay.anybody import compares_somebody
 from fairdsl.replay.decisions import (
     Decisions,
     TimeIsUpError,
@@ -25,6 +26,7 @@ __all__ = [
     "asked_of",
     "breach",
     "breaks",
+    "compares_somebody",
     "decide",
     "deciders_of",
     "decisions_of_rows",

@@ -26,7 +26,7 @@ def admissible(pair: Pair, domain: Domain, a: Point, b: Point, model: Model | No
         outside("a", a, pair, domain)
         or outside("b", b, pair, domain)
         or _not_comparable(pair, domain, a, b)
-        or (None if holds_for_pair(pair.pair_target, a, b) else "the pair is outside the target")
+        or (None if holds_for_pair(pair.pair_target, a, b) else "the pair does not meet `among`")
         or _not_sure(pair, model, a, b)
     )
 
@@ -54,7 +54,7 @@ def outside(name: str, point: Point, pair: Pair, domain: Domain) -> str | None:
     if not holds_for(domain.where, point):
         return f"{name} does not satisfy the domain's `where`"
     if not holds_for(pair.target, point):
-        return f"{name} is outside the target"
+        return f"{name} does not meet `among`"
     return None
 
 
@@ -69,7 +69,7 @@ def _not_comparable(pair: Pair, domain: Domain, a: Point, b: Point) -> str | Non
         elif (by := relaxed[index]) is not None and abs(a[index] - b[index]) > by:
             return f"`{attribute.name}` may differ by at most {by}"
     apart = [a[index] != b[index] for index in pair.differ]
-    if pair.mode is Differ.ALL and not all(apart):
+    if pair.mode is Differ.EACH and not all(apart):
         return "every named attribute must differ"
     return None if any(apart) else "some named attribute must differ"
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from fairdsl.clock import Work, spend
 from fairdsl.ir.domain import Point
 from fairdsl.ir.model import Deployed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["breaks", "replay", "runtime_of", "witness"]
 
+#: What is counted where effort is given.
+_REPLAYED = Work("pairs replayed", 100)
 #: What stands for a decision that nobody knows.
 _OPEN = "undecided"
 #: Outputs of these kinds are the score up to an increasing map (probabilities): no gap is taken of them.
@@ -55,6 +58,7 @@ def replay(problem: Problem, a: Point, b: Point) -> Replay:
     pair = problem.question
     if not isinstance(pair, Pair):
         raise ValueError("only questions about pairs have witnesses to replay")
+    spend(_REPLAYED)
     model = problem.model
     if isinstance(model.opaque, BlackBox):
         return _asked(pair.demand, model, a, b)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from platform import python_version
 from typing import Annotated
 
@@ -22,8 +23,10 @@ _LIBRARIES = ("highspy", "numpy", "onnx", "onnxruntime", "z3-solver")
 class Asked:
     """What a run was given beside the spec and the seed, and what it ran with: whoever asks the same repeats it."""
 
-    #: The time limit in seconds.
-    timeout: float
+    #: The time limit in seconds; None: none.
+    timeout: float | None
+    #: The limit on effort, in units; None: none.
+    effort: int | None = None
     #: The only backend that was to answer; None: all.
     backend: str | None = None
     #: Whether other backends were asked, too.
@@ -51,7 +54,9 @@ class Asked:
         words += ["--backend", self.backend] if self.backend else []
         words += ["--cross-check"] if self.cross_check else []
         words += [word for path, value in self.settings for word in ("--set", f"{path}={value}")]
-        return shlex.join([*words, "--seed", str(seed), "--timeout", f"{self.timeout:g}"])
+        words += ["--seed", str(seed)]
+        words += ["--timeout", f"{self.timeout:g}"] if self.timeout is not None else []
+        return shlex.join([*words, *(["--effort", str(self.effort)] if self.effort is not None else [])])
 
 
 def asked_of(
@@ -69,7 +74,8 @@ def asked_of(
         if option.path in section.given and getattr(section, option.name) is not None
     ]
     return Asked(
-        timeout=options.run.timeout,
+        timeout=None if options.run.limit == inf else options.run.limit,
+        effort=options.run.effort,
         backend=options.run.backend,
         cross_check=options.run.cross_check,
         properties=tuple(properties),

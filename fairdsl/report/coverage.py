@@ -47,11 +47,13 @@ _LEAST = Fraction(1, 10**7)
 _ENDED = {
     Ended.VIOLATION: "a violation was found; `partition.keep_going=yes` asks them too",
     Ended.TIMEOUT: "the time was up; a longer `--timeout` asks more",
+    Ended.EFFORT: "the effort was spent; more `--effort` asks more",
     Ended.INTERRUPTED: "it was interrupted",
     Ended.FIRST: "only the first were to be asked (`partition.first`)",
 }
 _BECAUSE = {
     Reason.TIMEOUT: "solvers need more time (`smt.query_timeout`)",
+    Reason.EFFORT: "solvers need more effort",
     Reason.MEMORY_OUT: "solvers need more memory (`smt.query_memory`)",
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed file disagree",
     Reason.ENGINE_CRASHED: "a solver stopped without an answer",

@@ -62,9 +62,12 @@ class Tabled:
 
 @cache
 def _names() -> Mapping[tuple[Event | Averaged, Event | None], str]:
-    """What rates are called: as the metrics that compare them, without the comparison's word."""
+    """What rates are called: as the metrics that compare them, without the comparison's word.
+
+    Ratios come first, for they are called by their rates: `true_positive_rate_ratio`, beside `opportunity_gap`.
+    """
     found: dict[tuple[Event | Averaged, Event | None], str] = {}
-    for metric in sorted(metrics(), key=lambda metric: not metric.is_span):
+    for metric in sorted(metrics(), key=lambda each: (not each.is_span, not each.name.endswith("_ratio"))):
         stem, _, word = metric.name.rpartition("_")
         given = metric.rate.given
         if not isinstance(given, Each) and not metric.rate.along_paths and (metric.is_span or word in _COMPARED):

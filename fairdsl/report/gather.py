@@ -14,6 +14,7 @@ from fairdsl.prelude import registered
 from fairdsl.report.asked import Asked
 from fairdsl.report.hashes import hashed_data, hashed_models
 from fairdsl.report.model import DemandReport, PropertyReport, Report, SpecFile
+from fairdsl.report.ran import Ran
 from fairdsl.report.stopped import Stopped
 from fairdsl.resources import version
 from fairdsl.semantics import CheckedProperty, CheckedSpec
@@ -82,15 +83,22 @@ class Gathering:
         place = next(number for number, other in enumerate(self._items) if other is item)
         self._answers[place] = _Answer(answer, findings)
 
-    def report(self, ended: Stopped | None = None) -> Report:
-        """All that was added; properties without any of it are left out. ``ended``: who ended the run, if somebody."""
+    def report(self, ended: Stopped | None = None, ran: Ran | None = None) -> Report:
+        """All that was added; properties without any of it are left out. ``ended``: who ended the run, if somebody;
+        ``ran``: how it went."""
         findings = [found for _, answer in sorted(self._answers.items()) for found in answer.findings]
         return replace(
             self._header,
             properties=tuple(self._of(checked, places) for checked, places in self._places() if places),
             diagnostics=tuple(dict.fromkeys([*self._header.diagnostics, *findings])),
             ended=ended,
+            run=ran,
         )
+
+    @property
+    def open_for(self) -> set[Reason | None]:
+        """Why demands are open that were answered."""
+        return {answer.report.reason for answer in self._answers.values()}
 
     def completed(self, checked: CheckedProperty) -> tuple[PropertyReport, tuple[Diagnostic, ...]] | None:
         """The property with what its verdicts say about the spec, once it has them all."""

@@ -49,7 +49,7 @@ def group_table(value: Value, *, favour: bool = True) -> Table:
         Column(
             name="drawn",
             entries=tuple(
-                Entry("") if rate.drawn is None else Entry(between(Interval(*rate.drawn.interval)), rate.drawn.interval)
+                _entry(None if rate.drawn is None else Interval(*rate.drawn.interval), percent=not rate.mean)
                 for rate in rates
             ),
             number=True,
@@ -189,7 +189,7 @@ def group_lines(demand: DemandReport) -> Iterator[tuple[str, str]]:
 def _drawn(value: Value, draw: Draw, percent: bool) -> Iterator[tuple[str, str]]:
     """What is proved and what was drawn, apart."""
     yield "enclosed", _proved(value, percent)
-    asked = "" if draw.within is None else f"; within {shown(draw.within, percent=True)} was asked for"
+    asked = "" if draw.within is None else f"; within {shown(draw.within, percent=percent)} was asked for"
     of = f"{draw.people:,} people drawn{asked}; an estimate, no proof"
     if value.drawn is None:
         yield "drawn", f"no number ({of})"

@@ -108,6 +108,7 @@ def _number(
 _BETWEEN = {
     Reason.NUMERIC_GAP: "exact arithmetic and the deployed float32 file disagree on what lies between the bounds",
     Reason.TIMEOUT: "the time ended before everybody was evaluated",
+    Reason.EFFORT: "the effort was spent before everybody was evaluated",
     Reason.INTERRUPTED: "the run was interrupted before everybody was evaluated",
     None: "the bounds that were proved leave room on both sides of the threshold",
 }
@@ -127,6 +128,7 @@ def _estimated(verdict: Estimated, quantity: Quantity, threshold: Threshold | No
 
 #: Why an estimate is not as close as it was asked to be.
 _SHORT_OF_PRECISION = {
+    Reason.EFFORT: "the effort was spent before enough units were drawn for the precision that was asked for",
     Reason.TIMEOUT: "the time ended before enough units were drawn for the precision that was asked for",
     Reason.INCOMPLETE: "some decisions stayed open, and the interval allows for both",
 }
@@ -137,6 +139,8 @@ def _metric(value: Value, comparison: Comparison | None, threshold: Threshold | 
     from fairdsl.metrics import judged
 
     number = _known(value)
+    if value.reason is Reason.NOBODY:
+        return Judged(judgement=Judgement.VACUOUS, detail="nobody is in question, whatever the model decides")
     if threshold is not None:
         judgement = judged(value, threshold)
     else:
@@ -191,6 +195,8 @@ def _detail(value: Value, comparison: Comparison | None, threshold: Threshold | 
         return "the number lies between the one that exact arithmetic has of these rows and that of the deployed file"
     if value.reason is Reason.TIMEOUT:
         return "the time ended before the probabilities were known more precisely"
+    if value.reason is Reason.EFFORT:
+        return "the effort was spent before the probabilities were known more precisely"
     if value.reason is Reason.INTERRUPTED:
         return "the run was interrupted before the probabilities were known more precisely"
     if not value.defined:
@@ -205,6 +211,8 @@ def _short_of_draws(value: Value) -> str:
     match value.reason:
         case Reason.TIMEOUT:
             return "the time ended before enough people were drawn"
+        case Reason.EFFORT:
+            return "the effort was spent before enough people were drawn"
         case Reason.INTERRUPTED:
             return "the run was interrupted before enough people were drawn"
         case None:

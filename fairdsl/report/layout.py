@@ -62,6 +62,7 @@ def sheet_of(report: Report) -> Sheet:
         counts=tuple((count, judgement) for count, judgement in counts if count),
         exit_code=report.exit_code,
         made=tuple(_made(report)),
+        effort=None if report.run is None or report.run.effort is None else report.run.in_words,
     )
 
 
@@ -107,8 +108,10 @@ def _made(report: Report) -> Iterator[tuple[str, str]]:
     yield "seed", str(report.seed)
     if report.asked is not None:
         yield "command", report.asked.command(report.spec.path, report.seed)
-        yield "time limit", f"{report.asked.timeout:g} s"
         yield "versions", ", ".join(f"{name} {number}" for name, number in report.asked.versions)
+    if report.run is not None:
+        yield "run", report.run.in_words
+        yield "machine", f"{report.run.platform}, {report.run.jobs} process{'es' * (report.run.jobs > 1)}"
     if report.ended is not None:
         yield "ended", report.ended.value
 
@@ -222,7 +225,8 @@ def _groups(demand: DemandReport, item: PropertyReport) -> Iterator[Block]:
     first = next(other for other in item.demands if other.groups is not None and same_table(other.groups) == table)
     if first is not demand:
         return
-    yield group_table(demand.groups, favour=_favours(demand))
+    if demand.groups.rates:
+        yield group_table(demand.groups, favour=_favours(demand))
     if demand.groups.excluded:
         yield Note("left out", (left_out(demand.groups),))
 

@@ -24,6 +24,7 @@ from fairdsl.report.asked import Asked
 from fairdsl.report.exit_code import ExitCode
 from fairdsl.report.frames import Tabled
 from fairdsl.report.judging import Judged, estimated_with, judged_demand
+from fairdsl.report.ran import Ran
 from fairdsl.report.shown import Shown
 from fairdsl.report.stopped import Stopped
 from fairdsl.source import Span
@@ -57,6 +58,10 @@ from fairdsl.verdict import (
 __all__ = ["DemandReport", "ExitCode", "HashedFile", "PropertyReport", "Recovered", "Report", "SpecFile"]
 
 
+#: Who ended a run, where it was not Ctrl-C.
+_ENDED = {Stopped.TERMINATED: ExitCode.TERMINATED, Stopped.MEMORY: ExitCode.MEMORY}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemandReport:
     """One ``require`` or ``measure`` line: its text as written, the verdict, and what that comes to."""
@@ -65,7 +70,7 @@ class DemandReport:
 
     #: The line as the spec writes it, ``require`` included.
     text: str
-    #: What is asked for: ``same_decision``, ``fair_share``, ``disparate_impact``, ...
+    #: What is asked for: ``same_decision``, ``fair_share``, ``impact_ratio``, ...
     metric: str
     #: Its expression over rates, where it is none of the metrics that the language names.
     definition: str | None = None
@@ -357,6 +362,8 @@ class Report(Tabled, Shown, Document):
     recovered: Recovered | None = None
     #: What the run was given, and what it ran with; None where no run made it.
     asked: Asked | None = None
+    #: How the run went: its limits, which one ended it, what it spent; None where no engine was run.
+    run: Ran | None = None
 
     def __post_init__(self) -> None:
         if len({item.name for item in self.properties}) < len(self.properties):
@@ -370,8 +377,8 @@ class Report(Tabled, Shown, Document):
             return ExitCode.DISK
         if any(finding.severity is Severity.ERROR for finding in self.diagnostics):
             return ExitCode.UNKNOWN if is_out_of_time(self.diagnostics) else ExitCode.REFUSED
-        if self.ended is Stopped.TERMINATED:
-            return ExitCode.TERMINATED
+        if self.ended in _ENDED:
+            return _ENDED[self.ended]
         if self.ended is not None or any(demand.interrupted for item in self.properties for demand in item.demands):
             return ExitCode.INTERRUPTED
         if Judgement.VIOLATED in judgements:

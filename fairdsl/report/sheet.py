@@ -185,6 +185,8 @@ class Sheet:
     exit_code: ExitCode
     #: What makes it again, and with what it was made: headings and texts.
     made: tuple[tuple[str, str], ...]
+    #: What came of the effort that was given; None where none was.
+    effort: str | None = None
 
     @property
     def total(self) -> str:

@@ -246,4 +246,5 @@ def _summary(sheet: Sheet, style: Style) -> str:
         style.paint(f"{count} {judgement.value}", _PAINTS[judgement]) for count, judgement in sheet.counts
     )
     line = sheet.total + (f": {words}" if words else "")
-    return f"{line}\n" + style.paint(sheet.meaning, Paint.FAINT)
+    effort = "" if sheet.effort is None else style.paint(f"effort: {sheet.effort}", Paint.FAINT) + "\n"
+    return f"{effort}{line}\n" + style.paint(sheet.meaning, Paint.FAINT)

@@ -67,6 +67,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 REASONS = {
     Reason.TIMEOUT: "the time ran out; a longer `--timeout` may decide it",
+    Reason.EFFORT: "the effort was spent; more `--effort` may decide it",
     Reason.INTERRUPTED: "it was interrupted; what was found until then stands",
     Reason.MEMORY_OUT: "the memory ran out",
     Reason.INCOMPLETE: "what was run cannot settle it",
@@ -92,7 +93,7 @@ EXIT = {
     ExitCode.UNKNOWN: "no property is violated, some are unknown or about nobody",
     ExitCode.OUR_BUG: "a mistake in fairdsl",
     ExitCode.DISK: "the disk is full or fails",
-    ExitCode.MEMORY: "there was not enough memory",
+    ExitCode.MEMORY: "there was not enough memory; the verdicts are what was known by then",
     ExitCode.INTERRUPTED: "interrupted; the verdicts are what was known by then",
     ExitCode.TERMINATED: "terminated; the verdicts are what was known by then",
 }
@@ -218,7 +219,9 @@ def _rounding(demand: DemandReport) -> str:
     """What an answer in exact arithmetic does not cover: how the file rounds that it is about."""
     basis, decided = demand.basis, demand.judgement not in (Judgement.UNKNOWN, Judgement.REFUSED, Judgement.VACUOUS)
     counted = demand.shares is not None and demand.shares.float32_certified is not None
-    if basis is None or basis.reading is None or not decided or demand.witnesses or counted:
+    if basis is None or not decided or demand.witnesses or demand.breaches or counted or demand.by_decider:
+        return ""
+    if basis.reading is None and all(other.reading is None for other in basis.others):
         return ""
     exact = basis.arithmetic is Arithmetic.EXACT
     return "about exact arithmetic, not about the file's float32 rounding" if exact else ""

@@ -57,6 +57,18 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherModel:
+    """A further model that a formula names."""
+
+    #: Its name in the spec.
+    name: str
+    #: Digest of its file; None for a model that is written in the spec, or a Python function.
+    model: str | None = None
+    #: How far the reading of that file was held against it; None where no file is read.
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
     """What a verdict rests on. Engines say ``arithmetic``, ``margin``, ``word``, ``claims``; :meth:`about` the rest."""
 
@@ -72,6 +84,8 @@ class Basis:
     model: str | None = None
     #: How far the reading of that file was held against it; None where no file is read.
     reading: Reading | None = None
+    #: The further models that a formula names.
+    others: tuple[OtherModel, ...] = ()
     #: The table that the distribution was estimated from, or whose rows are counted.
     rows: Source | None = None
     #: The distribution's name in the spec; None: the domain, each individual alike.
@@ -80,7 +94,7 @@ class Basis:
     counted: bool = False
 
     def about(self, problem: Problem, *, answers: bool = False) -> Basis:
-        """The same of this problem: its model and its distribution. ``answers``: the model is a black box."""
+        """The same of this problem: its models and its distribution. ``answers``: some model is a black box."""
         model = problem.model
         return replace(
             self.under(problem.population),
@@ -89,6 +103,7 @@ class Basis:
             else self.arithmetic,
             model=model.sha256,
             reading=model.reading,
+            others=tuple(OtherModel(name=one.name, model=one.sha256, reading=one.reading) for one in problem.others),
         )
 
     def under(self, population: Population | None) -> Basis:

@@ -27,6 +27,7 @@ class Reason(Enum):
     """Why a verdict is unknown."""
 
     TIMEOUT = "timeout"
+    EFFORT = "effort"  # the limit on what engines count
     INTERRUPTED = "interrupted"  # by the user; what was found until then stands
     MEMORY_OUT = "memory_out"
     INCOMPLETE = "incomplete"  # the engine finished without deciding, as search does
@@ -36,6 +37,7 @@ class Reason(Enum):
     ENGINE_CRASHED = "engine_crashed"
     CONTRADICTION = "contradiction"  # two engines came to verdicts that cannot both be true
     UNDEFINED = "undefined"  # the number is, or may be, a quotient of zeros
+    NOBODY = "nobody"  # whoever decides: nobody is in question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ class Ended(Enum):
 
     VIOLATION = "violation"  # one was found, and that was enough
     TIMEOUT = "timeout"
+    EFFORT = "effort"
     INTERRUPTED = "interrupted"
     FIRST = "first"  # only so many were to be asked
 

@@ -16,6 +16,7 @@ _WORST = (
     Reason.ENGINE_CRASHED,
     Reason.MEMORY_OUT,
     Reason.TIMEOUT,
+    Reason.EFFORT,
     Reason.INCOMPLETE,
 )
 

@@ -6,7 +6,7 @@ docs/semantics.md says what each number means; docs/architecture.md what each ve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, NoReturn
 
@@ -295,7 +295,8 @@ class Value(_NoTruthValue):
     reason: Reason | None = None
     #: Findings about the groups.
     warnings: tuple[Diagnostic, ...] = ()
-    #: Of rows of a table, the number by everybody who decides them, which the bounds contain.
+    #: Of rows of a table, the number by everybody who decides them, which the bounds contain; under a distribution what
+    #: the deployed file's rounding may make of it, beside the bounds.
     by_decider: tuple[ByDecider, ...] = ()
     #: The rows on which they differ.
     differing: tuple[DifferingRow, ...] = ()
@@ -329,10 +330,9 @@ class Refused(_NoTruthValue):
 Verdict = Holds | Vacuous | Violated | Unknown | Shares | Estimated | Value | Refused
 
 
-def held(evidence: Evidence, *, nobody: bool | None) -> Holds | Vacuous:
+def held(evidence: Evidence, *, nobody: bool | None) -> Holds | Vacuous | Unknown:
     """What is proved of everybody, where ``nobody`` is compared or not; None: that was not found out."""
-    if nobody:
-        return Vacuous(evidence=evidence)
     if nobody is None:
-        evidence = replace(evidence, notes=(*evidence.notes, "whether anybody is compared was not found out"))
-    return Holds(evidence=evidence)
+        detail = "whoever is compared is treated as required, but whether anybody is was not found out"
+        return Unknown(reason=Reason.INCOMPLETE, detail=detail, evidence=evidence)
+    return Vacuous(evidence=evidence) if nobody else Holds(evidence=evidence)

@@ -69,6 +69,7 @@ def answer_demand(problem: Problem, asked: Demanded, facts: Facts, budget: Budge
     census = _Census(problem, asked, Grid(sets), budget, observer)
     marks = census.marks(census.measured)
     deployed = census.deployed() if marks.complete else None
+    facts.somebody = bool(marks.asked.any())
     notes, basis = _compared(marks, deployed)
     method = f"all {census.seen:,} individuals evaluated" if marks.complete else "the time ended before everybody"
     evidence = Evidence(backend="enumerate", method=method, notes=notes, basis=basis)
@@ -177,7 +178,7 @@ class _Census:
             at = dict(zip(free, values, strict=True))
             partner = position[base + sum(value * strides[axis] for axis, value in at.items())]
             apart = [coordinates[axis] != at[axis] for axis in pair.differ]
-            joined = np.logical_and if pair.mode is Differ.ALL else np.logical_or
+            joined = np.logical_and if pair.mode is Differ.EACH else np.logical_or
             fits = (partner >= 0) & joined.reduce(apart)
             for axis, table in near.items():
                 fits &= table[coordinates[axis], at[axis]]

@@ -89,7 +89,7 @@ def _partner_counts(chosen: BoolArray, pair: Pair, grid: Grid) -> CountArray:
     counts: CountArray = chosen.astype(np.int64)
     for relaxation in pair.relax:
         counts = _windowed(counts, grid, relaxation.attribute, relaxation.by)
-    if pair.mode is Differ.ALL:
+    if pair.mode is Differ.EACH:
         for axis in pair.differ:
             counts = counts.sum(axis=axis, keepdims=True) - counts
         return counts

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.enumerate.census import UNSEEN, Census
 from fairdsl.backends.enumerate.marks import Marks
+from fairdsl.clock import Work, spend
 from fairdsl.ir.expr import TRUE, Relation, Who, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
@@ -30,6 +31,8 @@ __all__ = ["free_axes", "mark_by_pairs"]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 
+#: What is counted where effort is given.
+_PAIRS = Work("pairs compared", 0.02)
 #: Pairs handled at once.
 _BLOCK = 2**18
 _UNIT_ROUNDOFF = 2.0**-53
@@ -61,6 +64,7 @@ def mark_by_pairs(census: Census, pair: Pair, model: Model, budget: Budget, obse
             inside = perhaps_a[a] & perhaps_b[b]
             a, b = a[inside], b[inside]
         breaks, unknown = _decisions(census, a, b) if judge is None else judge.pairs(a, b, budget)
+        spend(_PAIRS, len(a))
         if budget.exhausted:
             # Who has a partner at all is then not known either: everybody's demand is undecided.
             undecided[:] = True
@@ -119,7 +123,7 @@ def _comparable(grid: Grid, pair: Pair, free: list[int], firsts: IntArray, colum
     left = dict(zip(free, np.unravel_index(firsts, shape), strict=True))
     right = dict(zip(free, np.unravel_index(np.arange(columns), shape), strict=True))
     apart = [left[axis][:, None] != right[axis][None, :] for axis in pair.differ]
-    found = np.logical_and.reduce(apart) if pair.mode is Differ.ALL else np.logical_or.reduce(apart)
+    found = np.logical_and.reduce(apart) if pair.mode is Differ.EACH else np.logical_or.reduce(apart)
     for relaxation in pair.relax:
         found &= _within(grid, relaxation, left[relaxation.attribute], right[relaxation.attribute])
     return np.asarray(found, dtype=np.bool_)

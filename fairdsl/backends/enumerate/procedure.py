@@ -38,7 +38,7 @@ class Enumerate:
     name = "enumerate"
     about = Capability(
         questions=(
-            "pairs: same decision, score gap; any, all, relax, target, when, where",
+            "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
             "any formula over decisions and scores of one individual or a pair, of several models",
         ),
         quantities=(Quantity.HOLDS.value, Quantity.FAIR_SHARE.value, Quantity.DISCRIMINATION_RATE.value),
@@ -69,6 +69,7 @@ class Enumerate:
         evidence = Evidence(backend=self.name, method=_method(census, problem.model), notes=tuple(notes))
         if census.complete and not marks.paired.any() and not marks.undecided.any():
             return Vacuous(evidence=evidence)
+        facts.somebody = bool(marks.paired.any())
         chosen = choose(problem, pair, census, marks.violating, budget)
         facts.witnesses.extend(chosen.witnesses)
         facts.gaps.extend(chosen.gaps)
@@ -138,7 +139,7 @@ def _method(census: Census, model: Model) -> str:
         if census.complete
         else f"{census.seen:,} of {census.count:,} individuals evaluated"
         if census.masked
-        else "stopped while finding the individuals of the target"
+        else "stopped while finding the individuals that are asked about"
     )
     if census.doubled:
         evaluated += f", {census.doubled:,} in twice the precision"

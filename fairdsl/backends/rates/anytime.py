@@ -6,14 +6,13 @@ to the end is exact, however many boxes are open.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
 from fairdsl.backends.groups import subjects_of
 from fairdsl.backends.rates.cover import Cover
-from fairdsl.clock import Deadline, until
+from fairdsl.clock import Deadline, Work, now, spend, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.value import decided, value_of
@@ -26,6 +25,8 @@ __all__ = ["refined"]
 _HEAD, _COUNTING = 1.5, 0.25
 #: Between two looks at the metric passes so many times as long as one takes.
 _BETWEEN = 8.0
+#: What is counted where effort is given: boxes that are weighed, and those that are added up at a look.
+_WEIGHED, _ADDED = Work("boxes weighed", 10), Work("boxes added up", 0.1)
 
 
 def refined(
@@ -44,11 +45,12 @@ def refined(
     assert population is not None, "checked by the offer"
     counts = rows_counted(question, population, problem.model)
     covers = [Cover(subject) for subject in subjects_of(problem)]
-    told = counted_at = time.monotonic()
+    told = counted_at = now()
     pause = 0.0
     while True:
-        began = time.monotonic()
+        began = now()
         joints = [replace(cover.joint(), counts=counts) for cover in covers]
+        spend(_ADDED, 1 + sum(cover.boxes for cover in covers))
         without = joints[1] if len(joints) > 1 else None
         reason = _reason(covers, budget)
         why = reason or Reason.TIMEOUT  # where the clock ends it before there is more
@@ -58,9 +60,9 @@ def refined(
         if settled or facts.decided_by(value):
             return value_of(question, joints[0], population, _evidence(covers), without=without)
         if reason is Reason.TIMEOUT:
-            ended = time.monotonic()
+            ended = now()
             budget = yield value
-            counted_at += time.monotonic() - ended
+            counted_at += now() - ended
             continue
         if reason is not None:
             return value
@@ -73,7 +75,7 @@ def refined(
                 if found is not None:
                     return found
             counting = None
-        pause = _BETWEEN * (time.monotonic() - began)
+        pause = _BETWEEN * (now() - began)
         _improve(covers, began + pause, budget)
 
 
@@ -82,8 +84,10 @@ def _improve(covers: Sequence[Cover], moment: float, budget: Budget) -> None:
     while True:
         waiting = [cover for cover in covers if not cover.finished]
         for cover in waiting:
+            before = cover.boxes
             cover.improve()
-        if not waiting or any(cover.full for cover in covers) or budget.exhausted or time.monotonic() > moment:
+            spend(_WEIGHED, 1 + cover.boxes - before)
+        if not waiting or any(cover.full for cover in covers) or budget.exhausted or now() > moment:
             return
 
 

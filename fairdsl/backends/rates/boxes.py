@@ -7,7 +7,7 @@ more axis of every table: all boxes at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,6 +19,7 @@ from fairdsl.backends.rates.columns import Column
 from fairdsl.backends.rates.distribution import Distribution
 from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
+from fairdsl.numerics.elimination import elimination
 from fairdsl.numerics.tables import aligned
 
 __all__ = [
@@ -142,31 +143,17 @@ class _Graph:
 
 def width_of(distribution: Distribution, keys: Sequence[int]) -> int:
     """About how many products a single box takes."""
-    live = [set(table.columns) for table in distribution.tables]
-    total = 0
-    for column in elimination_order(distribution, keys):
-        scope = set[int]().union(*(each for each in live if column in each))
-        total += prod(distribution.sizes[each] for each in scope)
-        live = [each for each in live if column not in each] + [scope - {column}]
-    return total + prod(distribution.sizes[key] for key in keys)
+    return sum(cells for _, cells in _eliminated(distribution, keys)) + prod(distribution.sizes[key] for key in keys)
 
 
 def elimination_order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
-    """The columns that are no keys, next always the one with the smallest table."""
-    live = [set(table.columns) for table in distribution.tables]
-    left, found = set(distribution.sizes) - set(keys), list[int]()
+    """The columns that are no keys, in the order in which they are summed out."""
+    return [column for column, _ in _eliminated(distribution, keys)]
 
-    def cells(column: int) -> tuple[int, int]:
-        scope = set[int]().union(*(each for each in live if column in each))
-        return prod(distribution.sizes[each] for each in scope), column
 
-    while left:
-        column = min(left, key=cells)
-        left.remove(column)
-        found.append(column)
-        scope = set[int]().union(*(each for each in live if column in each))
-        live = [each for each in live if column not in each] + [scope - {column}]
-    return found
+def _eliminated(distribution: Distribution, keys: Sequence[int]) -> Iterator[tuple[int, int]]:
+    alone = ((column,) for column in distribution.sizes)
+    return elimination([*(table.columns for table in distribution.tables), *alone], distribution.sizes, set(keys))
 
 
 def masses_of_boxes(

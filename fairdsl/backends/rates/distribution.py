@@ -8,6 +8,7 @@ from math import prod
 
 from fairdsl.backends.rates.columns import Column
 from fairdsl.ir.population import Factor, Network
+from fairdsl.numerics.elimination import elimination
 from fairdsl.numerics.tables import Table, joined, summed, whole_table
 
 __all__ = ["Distribution", "TangledError", "distribution_of"]
@@ -44,15 +45,13 @@ def distribution_of(network: Network, wanted: Iterable[int]) -> Distribution:
     wanted = set(wanted)
     factors = _needed(network, wanted)
     scopes = [{*factor.parents, factor.column} for factor in factors]
-    others = set[int]().union(*scopes) - wanted
     sizes = {column: len(cells) for column, cells in enumerate(network.cells)}
-    largest = _largest(scopes, sizes, others)
+    order = list(elimination(scopes, sizes, wanted))
+    largest = max((cells for _, cells in order), default=1)
     if largest > _CLIQUE:
         raise TangledError(largest)
     made = [whole_table(network, factor) for factor in factors]
-    while others:
-        column = min(others, key=lambda each: (_entries(made, each), each))
-        others.discard(column)
+    for column, _ in order:
         touched = [(table, scale) for table, scale in made if column in table.columns]
         made = [(table, scale) for table, scale in made if column not in table.columns]
         made.append((summed(joined([table for table, _ in touched]), column), prod(scale for _, scale in touched)))
@@ -61,15 +60,6 @@ def distribution_of(network: Network, wanted: Iterable[int]) -> Distribution:
         scales=tuple(scale for _, scale in made),
         sizes={column: sizes[column] for column in wanted},
     )
-
-
-def _entries(tables: Iterable[tuple[Table, int]], column: int) -> int:
-    """Cells of the product of the tables that have a column."""
-    sizes: dict[int, int] = {}
-    for table, _ in tables:
-        if column in table.columns:
-            sizes.update(zip(table.columns, table.numbers.shape, strict=True))
-    return prod(sizes.values())
 
 
 def _needed(network: Network, wanted: set[int]) -> list[Factor]:
@@ -94,19 +84,3 @@ def _needed(network: Network, wanted: set[int]) -> list[Factor]:
 
 def _complete(network: Network, factor: Factor) -> bool:
     return len(factor.rows) == prod(len(network.cells[parent]) for parent in factor.parents)
-
-
-def _largest(scopes: Iterable[set[int]], sizes: Mapping[int, int], gone: set[int]) -> int:
-    """Cells of the largest table when columns are summed out, next always the cheapest."""
-    live, left, largest = list(scopes), set(gone), 1
-
-    def together(column: int) -> set[int]:
-        return set[int]().union(*(scope for scope in live if column in scope))
-
-    while left:
-        column = min(left, key=lambda each: (prod(sizes[other] for other in together(each)), each))
-        left.remove(column)
-        scope = together(column)
-        largest = max(largest, prod(sizes[other] for other in scope))
-        live = [each for each in live if column not in each] + [scope - {column}]
-    return largest

@@ -18,6 +18,7 @@ from fairdsl.backends.contract import (
 from fairdsl.backends.groups import question_of
 from fairdsl.backends.rates.anytime import refined
 from fairdsl.backends.rates.columns import OpenError
+from fairdsl.backends.rates.deployed import with_deployed
 from fairdsl.backends.rates.distribution import TangledError
 from fairdsl.backends.rates.enclosing import BACKEND, Asked, nothing
 from fairdsl.backends.rates.engine import LAST, TooManyError
@@ -25,6 +26,7 @@ from fairdsl.backends.rates.gate import refusal_of
 from fairdsl.backends.rates.joints import Joints, joints_of, set_to
 from fairdsl.backends.rates.linear.window import OutOfTimeError
 from fairdsl.backends.rates.program import LargeError
+from fairdsl.clock import now
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED
 from fairdsl.metrics.hull import hull_of
@@ -41,7 +43,9 @@ class Rates:
 
     name = BACKEND
     about = Capability(
-        questions=("metrics of groups: across, under, given, label, excluding, privileged, influence, allow",),
+        questions=(
+            "metrics of groups: across, under, among, for each, label, excluding, privileged, influence, allow",
+        ),
         quantities=("every metric of groups",),
         models=(
             "one linear score of attributes and indicators",
@@ -81,6 +85,14 @@ class Rates:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: boxes that are weighed stay so."""
+        began = now()
+        found = yield from self._exactly(problem, facts, budget, observer)
+        if not isinstance(found, Value) or problem.model.deployed is None:
+            return found
+        spent = now() - began
+        return with_deployed(problem, found, spent, budget, lambda about, limit: _once(about, limit, observer))
+
+    def _exactly(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         joints = self._joints(problem)
         if isinstance(joints, Refusal) or problem.population is None:
             raise ValueError("rates were asked for of a question that is refused")
@@ -93,6 +105,14 @@ class Rates:
             return nothing(Reason.MEMORY_OUT, str(error))
         except OutOfTimeError:
             return nothing(Reason.TIMEOUT)
+
+
+def _once(problem: Problem, budget: Budget, observer: Observer) -> Verdict:
+    """What exact arithmetic says of a problem that nobody else asks about."""
+    other = Rates()
+    if isinstance(other._joints(problem), Refusal):
+        return nothing(Reason.INCOMPLETE)
+    return at_once(other._exactly(problem, Facts(), budget, observer))
 
 
 def _counted(

@@ -19,6 +19,7 @@ from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import Model
 from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.bounds import float_layers
+from fairdsl.numerics.products import product
 
 __all__ = ["Splitter"]
 
@@ -39,10 +40,10 @@ class Splitter:
         self._slopes = [layer.slope for layer in layers[:-1]]
         self._to: list[FloatArray] = []
         for size in sizes[:-1]:
-            self._to.append(size if not self._to else size @ self._to[-1])
+            self._to.append(size if not self._to else product(size, self._to[-1]))
         after = [np.ones(layers[-1].weight.shape[0])]
         for size in reversed(sizes[1:]):
-            after.insert(0, after[0] @ size)
+            after.insert(0, product(after[0], size))
         self._from = after[:-1]
 
     def columns(
@@ -56,7 +57,7 @@ class Splitter:
             wide = bounded.high - bounded.low
             wide = np.where(np.isfinite(wide), wide, 0.0)
             spread = np.abs(bounded.lines.coefficients).sum(axis=1) * wide
-            scores = (spread @ self._of_inputs) * linear + self._relaxed(bounded, wide) @ self._of_inputs
+            scores = product(spread, self._of_inputs) * linear + product(self._relaxed(bounded, wide), self._of_inputs)
             scores = np.nan_to_num(scores)
             scores /= np.maximum(scores.max(axis=1, keepdims=True), 1e-300)
         lengths = stop - start
@@ -73,8 +74,8 @@ class Splitter:
             low, high = layer.low, layer.high
             crosses = (low < 0) & (high > 0) & (slope < 1)
             gaps = np.where(crosses, -low * high / np.maximum(high - low, 1e-300), 0.0) * (1 - slope) * after
-            reach = wide @ to.T
-            total += wide * (np.nan_to_num(gaps / np.maximum(reach, 1e-300)) @ to)
+            reach = product(wide, to.T)
+            total += wide * product(np.nan_to_num(gaps / np.maximum(reach, 1e-300)), to)
         return total
 
 

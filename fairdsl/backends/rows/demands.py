@@ -66,7 +66,7 @@ def demand_over_rows(problem: Problem, asked: Demanded, rows: Rows) -> Verdict:
         by[Decider.DEPLOYED] = judge.judge({Who.EACH: filed}, every, files=True)
     evidence = Evidence(
         backend="rows",
-        method=f"{len(people):,} of {rows.sample.rows:,} rows of `{rows.name}` are in the target",
+        method=f"{len(people):,} of {rows.sample.rows:,} rows of `{rows.name}` are asked about",
         notes=("for the rows themselves",),
         basis=Basis(arithmetic=Arithmetic.DEPLOYED if judge.has_files else Arithmetic.EXACT),
     )
@@ -97,7 +97,7 @@ def demand_over_rows(problem: Problem, asked: Demanded, rows: Rows) -> Verdict:
         undecided=Fraction(total - fair - unfair, total),
         vacuous=Fraction(len(people) - total, len(people)),
         measure="rows",
-        unit=f"a row of `{rows.name}` in the target",
+        unit=f"a row of `{rows.name}` that is asked about",
         evidence=evidence,
         breaches=tuple(found),
         total=total,

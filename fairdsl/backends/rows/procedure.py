@@ -11,7 +11,7 @@ from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, PairUnder, Quantity
 from fairdsl.replay import TimeIsUpError
-from fairdsl.verdict import Evidence, Reason, Unknown, Verdict
+from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict
 
 __all__ = ["OverRows"]
 
@@ -22,9 +22,9 @@ class OverRows:
     name = "rows"
     about = Capability(
         questions=(
-            "under the rows of a table: pairs (same decision; any, all, relax, target, where)",
+            "under the rows of a table: pairs (same decision; any, each, within, regardless of, among, where)",
             "any formula over decisions and scores of one individual, of several models",
-            "metrics of groups (across, given, label, excluding, privileged, influence)",
+            "metrics of groups (across, among, for each, label, excluding, privileged, influence)",
         ),
         quantities=(
             Quantity.HOLDS.value,
@@ -55,7 +55,9 @@ class OverRows:
         if not isinstance(population, Rows) or not isinstance(question, PairUnder | GroupMetric | Demanded):
             raise ValueError("rows was asked what it refuses")
         if isinstance(question, Demanded):
-            return demand_over_rows(problem, question, population)
+            verdict = demand_over_rows(problem, question, population)
+            facts.somebody = isinstance(verdict, Holds)  # then every row in question was seen to be one
+            return verdict
         if isinstance(question, PairUnder):
             return share_over_rows(problem, question, population, facts, budget, observer)
         try:

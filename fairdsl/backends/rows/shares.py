@@ -113,7 +113,7 @@ def _evidence(rows: Rows, inside: int, units: Units, quantity: Quantity, *, both
     about = "" if quantity is Quantity.HOLDS else "; the interval is about whom they were drawn from"
     return Evidence(
         backend="rows",
-        method=f"{inside:,} of {rows.sample.rows:,} rows of `{rows.name}` are in the target, {how}",
+        method=f"{inside:,} of {rows.sample.rows:,} rows of `{rows.name}` are asked about, {how}",
         notes=("for the rows themselves" + about,),
         basis=Basis(arithmetic=Arithmetic.DEPLOYED if both else Arithmetic.EXACT),
     )
@@ -213,7 +213,7 @@ def _shares(judged: _Judged, name: str, evidence: Evidence) -> Shares:
         undecided=Fraction(total - fair - unfair, total),
         vacuous=Fraction(judged.alone, judged.rows),
         measure="rows",
-        unit=f"a row of `{name}` in the target",
+        unit=f"a row of `{name}` that is asked about",
         evidence=evidence,
         total=total if judged.all_seen else None,
         estimate=estimate,

@@ -6,30 +6,32 @@ beside; drawing only begins where the enclosure does not say what is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, count, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Answering, Budget, Cost, Facts, Observer, Offer, Refusal
+from fairdsl.backends.groups import question_of
 from fairdsl.ir.expr import TRUE, Who
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Quantity
-from fairdsl.numerics.exact import UNDECIDED
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.threads import one_blas_thread
 from fairdsl.verdict import Arithmetic, Basis, Draw, Evidence, Reason, Unknown, Value, Verdict
 
 if TYPE_CHECKING:
+    from fairdsl.backends.sampling.looks import Look
     from fairdsl.backends.sampling.people import Crowd, People
-    from fairdsl.ir.exact_rows import ExactRows
-    from fairdsl.metrics import Counted, Key
+    from fairdsl.backends.sampling.tallies import Tally
+    from fairdsl.metrics import Key
+    from fairdsl.metrics.drawn import Seen
     from fairdsl.metrics.subject import Subject
 
 __all__ = ["answering_metric", "offer_of_metric"]
@@ -54,18 +56,16 @@ def offer_of_metric(problem: Problem, question: GroupMetric) -> Offer | Refusal:
     if not isinstance(problem.population, Network):
         return Refusal(why="the population is rows of a table, which are counted", span=question.span)
     if question.metric.rate.is_mean:
-        return Refusal(why="means of scores are no rates: they are taken over the rows of a table", span=question.span)
-    if problem.model.favourable is None:
+        from fairdsl.backends.sampling.tallies import span_of_scores
+
+        if span_of_scores(problem.model, problem.domain.attributes) is None:
+            why = "nothing bounds the score, and a few people of whom none is drawn could change its mean at will"
+            return Refusal(why=why, span=problem.model.span)
+    elif problem.model.favourable is None:
         return Refusal(why="the model has no favourable outcome", span=problem.model.span)
-    if question.baseline == MOST_FAVOURED:
-        return Refusal(why="a draw would have to choose the baseline, the group favoured most", span=question.span)
-    for column in question.influence:
-        attribute = problem.domain.attributes[column]
-        if None in attribute.bounds:
-            return Refusal(why=f"`{attribute.name}` has no end: nothing is uniform on all of it", span=attribute.span)
     from fairdsl.backends.sampling.people import OpenInsideError, People
 
-    for subject in _subjects(problem, question):
+    for subject in chain(*_subjects(problem, question).values()):
         try:
             people = People(subject, np.random.default_rng(0))
         except OpenInsideError as error:
@@ -81,15 +81,26 @@ def _alone(subject: Subject, people: People) -> bool:
     return subject.condition == TRUE and set(subject.keys) == set(people.set_from_outside)
 
 
-def _subjects(problem: Problem, question: GroupMetric) -> tuple[Subject, ...]:
-    """The question under the distribution, along paths with its baseline and, of an influence, the one without it."""
+def _subjects(problem: Problem, question: GroupMetric) -> Mapping[Key, tuple[Subject, ...]]:
+    """What is drawn from, by the baseline along paths (none elsewhere); of an influence also that without it.
+
+    Every group may be the one that is favoured most.
+    """
+    from fairdsl.metrics import key_of
     from fairdsl.metrics.subject import subject_of, with_baseline, without_influence
 
     own = subject_of(problem)
+    cells = (own.network.cells[column] for column in question.across)
+    baselines: Iterable[Key] = [()]
     if question.metric.rate.along_paths:
-        assert isinstance(question.baseline, tuple)
-        own = with_baseline(own, dict(zip(question.across, question.baseline, strict=True)), question.allowed)
-    return (own, without_influence(own, question.influence)) if question.influence else (own,)
+        every = product(*([key_of(cell) for cell in each] for each in cells))
+        baselines = [question.baseline] if isinstance(question.baseline, tuple) else every
+    found: dict[Key, tuple[Subject, ...]] = {}
+    for baseline in baselines:
+        values = dict(zip(question.across, baseline, strict=False))
+        one = with_baseline(own, values, question.allowed) if values else own
+        found[baseline] = (one, without_influence(one, question.influence)) if question.influence else (one,)
+    return found
 
 
 def answering_metric(
@@ -108,7 +119,7 @@ def answering_metric(
         return drawing.enclosure
     # No size is large enough whatever the groups are: the looks go on until the interval is close enough.
     for look in looks(replace(precision, within=None)):
-        while (sample := drawing.smaller_than(look.size)) is not None:
+        while (sample := drawing.smaller_than(look)) is not None:
             if sample.barren:
                 return drawing.so_far(Reason.INCOMPLETE)
             if budget.exhausted:
@@ -130,6 +141,7 @@ class _Drawing:
 
     def __init__(self, problem: Problem, question: GroupMetric, known: Verdict | None, seed: int) -> None:
         from fairdsl.metrics.drawn import Beside
+        from fairdsl.metrics.subject import subject_of
 
         assert isinstance(problem.population, Network), "rows are counted"
         assert problem.precision is not None, "an estimate is asked for"
@@ -137,21 +149,45 @@ class _Drawing:
         #: What is proved of the number, if anything is.
         self.enclosure = known if isinstance(known, Value) else None
         self._beside = Beside(question=question, population=problem.population, enclosure=self.enclosure)
-        self._samples = [
-            _Sample(problem, subject, np.random.default_rng([seed, number]))
-            for number, subject in enumerate(_subjects(problem, question))
-        ]
+        number = count()
+        self._by_baseline = {
+            baseline: [_Sample(problem, subject, np.random.default_rng([seed, next(number)])) for subject in subjects]
+            for baseline, subjects in _subjects(problem, question).items()
+        }
+        #: Whoever may be favoured most is known by people as they are.
+        self._own: _Sample | None = None
+        if question.baseline == MOST_FAVOURED:
+            self._own = _Sample(problem, subject_of(problem), np.random.default_rng([seed, next(number)]))
+        self._left, self._seen_at = list(self._by_baseline), 0
         self._seen: Value | None = None
 
-    def smaller_than(self, size: int) -> _Sample | None:
-        """A sample that is smaller."""
-        return next((sample for sample in self._samples if sample.size < size), None)
+    @property
+    def _samples(self) -> list[_Sample]:
+        """All that were begun."""
+        all_ = [*([] if self._own is None else [self._own]), *chain(*self._by_baseline.values())]
+        return [sample for sample in all_ if sample.candidates] or all_[:1]
+
+    def smaller_than(self, look: Look) -> _Sample | None:
+        """A sample that is smaller, of those that matter."""
+        if self._own is not None and self._own.size < look.size:
+            return self._own
+        if self._own is not None and self._seen_at < look.size:
+            sure = (1 + Fraction(look.confidence)) / 2
+            most = self._beside.most_favoured(self._own.seen, sure)
+            self._left = [baseline for baseline in self._left if baseline in most] or self._left
+            self._seen_at = look.size
+        samples = chain(*(self._by_baseline[baseline] for baseline in self._left))
+        return next((sample for sample in samples if sample.size < look.size), None)
 
     def read(self, each: Fraction) -> Value:
-        """What the samples say, with this confidence for each of their intervals."""
+        """What the samples say, with this confidence for all of their intervals."""
         draw = Draw(people=sum(sample.size for sample in self._samples), within=self._precision.within)
-        counts = [sample.counts for sample in self._samples]
-        found = self._beside.read(counts, draw, each, self._precision.confidence)
+        if (
+            self._own is not None
+        ):  # who is favoured most has half of what may be missed, each group its part of the rest
+            each = 1 - (1 - each) / (2 * len(self._by_baseline))
+        seen = [[sample.seen for sample in self._by_baseline[baseline]] for baseline in self._left]
+        found = self._beside.read(seen, draw, each, self._precision.confidence)
         self._seen = replace(found, evidence=self._evidence())
         return self._seen
 
@@ -181,16 +217,14 @@ class _Sample:
 
     def __init__(self, problem: Problem, subject: Subject, rng: np.random.Generator) -> None:
         from fairdsl.backends.sampling.people import People
-        from fairdsl.backends.units import settling
         from fairdsl.metrics import key_of
 
         network = subject.network
         self._people, self._subject = People(subject, rng), subject
-        self._settled, self._favourable = settling(problem.model), problem.model.favourable
         self._reads = [subject.copies.get(column, column) for column in range(len(problem.domain.attributes))]
         self._sizes = tuple(len(network.cells[column]) for column in subject.keys)
         self._keys = list(product(*([key_of(cell) for cell in network.cells[column]] for column in subject.keys)))
-        self._found = np.zeros((3, len(self._keys)), dtype=np.int64)
+        self._tally = _tally(problem, len(self._keys))
         #: How they are judged, in words for reports.
         asked = isinstance(problem.model.opaque, BlackBox)
         self.how = "each judged by the model's own answers" if asked else "each judged exactly"
@@ -202,15 +236,9 @@ class _Sample:
         return not self.size and self.candidates >= _BARREN
 
     @property
-    def counts(self) -> Mapping[Key, Counted]:
-        """How many there are of each key, and how many of them are favoured at least and at most."""
-        from fairdsl.metrics import Counted
-
-        numbers = self._found.T.tolist()
-        return {
-            key: Counted(rows=rows, least=least, most=most)
-            for key, (rows, least, most) in zip(self._keys, numbers, strict=True)
-        }
+    def seen(self) -> Seen:
+        """What was counted of each key."""
+        return self._tally.found(self._keys)
 
     def grow(self, wanted: int) -> None:
         """One batch more, of which the first ``wanted`` that are in question are kept at most."""
@@ -228,20 +256,17 @@ class _Sample:
         return met if self._people.set_from_outside else met & ~crowd.lost
 
     def _count(self, crowd: Crowd, kept: Integers) -> None:
-        certain, possible = np.ones(len(kept), dtype=np.bool_), np.zeros(len(kept), dtype=np.bool_)
-        for values in crowd.values:
-            decisions = self._decided(values.at(kept).keep(self._reads))
-            certain &= decisions == self._favourable
-            possible |= (decisions == self._favourable) | (decisions == UNDECIDED)
-        lost = crowd.lost[kept]
-        certain, possible = certain & ~lost, possible | lost
         cells = crowd.cells[kept][:, list(self._subject.keys)]
         places = np.ravel_multi_index(tuple(cells.T), self._sizes) if self._sizes else np.zeros(len(kept), np.int64)
-        for row, counted in enumerate((np.ones(len(kept), dtype=np.bool_), certain, possible)):
-            self._found[row] += np.bincount(places[counted], minlength=len(self._keys))
+        self._tally.add(crowd, kept, np.asarray(places, dtype=np.int64), self._reads)
         self.size += len(kept)
 
-    def _decided(self, people: ExactRows) -> Integers:
-        """Decisions of people; each different individual is asked about once."""
-        distinct, which = people.distinct()
-        return self._settled(distinct).decisions[which]
+
+def _tally(problem: Problem, keys: int) -> Tally:
+    from fairdsl.backends.sampling.tallies import Favoured, Scores, span_of_scores
+
+    if not question_of(problem).metric.rate.is_mean:
+        return Favoured(problem.model, keys)
+    span = span_of_scores(problem.model, problem.domain.attributes)
+    assert span is not None, "checked by the offer"
+    return Scores(problem.model, keys, span)

@@ -45,8 +45,8 @@ class Sampling:
     name = "sampling"
     about = Capability(
         questions=(
-            "pairs: same decision; any, all, relax, target, where",
-            "metrics of groups: across, under, given, label, excluding, privileged, influence, allow",
+            "pairs: same decision; any, each, within, regardless of, among, where",
+            "metrics of groups: across, under, among, for each, label, excluding, privileged, influence, allow",
         ),
         quantities=(
             "fair_share, discrimination_rate: `within` a distance, or required `with confidence`",

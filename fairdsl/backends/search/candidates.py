@@ -188,7 +188,7 @@ def space_of(pair: Pair, sampler: Sampler) -> Space:
 def apart(pair: Pair, a: FloatArray, b: FloatArray) -> BoolArray:
     """Whether two individuals differ in the differing attributes as the mode asks; arrays [..., attributes]."""
     unequal = a[..., list(pair.differ)] != b[..., list(pair.differ)]
-    found: BoolArray = unequal.all(axis=-1) if pair.mode is Differ.ALL else unequal.any(axis=-1)
+    found: BoolArray = unequal.all(axis=-1) if pair.mode is Differ.EACH else unequal.any(axis=-1)
     return found
 
 

@@ -145,7 +145,7 @@ class Clusters:
         keep = np.flatnonzero(found.valid[row])
         members, scores = found.members[row, keep], found.scores[row, keep]
         apart = members[:, None, list(self._pair.differ)] != members[None, :, list(self._pair.differ)]
-        comparable = apart.all(axis=2) if self._pair.mode is Differ.ALL else apart.any(axis=2)
+        comparable = apart.all(axis=2) if self._pair.mode is Differ.EACH else apart.any(axis=2)
         gaps = np.abs(scores[:, None] - scores[None, :])
         if isinstance(self._pair.demand, ScoreGap):
             comparable &= gaps >= float_below(self._pair.demand.limit) * (1 - 1e-12)

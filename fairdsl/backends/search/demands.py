@@ -116,7 +116,7 @@ class _Hunt:
         second, pair = first.copy(), self._asked.pair
         for index in pair.differ:
             drawn = self._sampler.columns[index].draw(len(first), self._rng)
-            changes = pair.mode is Differ.ALL or len(pair.differ) == 1
+            changes = pair.mode is Differ.EACH or len(pair.differ) == 1
             chosen = np.ones(len(first), dtype=np.bool_) if changes else self._rng.random(len(first)) < 0.5
             second[chosen, index] = drawn[chosen]
         for each in pair.relax:

@@ -45,7 +45,8 @@ class Search:
     name = "search"
     about = Capability(
         questions=(
-            "pairs: same decision, score gap; any, all, relax, target, when, where; finds violations only",
+            "pairs: same decision, score gap; any, each, within, regardless of, among, when, where; finds violations "
+            "only",
             "any formula over decisions and scores of one individual or a pair, of several models",
         ),
         quantities=("holds", "fair_share, discrimination_rate: at most what the violations found leave"),

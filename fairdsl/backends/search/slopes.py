@@ -12,6 +12,7 @@ from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Curve, Layer, Model
 from fairdsl.numerics.curves import bend
 from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.products import product
 
 __all__ = ["Slopes"]
 
@@ -40,11 +41,11 @@ class Slopes:
         hidden = self._evaluator.inputs(points)
         slopes: list[FloatArray] = []
         for layer in self._model.layers:
-            hidden, slope = _bent(layer, hidden @ layer.weight.floats.T + layer.bias.floats)
+            hidden, slope = _bent(layer, product(hidden, layer.weight.floats.T) + layer.bias.floats)
             slopes.append(slope)
         back = weights
         for layer, slope in zip(reversed(self._model.layers), reversed(slopes), strict=True):
-            back = (back * slope) @ layer.weight.floats
+            back = product(back * slope, layer.weight.floats)
         found = np.zeros_like(points)
         for position, item in enumerate(self._model.listed):
             if isinstance(item, AttributeInput):

@@ -15,7 +15,7 @@ from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
 from fairdsl.backends.smt.solvers.worker import Task
 from fairdsl.backends.smt.worklist import Outcome, WorkList
-from fairdsl.clock import until
+from fairdsl.clock import absorb, meter_in_force, until
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Reason, Witness
 
@@ -160,6 +160,7 @@ class Attempts:
             seed=budget.seed,
             trust_milp=wanted.trust_milp,
             programs_only=True,
+            metered=meter_in_force() is not None,
         )
         if self._solvers is None:
             self._solvers = self.solvers_of(self.problem, 1, wanted.query_memory)
@@ -170,6 +171,7 @@ class Attempts:
         if not answers:
             self._end_solvers()
             return None
+        absorb(answers[0][1].meter)
         return answers[0][1]
 
     def _end_pool(self) -> None:

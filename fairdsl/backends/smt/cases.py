@@ -30,15 +30,16 @@ from typing import overload
 
 from fairdsl.backends.smt.atoms import Atom, decided, exactly_linear, sure_of, tangent
 from fairdsl.backends.smt.region import Region, whole_region
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Point
-from fairdsl.ir.expr import Relation, Who
+from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, ScoreGap
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import Finite, ValueSet
 
-__all__ = ["Atom", "Case", "Cases", "cases", "comparable_ways", "pair_of", "refined", "ways", "widened"]
+__all__ = ["Atom", "Case", "Cases", "cases", "comparable_ways", "in_parts", "pair_of", "refined", "ways", "widened"]
 
 #: More ordered pairs of assignments than this stay symbolic; splitting then takes them apart.
 _FEW_PAIRS = 100
@@ -52,7 +53,7 @@ class Case:
     """One way to break the demand: inequalities over the scores, and the pairs it looks at.
 
     ``outcomes`` are the decisions of a and b that the inequalities fix, None where they leave it open. ``number`` is
-    the case's place among those of the question.
+    the case's place among those of the question, ``condition`` what the attributes meet beside what the question asks.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Case:
     region: Region
     outcomes: tuple[int | None, int | None] = (None, None)
     number: int = 0
+    condition: Predicate = TRUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +89,16 @@ class Cases(Sequence[Case]):
 
 
 def pair_of(problem: Problem) -> Pair:
-    """The question, which the backend has offered to answer."""
-    assert isinstance(problem.question, Pair)
-    return problem.question
+    """Who is compared by the question, which the backend has offered to answer; of one individual nothing differs."""
+    question = problem.question
+    assert isinstance(question, Pair | Demanded)
+    return question.pair if isinstance(question, Demanded) else question
 
 
 def widened(problem: Problem) -> bool:
     """Whether some case admits more than the question: then only a replay can tell."""
-    rule = problem.model.rule
-    enclosed = isinstance(rule, ByThreshold) and rule.low != rule.high
+    rules = [model.rule for model in problem.models]
+    enclosed = any(isinstance(rule, ByThreshold) and rule.low != rule.high for rule in rules)
     return enclosed or not exactly_linear(problem.model, pair_of(problem).sure)
 
 
@@ -106,6 +109,18 @@ def cases(problem: Problem) -> Cases:
     if start.empty:
         return Cases((), ())
     return Cases(tuple(_ways(problem.model, pair)), tuple(_assignments(problem, pair, start)))
+
+
+def in_parts(
+    problem: Problem, pair: Pair, title: str, atoms: tuple[Atom, ...], condition: Predicate, first: int
+) -> list[Case]:
+    """The cases of one way to break a demand, numbered from ``first`` on; ``pair`` has the ``condition`` in it."""
+    start = whole_region(problem.domain, pair)
+    parts = [] if start.empty else _assignments(problem, pair, start)
+    return [
+        Case(title=title + groups, atoms=atoms, region=region, number=number, condition=condition)
+        for number, (groups, region) in enumerate(parts, start=first)
+    ]
 
 
 def ways(model: Model, pair: Pair) -> Iterator[tuple[str, tuple[Atom, ...]]]:
@@ -220,12 +235,12 @@ def _assignments(problem: Problem, pair: Pair, start: Region) -> Iterator[tuple[
     count = 1
     for values in (*ours_left, *theirs_left):
         count *= values.count if isinstance(values, Finite) else _FEW_PAIRS + 1
-    if count > _FEW_PAIRS:
+    if count > _FEW_PAIRS or not pair.differ:
         yield "", start
         return
     for ours, theirs in product(_every(ours_left), _every(theirs_left)):
         apart = [x != y for x, y in zip(ours, theirs, strict=True)]
-        if all(apart) if pair.mode is Differ.ALL else any(apart):
+        if all(apart) if pair.mode is Differ.EACH else any(apart):
             yield _described(problem, pair, ours, theirs), _fixed(pair, start, ours, theirs)
 
 

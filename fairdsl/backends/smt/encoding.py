@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
+from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.echo import echo, echoed
@@ -19,7 +19,6 @@ from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
 from fairdsl.backends.smt.script import part_in_words, whole_script
 from fairdsl.backends.smt.solve import SMTLIB, solve_script
-from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.backends.solved import Asked, Solved
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
@@ -43,10 +42,6 @@ class PairEncoding(Encoding):
     def parts(self, problem: Problem, size: int) -> GridParts:
         """The partitions that `check` takes."""
         return GridParts(problem, size)
-
-    def compares_nobody(self, problem: Problem, budget: Budget) -> bool | None:
-        """Whether z3 refutes that there is any pair to compare; None: it did not say."""
-        return compares_nobody(problem, budget)
 
 
 class SmtLib(PairEncoding):

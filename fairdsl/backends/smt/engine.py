@@ -8,21 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Any, Protocol
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
-from fairdsl.clock import Deadline
+from fairdsl.clock import UNITS, Deadline, Work, meter_in_force, spend
 from fairdsl.processes import PROGRAM, GoneError, Worker, waiting
 from fairdsl.verdict import Reason
 
-__all__ = ["Job", "Pool", "Workers", "answer_of_z3", "reason_of", "solver_name"]
+__all__ = ["Job", "Pool", "Workers", "answer_of_z3", "answer_to", "reason_of", "request_of", "solver_name"]
 
 
 #: The file and not the module: the packages around it take longer to import than z3.
 _WORKER = f"{Path(__file__).with_name('worker.py')}:serve"
 _STATUSES = frozenset({"sat", "unsat", "unknown", "crashed"})
+#: z3 takes about a second for so many of its resource units. What is counted where effort is given.
+_A_SECOND = 150_000
+_UNITS, _SCRIPTS = Work("z3 resource units", UNITS / _A_SECOND), Work("z3 scripts", UNITS / 100)
+#: The most that z3 takes as a time limit.
+_UNLIMITED = 2**32 - 1
 #: What a z3 process may use where nothing is said.
 _MEMORY = 4 << 30
 
@@ -99,15 +105,8 @@ class Workers:
             worker = _Asked(_WORKER, str(self._memory), memory=self._memory, program=self._program)
             self._workers.append(worker)
         worker.job = job
-        worker.send(
-            {
-                "text": job.text,
-                "seed": job.seed,
-                "effort": job.effort or 0,
-                # A little more than is left: the deadline is kept by killing, this only stops orphans.
-                "milliseconds": int(1000 * job.deadline.remaining) + 1000,
-            }
-        )
+        # A little more than is left: the deadline is kept by killing, this only stops orphans.
+        worker.send(request_of(job, beyond=1000))
 
     def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         """Answers that arrived; processes whose job is past its deadline are killed."""
@@ -136,13 +135,35 @@ class Workers:
             return
         job, worker.job = worker.job, None
         if job is not None:
-            self._ready.append((job.key, read_answer(found)))
+            self._ready.append((job.key, answer_to(job, found)))
 
     def _end(self, worker: _Asked, answer: Answer | None) -> None:
         worker.end()
         self._workers.remove(worker)
         if worker.job is not None and answer is not None:
             self._ready.append((worker.job.key, answer))
+
+
+def request_of(job: Job, *, beyond: int = 0) -> dict[str, Any]:
+    """What a worker is asked; the time limit is so many milliseconds ``beyond`` the deadline.
+
+    Where effort is given, what is left of it limits z3, and time does not.
+    """
+    effort, patience = job.effort or 0, job.deadline.patience
+    if meter_in_force() is not None:
+        left = max(1, ceil(job.deadline.remaining * _A_SECOND))
+        effort = min(effort or left, left)
+    milliseconds = _UNLIMITED if patience is None else min(_UNLIMITED, int(1000 * patience) + beyond)
+    return {"text": job.text, "seed": job.seed, "effort": effort, "milliseconds": milliseconds}
+
+
+def answer_to(job: Job, found: Any) -> Answer:
+    """A worker's message on the job as an answer; what it took is spent."""
+    spend(_SCRIPTS)
+    spend(_UNITS, found.get("spent", 0) if isinstance(found, dict) else 0)
+    answer = read_answer(found)
+    out_of_effort = answer.status == "unknown" and meter_in_force() is not None and job.deadline.passed
+    return Answer(status="unknown", detail="timeout") if out_of_effort else answer
 
 
 def read_answer(found: Any) -> Answer:

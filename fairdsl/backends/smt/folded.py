@@ -87,8 +87,12 @@ def fold(
     who: str,
     sets: Sequence[ValueSet],
     bounds: Sequence[tuple[FloatArray, FloatArray]],
+    asked: Sequence[int],
 ) -> Folded:
-    """One copy of the model over the product of ``sets``, with its pre-activation bounds there."""
+    """One copy of the model over the product of ``sets``, with its pre-activation bounds there.
+
+    Units are defined that the ``asked`` scores read; of the others nothing is said.
+    """
     forest = grown(model, people, who, sets)
     others = [position for position in range(len(model.inputs)) if position not in forest.positions]
     current = _inputs([model.inputs[position] for position in others], people, who, sets)
@@ -99,7 +103,7 @@ def fold(
             units, current = _bent(layer, current, low, high, f"{who}.{depth}")
             kept.extend(units)
     scores = tuple(current.term(row) for row in range(model.score_count))
-    needed = frozenset[Term]().union(*(current.reads(row) for row in range(model.score_count)))
+    needed = frozenset[Term]().union(*(current.reads(row) for row in asked))
     live: list[_Unit] = []
     for unit in reversed(kept):
         if unit.name in needed:

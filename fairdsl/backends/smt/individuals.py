@@ -84,8 +84,9 @@ class Individuals:
     def comparable(self) -> Iterator[Term]:
         """The rules on the pair, one at a time."""
         different = [f"(not (= {self.symbol('a', index)} {self.symbol('b', index)}))" for index in self._pair.differ]
-        join = terms.conjunction if self._pair.mode is Differ.ALL else terms.disjunction
-        yield join(different)
+        join = terms.conjunction if self._pair.mode is Differ.EACH else terms.disjunction
+        if different:  # of one individual there is nobody else
+            yield join(different)
         for relaxation in self._pair.relax:
             if relaxation.by is not None:
                 a, b = self.number("a", relaxation.attribute), self.number("b", relaxation.attribute)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,15 +10,15 @@ from functools import partial
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
-from fairdsl.backends.smt.demands import answer_demand, refusal_of_demand
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
+from fairdsl.backends.smt.formula_script import formula_refusal
+from fairdsl.backends.smt.formulas import formula_outcome
 from fairdsl.backends.smt.options import Partition, SmtOptions
-from fairdsl.backends.smt.recover import checked, is_violation
+from fairdsl.backends.smt.recover import carried, checked, is_violation
 from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
-from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.backends.smt.worklist import Outcome
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, now
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
@@ -32,11 +31,10 @@ from fairdsl.verdict import (
     Holds,
     Reason,
     Unknown,
-    Vacuous,
     Verdict,
     Violated,
+    Witness,
     Word,
-    held,
     worst,
 )
 
@@ -51,6 +49,8 @@ _MARGINS, _MARGIN_SECONDS = 4, 0.5
 def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
     question = problem.question
+    if isinstance(question, Demanded):
+        return formula_refusal(problem)
     if not isinstance(question, Pair):
         return Refusal(why="it answers questions about pairs of individuals", other=True)
     if problem.quantity is not Quantity.HOLDS:
@@ -71,7 +71,7 @@ class Smt:
     name = "smt"
     about = Capability(
         questions=(
-            "pairs: same decision, score gap; any, all, relax, target, when, where",
+            "pairs: same decision, score gap; any, each, within, regardless of, among, when, where",
             "any formula over decisions and scores of one individual or a pair, of several models",
         ),
         quantities=("holds",),
@@ -83,10 +83,8 @@ class Smt:
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Ready for every question about pairs that has a yes or a no."""
-        if isinstance(problem.question, Demanded):
-            method = f"the whole question in one script, {solver_name()}"
-            return refusal_of_demand(problem, problem.question) or Offer(method=method, decides=True)
-        return refusal(problem) or Offer(method=f"proof by bounds, linear programs, {solver_name()}", decides=True)
+        programs = "" if isinstance(problem.question, Demanded) else "linear programs, "
+        return refusal(problem) or Offer(method=f"proof by bounds, {programs}{solver_name()}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; a violation always carries a pair that was replayed."""
@@ -95,7 +93,7 @@ class Smt:
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: regions that are settled stay so. In between no process is kept."""
         if isinstance(problem.question, Demanded):
-            return answer_demand(problem, problem.question, facts, budget, self._workers(budget, 1))
+            return self._formula(problem, problem.question, budget, observer)
         if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)
@@ -105,6 +103,15 @@ class Smt:
         with Attempts(problem, budget, observer, partial(self._workers, budget), self._solvers) as attempts:
             return (yield from _answering(problem, facts, budget, attempts))
 
+    def _formula(self, problem: Problem, asked: Demanded, budget: Budget, observer: Observer) -> Verdict:
+        """The verdict on a formula, from its cases or from one script."""
+        pool = self._workers(budget, budget.jobs)
+        try:
+            outcome = formula_outcome(problem, asked, pool, budget, observer)
+            return _verdict(outcome, _evidence(problem, outcome, budget, Programmed()))
+        finally:
+            pool.close()
+
     def _workers(self, budget: Budget, jobs: int) -> Pool:
         return Workers(jobs, memory=budget.options[SmtOptions].query_memory) if self._pool is None else self._pool(jobs)
 
@@ -112,18 +119,15 @@ class Smt:
         """The verdict from those on partitions of the domain."""
         from fairdsl.backends.smt.partition.procedure import by_partitions
 
-        verdict = by_partitions(self.name, problem, budget, observer, self._solvers)
-        if isinstance(verdict, Holds):
-            return held(verdict.evidence, nobody=compares_nobody(problem, budget))
-        return verdict
+        return by_partitions(self.name, problem, budget, observer, self._solvers)
 
 
 def _answering(problem: Problem, facts: Facts, budget: Budget, attempts: Attempts) -> Answering:
     """A proof of the deployed file where that can be had; else of the exact model, with the margin that it has."""
-    started, reach = time.monotonic(), reach_of(problem, budget.remaining)
+    started, reach = now(), reach_of(problem, budget.remaining)
     if reach.alike:
         evidence = Evidence(backend=Smt.name, method="it reads nothing in which the two may differ")
-        return _proof(Holds(evidence=evidence), problem, reach, budget, attempts)
+        return _proof(Holds(evidence=evidence), reach)
     wide = _Widened(margin=max(reach.slack, default=None))
     if reach.slack and not reach.hopeless:
         wide = _widened(problem, reach.slack, budget.share(_WIDENED_PART), attempts)
@@ -137,15 +141,15 @@ def _answering(problem: Problem, facts: Facts, budget: Budget, attempts: Attempt
             break
         facts.so_far = verdict
         attempts.rest()
-        ended = time.monotonic()
+        ended = now()
         budget = yield verdict
-        started += time.monotonic() - ended
+        started += now() - ended
     if not isinstance(verdict, Holds):
         return verdict
-    proof = _proof(verdict, problem, reach, budget, attempts)
+    proof = _proof(verdict, reach)
     if wide.margin is None:
         return proof
-    until = Deadline.within(max(_MARGIN_SECONDS, (time.monotonic() - started) / 2))
+    until = Deadline.within(max(_MARGIN_SECONDS, (now() - started) / 2))
     few = replace(budget, deadline=min(until, budget.deadline))
     return _with_margin(proof, _margin(problem, len(reach.slack), wide.margin, few, attempts), max(reach.slack))
 
@@ -157,17 +161,17 @@ def _widened(problem: Problem, slack: Sequence[Fraction], budget: Budget, attemp
         return _Widened(margin=max(slack))
     attempt = attempts.begin(wider, Facts(), budget, until_open=True)
     outcome = attempt.go_on(budget)
-    pairs = [*outcome.unconfirmed, *((gap.a.point, gap.b.point) for gap in outcome.gaps)]
+    met = carried([*outcome.gaps, *([] if outcome.witness is None else [outcome.witness])])["witnesses"]
+    pairs = [*outcome.unconfirmed, *((one.a.point, one.b.point) for one in met)]
     if outcome.witness is not None:
-        found = checked(problem, outcome.witness.a.point, outcome.witness.b.point)
+        found = checked(problem, *pairs[-1])
         if found is not None and is_violation(problem, found):
             evidence = _evidence(problem, outcome, budget, attempt.programmed)
-            return _Widened(verdict=Violated(witnesses=(found,), evidence=evidence))
-        pairs.append((outcome.witness.a.point, outcome.witness.b.point))
+            return _Widened(verdict=Violated(**carried([found]), evidence=evidence))
     elif not outcome.open and not outcome.gaps:
         holds = Holds(evidence=_evidence(problem, outcome, budget, attempt.programmed))
         reach = Reach(covers=f"rounding included: scores may be off by {_shown(max(slack))}")
-        return _Widened(verdict=_with_margin(_proof(holds, problem, reach, budget, attempts), min(slack), None))
+        return _Widened(verdict=_with_margin(_proof(holds, reach), min(slack), None))
     return _Widened(margin=min((inside(problem, *pair) for pair in pairs), default=max(slack)))
 
 
@@ -192,16 +196,16 @@ class _Widened:
     margin: Fraction | None = None
 
 
-def _proof(verdict: Holds, problem: Problem, reach: Reach, budget: Budget, attempts: Attempts) -> Holds | Vacuous:
-    """The proof with which arithmetic it covers, and whether it is about anybody."""
+def _proof(verdict: Holds, reach: Reach) -> Holds:
+    """The proof with which arithmetic it covers."""
     evidence = verdict.evidence
     if reach.covers is not None:
         basis = replace(evidence.basis, arithmetic=Arithmetic.DEPLOYED)
         evidence = replace(evidence, notes=(*evidence.notes, reach.covers), basis=basis)
-    return held(evidence, nobody=compares_nobody(problem, budget, attempts.pool))
+    return Holds(evidence=evidence)
 
 
-def _with_margin(proof: Holds | Vacuous, margin: Fraction | None, slack: Fraction | None) -> Holds | Vacuous:
+def _with_margin(proof: Holds, margin: Fraction | None, slack: Fraction | None) -> Holds:
     """The proof with the margin that was proved; ``slack``: what the file's scores may be off by beyond it."""
     evidence = proof.evidence
     notes = evidence.notes
@@ -239,11 +243,11 @@ def _fidelity(problem: Problem) -> Fidelity:
 def _verdict(outcome: Outcome, evidence: Evidence) -> Verdict:
     """A violation decides; then whatever is open; only then does the property hold."""
     if outcome.witness is not None:
-        return Violated(witnesses=(outcome.witness,), evidence=evidence)
-    gaps = tuple(outcome.gaps)
-    if gaps:
-        detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
-        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=gaps)
+        return Violated(**carried([outcome.witness]), evidence=evidence)
+    if outcome.gaps:
+        who = "a pair breaks" if isinstance(outcome.gaps[0], Witness) else "what was found breaks"
+        detail = f"{who} the demand in exact arithmetic but not in the deployed file's"
+        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, **carried(outcome.gaps))
     if outcome.open:
         return worst(Unknown(reason=reason, detail=detail, evidence=evidence) for reason, detail in outcome.open)
     return Holds(evidence=evidence)

@@ -6,19 +6,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypedDict
 
 from fairdsl.backends.encoding import Answer, Lowered
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.engine import reason_of
 from fairdsl.backends.smt.individuals import Individuals
 from fairdsl.backends.smt.terms import symbol
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
-from fairdsl.replay import round_point, witness
+from fairdsl.replay import breach, round_point, witness
 from fairdsl.source.numbers import read_number
-from fairdsl.verdict import Evidence, Holds, Reason, Unknown, Verdict, Violated, Witness, worst
+from fairdsl.verdict import Breach, Evidence, Holds, Reason, Replay, Unknown, Verdict, Violated, Witness, worst
 
-__all__ = ["answer_text", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered"]
+__all__ = ["answer_text", "carried", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered"]
 
 _TOKEN = re.compile(r';[^\n]*|[()]|\|[^|]*\||"(?:[^"]|"")*"|[^\s();|"]+')
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
@@ -129,31 +131,64 @@ def pair_in(problem: Problem, values: Mapping[str, str]) -> tuple[Point, Point] 
     return a, b
 
 
-def checked(problem: Problem, a: Point, b: Point) -> Witness | None:
-    """The pair as a witness: real values rounded to float32 where that keeps it one.
+def checked(problem: Problem, a: Point, b: Point) -> Witness | Breach | None:
+    """The pair as a witness, or those who break a formula: real values rounded to float32 where that keeps it one.
 
     A pair on which both arithmetics agree comes before one that violates in exact arithmetic only; None
     if neither is found. For a deployed file a pair counts as agreeing only with values that its inputs
-    can represent.
+    can represent. Of a formula about one individual ``a`` is the one.
     """
     rounded = (round_point(problem.domain, a), round_point(problem.domain, b))
-    found = [witness(problem, *rounded)]
+    found = [_replayed(problem, *rounded)]
     if rounded != (a, b):
-        found.append(witness(problem, a, b))
-    agreeing = found if problem.model.deployed is None else found[:1]
+        found.append(_replayed(problem, a, b))
+    agreeing = found[:1] if _in_files(problem) else found
     for candidate in agreeing:
-        if candidate is not None and candidate.replay.agrees:
+        if candidate is not None and _of(candidate).agrees:
             return candidate
-    return next((candidate for candidate in found if candidate is not None and candidate.replay.exact), None)
+    return next((candidate for candidate in found if candidate is not None and _of(candidate).exact), None)
 
 
-def is_violation(problem: Problem, found: Witness) -> bool:
+def is_violation(problem: Problem, found: Witness | Breach) -> bool:
     """Whether a checked witness counts in both arithmetics."""
-    representable = (round_point(problem.domain, found.a.point), round_point(problem.domain, found.b.point)) == (
-        found.a.point,
-        found.b.point,
+    people = (
+        [found.a.point, found.b.point]
+        if isinstance(found, Witness)
+        else [person.values.point for person in found.individuals]
     )
-    return found.replay.agrees and (representable or problem.model.deployed is None)
+    representable = all(round_point(problem.domain, point) == point for point in people)
+    return _of(found).agrees and (representable or not _in_files(problem))
+
+
+def carried(found: Sequence[Witness | Breach]) -> Carried:
+    """What verdicts carry of those who were checked."""
+    return Carried(
+        witnesses=tuple(one for one in found if isinstance(one, Witness)),
+        breaches=tuple(one for one in found if isinstance(one, Breach)),
+    )
+
+
+class Carried(TypedDict):
+    """Pairs, and those who break formulas."""
+
+    witnesses: tuple[Witness, ...]
+    breaches: tuple[Breach, ...]
+
+
+def _replayed(problem: Problem, a: Point, b: Point) -> Witness | Breach | None:
+    asked = problem.question
+    if not isinstance(asked, Demanded):
+        return witness(problem, a, b)
+    return breach(problem, dict(zip(asked.people, (a, b), strict=False)))
+
+
+def _of(found: Witness | Breach) -> Replay | Breach:
+    """What the arithmetics say."""
+    return found.replay if isinstance(found, Witness) else found
+
+
+def _in_files(problem: Problem) -> bool:
+    return any(model.deployed is not None for model in problem.models)
 
 
 def recovered(
@@ -194,15 +229,16 @@ def _one(problem: Problem, file: str, answer: Answer | None, pairs: Pairs, evide
         return Unknown(reason=Reason.INCOMPLETE, detail=f"`{file}` has no answer", evidence=evidence)
     if answer.status == "unsat":
         return None
-    gap: Witness | None = None
+    gap: Witness | Breach | None = None
     for pair in pairs(file, answer) if answer.values else ():
         found = checked(problem, *pair)
         if found is not None and is_violation(problem, found):
-            return Violated(witnesses=(found,), evidence=evidence)
+            return Violated(**carried([found]), evidence=evidence)
         gap = gap or found
     if gap is not None:
-        detail = "the pair breaks the demand in exact arithmetic but not in the deployed file's"
-        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=(gap,))
+        who = "the pair breaks" if isinstance(gap, Witness) else "what was found breaks"
+        detail = f"{who} the demand in exact arithmetic but not in the deployed file's"
+        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, **carried([gap]))
     if answer.status != "sat":
         said = f": {answer.detail}" if answer.detail else ""
         return Unknown(reason=reason_of(answer), detail=f"no verdict on `{file}`{said}", evidence=evidence)

@@ -12,10 +12,12 @@ from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.cases import Atom, Case, comparable_ways, pair_of, ways, widened
 from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.folded import fold
+from fairdsl.backends.smt.formula_script import formula_script, premise_script
 from fairdsl.backends.smt.individuals import Individuals, commented, declared, place
 from fairdsl.backends.smt.plain import scores, whole_model
 from fairdsl.backends.smt.settle import Bounded
 from fairdsl.backends.smt.terms import Term
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 
 __all__ = ["admissible_script", "case_script", "part_in_words", "whole_script"]
@@ -35,6 +37,8 @@ def whole_script(problem: Problem, part: str = "") -> str:
     With a threshold that is only enclosed, ``sat`` may be spurious; the header says so. What it prints first is its
     own mark (:mod:`~fairdsl.backends.smt.echo`).
     """
+    if isinstance(problem.question, Demanded):
+        return formula_script(problem, problem.question, commented(problem.name))
     pair, model = pair_of(problem), problem.model
     people = Individuals(problem.domain, pair)
     where, there = (" in this partition", " on this partition alone") if part else ("", "")
@@ -69,6 +73,8 @@ def admissible_script(problem: Problem) -> str:
 
     The model plays no part unless the question asks how sure it is. Without that, sat means that there is a pair.
     """
+    if isinstance(problem.question, Demanded):
+        return premise_script(problem, problem.question)
     pair, model = pair_of(problem), problem.model
     people = Individuals(problem.domain, pair)
     lines = [*_HEADER, *(line for line in people.declarations() if not line.startswith(";"))]
@@ -78,25 +84,30 @@ def admissible_script(problem: Problem) -> str:
             lines.extend(line for line in whole_model(model, people, who) if not line.startswith(";"))
         met = (_met(atoms, scores(model, "a"), scores(model, "b")) for _, atoms in comparable_ways(model, pair))
         lines.extend(_asserted(terms.disjunction(met)))
-    return "\n".join([*lines, "(check-sat)"]) + "\n"
+    return "\n".join([*lines, *_questions(people)]) + "\n"
 
 
 def case_script(problem: Problem, case: Case, bounded: Bounded, *, margin: Fraction = Fraction(0)) -> str:
     """One case on a region, folded by the region's bounds; every atom is met by the margin."""
     people = Individuals(problem.domain, pair_of(problem))
     region = bounded.region
-    a = fold(problem.model, people, "a", region.a, bounded.a)
-    b = fold(problem.model, people, "b", region.b, bounded.b)
+    a = fold(problem.model, people, "a", region.a, bounded.a, _asked_of([atom.a for atom in case.atoms]))
+    b = fold(problem.model, people, "b", region.b, bounded.b, _asked_of([atom.b for atom in case.atoms]))
     lines = [f"; {commented(case.title)}", *_HEADER]
     lines.extend(line for line in people.declarations() if not line.startswith(";"))
     for who, attribute in people.variables():
         sets = region.a if who == "a" else region.b
         lines.extend(_asserted(people.within(who, attribute, sets[attribute])))
-    lines.extend(_asserted(*people.membership(), *people.comparable()))
+    lines.extend(_asserted(*people.membership(), *people.comparable(), people.holds(case.condition, "a")))
     lines.extend(dict.fromkeys((*a.lines, *b.lines)))  # what both copies share is declared once
     lines.extend(_asserted(_met(case.atoms, a.scores, b.scores, margin)))
     lines.extend(_questions(people))
     return "\n".join(lines) + "\n"
+
+
+def _asked_of(rows: Sequence[Sequence[Fraction]]) -> list[int]:
+    """The scores of which something is asked."""
+    return [place for place, factors in enumerate(zip(*rows, strict=True)) if any(factors)]
 
 
 def _values(problem: Problem, people: Individuals) -> Iterator[Term]:

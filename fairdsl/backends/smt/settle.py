@@ -35,6 +35,7 @@ from fairdsl.numerics.bounds import (
 from fairdsl.numerics.choices import choices_of, pair_choices
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.products import product
 
 __all__ = ["Bounded", "Bounder", "CaseBounds", "Sides"]
 
@@ -138,12 +139,12 @@ class Bounder:
                 ],
                 axis=-1,
             )
-            mixed = Lines(weights @ joined, _weighted(weights, constants))
+            mixed = Lines(product(weights, joined), _weighted(weights, constants))
             # A sum of at most four numbers and two products, each rounded, on what they multiply; a
             # coefficient that two copies cancelled counts with the size that it had before.
             sizes = np.concatenate([np.abs(ours.coefficients), np.abs(theirs.coefficients)], axis=-1)
             reach = np.where(np.isfinite(low) & np.isfinite(high), np.maximum(np.abs(low), np.abs(high)), 0.0)
-            size = (sizes @ reach[:, :, None])[..., 0] + np.abs(constants)
+            size = product(sizes, reach[:, :, None])[..., 0] + np.abs(constants)
             size = size + np.abs(self._constants) + np.abs(ours.constants) + np.abs(theirs.constants)
             error = 2.0**-48 * _weighted(weights, size) + 2.0**-1000 * (size > 0).any(axis=1)[:, None]
         tops = greatest(mixed, low, high, self._pair_choices) + error
@@ -208,8 +209,8 @@ def _mixtures(atoms: Sequence[Atom]) -> list[_Mixture]:
 def _weighted(weights: FloatArray, values: FloatArray) -> FloatArray:
     """``weights @ values`` for each region, where nothing times infinity is nothing."""
     safe = np.where(np.isfinite(values), values, 0.0)
-    loose = (~np.isfinite(values)).astype(np.float64) @ (weights != 0).T > 0
-    return np.where(loose, np.inf, safe @ weights.T)
+    loose = product((~np.isfinite(values)).astype(np.float64), (weights != 0).T) > 0
+    return np.where(loose, np.inf, product(safe, weights.T))
 
 
 def _rows(rows: Sequence[Sequence[Fraction]]) -> FloatArray:

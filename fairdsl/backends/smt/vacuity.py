@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.encoding import Answer
+from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.engine import Job, Pool, Workers
+from fairdsl.backends.smt.recover import pair_in
 from fairdsl.backends.smt.script import admissible_script
 from fairdsl.clock import Deadline
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair
+from fairdsl.ir.question import Differ, Pair
+from fairdsl.numerics.narrow import narrow
+from fairdsl.replay import admissible, compares_somebody
 
 __all__ = ["compares_nobody"]
 
@@ -19,10 +24,22 @@ _SECONDS = 5.0
 
 
 def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) -> bool | None:
-    """Whether there is no pair to compare, as z3 says; None: it did not say. Only worth asking where all holds.
+    """Whether there is no pair to compare, or nobody whom a formula is about; None: that was not found out.
 
-    Without a pool a process is started for it.
+    It is only worth asking where all holds.
+    What the sets of values show, or a pair that is drawn, needs no solver; z3 is asked otherwise, without a pool in a
+    process that is started for it.
     """
+    pair = pair_of(problem)
+    if isinstance(problem.question, Pair):
+        sets = narrow(problem.domain, pair.target)
+        single = [sets[attribute].count == 1 for attribute in pair.differ]
+        if any(values.count == 0 for values in sets) or (any(single) if pair.mode is Differ.EACH else all(single)):
+            return True
+        if compares_somebody(problem):
+            return False
+    if (pair.sure or isinstance(problem.question, Demanded)) and not all(model.rational for model in problem.models):
+        return None  # the solver's arithmetic knows straight pieces only
     used = Workers(1) if pool is None else pool
     deadline = min(budget.deadline, Deadline.within(_SECONDS))
     try:
@@ -32,9 +49,18 @@ def compares_nobody(problem: Problem, budget: Budget, pool: Pool | None = None) 
         answers: list[tuple[Hashable, Answer]] = []
         while not answers:
             answers = used.finished(deadline)
-        # Whom the model is sure of is known to the solver by necessary conditions only.
-        found = None if isinstance(problem.question, Pair) and problem.question.sure else False
-        return {"unsat": True, "sat": found}.get(answers[0][1].status)
+        found = answers[0][1]
+        if found.status == "sat" and pair.sure:
+            return False if _counts(problem, found.values) else None
+        return {"unsat": True, "sat": False}.get(found.status)
     finally:
         if pool is None:
             used.close()
+
+
+def _counts(problem: Problem, values: Mapping[str, str]) -> bool:
+    """Whether the model is as sure of the solver's pair as is asked: the solver knows necessary conditions only."""
+    pair, found = pair_of(problem), pair_in(problem, values)
+    return found is not None and any(
+        admissible(pair, problem.domain, *ordered, problem.model) is None for ordered in (found, found[::-1])
+    )

@@ -3,7 +3,7 @@
 It runs as a program of its own (:mod:`fairdsl.processes`) and imports nothing but z3, so that it is there at once and
 can be killed at any moment without harm. Every request gets a fresh context: z3 counts its resource limit per context,
 and only so is a run with the same seed the same run. Request: ``text``, ``seed``, ``effort`` (z3's rlimit, 0: none),
-``milliseconds``. Answer: ``status``, ``values``, ``detail``.
+``milliseconds``. Answer: ``status``, ``values``, ``detail``, ``spent`` of the resource limit.
 """
 
 from __future__ import annotations
@@ -29,12 +29,17 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         solver.set("timeout", max(1, int(request["milliseconds"])))
         solver.from_string(request["text"])
         status = str(solver.check())
-        if status == "sat":
-            return {"status": status, "values": _values(solver.model()), "detail": ""}
+        values = _values(solver.model()) if status == "sat" else {}
         detail = solver.reason_unknown() if status == "unknown" else ""
-        return {"status": status, "values": {}, "detail": detail}
+        return {"status": status, "values": values, "detail": detail, "spent": _spent(solver)}
     except z3.Z3Exception as error:
-        return {"status": "crashed", "values": {}, "detail": str(error)}
+        return {"status": "crashed", "values": {}, "detail": str(error), "spent": 0}
+
+
+def _spent(solver: Any) -> int:
+    """How much of the resource limit it used, all in all."""
+    found = solver.statistics()
+    return int(found.get_key_value("rlimit count")) if "rlimit count" in found.keys() else 0  # noqa: SIM118
 
 
 def _values(model: Any) -> dict[str, str]:

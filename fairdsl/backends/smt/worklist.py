@@ -20,13 +20,13 @@ from fairdsl.backends.contract import Budget, Facts, Observer
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import Case, refined
 from fairdsl.backends.smt.engine import Job, Pool, reason_of
-from fairdsl.backends.smt.recover import checked, is_violation, pair_in
+from fairdsl.backends.smt.recover import carried, checked, is_violation, pair_in
 from fairdsl.backends.smt.script import case_script
 from fairdsl.backends.smt.settle import Bounded, Bounder, CaseBounds
-from fairdsl.clock import Deadline, until
+from fairdsl.clock import Deadline, meter_in_force, until
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
-from fairdsl.verdict import Reason, Witness
+from fairdsl.verdict import Breach, Reason, Witness
 
 __all__ = ["Outcome", "WorkList"]
 
@@ -68,9 +68,9 @@ class Outcome:
     ``unconfirmed`` are pairs of the solver that meet a case and break nothing when replayed.
     """
 
-    witness: Witness | None = None
+    witness: Witness | Breach | None = None
     open: list[tuple[Reason, str]] = field(default_factory=list)
-    gaps: list[Witness] = field(default_factory=list)
+    gaps: list[Witness | Breach] = field(default_factory=list)
     unconfirmed: list[tuple[Point, Point]] = field(default_factory=list)
     by_bounds: int = 0
     by_solver: int = 0
@@ -89,10 +89,12 @@ class WorkList:
         left: CaseBounds,
         *,
         until_open: bool = False,
+        original: Problem | None = None,
     ) -> None:
         """``left``: the cases to settle, bounded when it is their turn. ``until_open``: a proof is wanted, so the run
-        ends with the first region that cannot have one."""
-        self._problem = problem
+        ends with the first region that cannot have one. ``original``: the question that pairs are checked on, where
+        the cases are about another model that gives the same."""
+        self._problem, self._original = problem, original or problem
         self._pool = pool
         self._facts = facts
         self._budget = budget
@@ -120,7 +122,8 @@ class WorkList:
                 break
             if self._stack and len(self._running) < self._budget.jobs:
                 self._take(self._stack.pop())
-                wait = Deadline.within(0)
+                # Where effort is given, what is done next must not depend on how soon an answer comes.
+                wait = Deadline.within(0) if meter_in_force() is None else self._budget.deadline
             else:
                 wait = self._budget.deadline
             if self._running:
@@ -254,13 +257,13 @@ class WorkList:
         if points is None:
             self.outcome.open.append((Reason.MALFORMED, "the solver's values were not understood"))
             return
-        found = checked(self._problem, *points)
-        if found is not None and is_violation(self._problem, found):
+        found = checked(self._original, *points)
+        if found is not None and is_violation(self._original, found):
             self.outcome.witness = found
-            self._facts.witnesses.append(found)
+            self._facts.witnesses += carried([found])["witnesses"]
         elif found is not None:
             self.outcome.gaps.append(found)
-            self._facts.gaps.append(found)
+            self._facts.gaps += carried([found])["witnesses"]
             self._next_margin(task)
         elif (case := refined(self._problem, self._cases[task.case], *points)) is not None:
             self._again(task, case)

@@ -31,7 +31,7 @@ class Ssat:
 
     name = "ssat"
     about = Capability(
-        questions=("metrics of groups: across, under, given, label, excluding, privileged, influence",),
+        questions=("metrics of groups: across, under, among, for each, label, excluding, privileged, influence",),
         quantities=("every metric of groups but path_specific_gap, through SDIMACS files: a second opinion",),
         models=("trees and forests", "rules", "weighted sums of attributes and indicators, one or several"),
     )

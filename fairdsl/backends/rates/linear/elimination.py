@@ -11,9 +11,9 @@ from math import isqrt, prod
 
 import numpy as np
 
-from fairdsl.backends.rates.linear.order import elimination_order
 from fairdsl.backends.rates.linear.table import Masses, Table, halved_sum, multiplied, suffix_sums, summed_out
 from fairdsl.backends.rates.linear.window import TooLargeError, Window
+from fairdsl.numerics.elimination import elimination
 
 __all__ = ["eliminated", "masses_at_least", "product_of"]
 
@@ -31,7 +31,7 @@ def eliminated(tables: Iterable[Table], sizes: Mapping[int, int], kept: frozense
         for axis in table.axes:
             homes.setdefault(axis, set()).add(name)
     fresh = len(live)
-    for column in elimination_order([table.axes for table in live.values()], sizes, kept):
+    for column, _ in elimination([table.axes for table in live.values()], sizes, kept):
         names = homes.pop(column)
         found = _without(sorted((live.pop(name) for name in names), key=_scores_of), column, window)
         for axis in found.axes:

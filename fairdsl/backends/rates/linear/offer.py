@@ -7,7 +7,6 @@ from math import prod
 
 from fairdsl.backends.contract import Refusal
 from fairdsl.backends.rates.gate import has_states
-from fairdsl.backends.rates.linear.order import elimination_order
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Predicate, conjoin, conjuncts
 from fairdsl.ir.feature import AttributeInput
@@ -17,6 +16,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.joint import columns_of
 from fairdsl.numerics.axes import mentioned
+from fairdsl.numerics.elimination import elimination
 
 __all__ = ["refusal_of_sum"]
 
@@ -100,11 +100,5 @@ def _values(attribute: Attribute, cell: Cell) -> int:
 
 def _largest(scopes: list[tuple[int, ...]], sizes: dict[int, int], kept: frozenset[int]) -> int:
     """The cells of the largest table when columns are summed out in the order that will be used."""
-    live = [set(scope) for scope in scopes]
     largest = prod(sizes[column] for column in kept)
-    for column in elimination_order(scopes, sizes, kept):
-        touched = [scope for scope in live if column in scope]
-        union = set[int]().union(*touched)
-        largest = max(largest, prod(sizes[member] for member in union))
-        live = [scope for scope in live if column not in scope] + [union - {column}]
-    return largest
+    return max([largest, *(cells for _, cells in elimination(scopes, sizes, kept))])

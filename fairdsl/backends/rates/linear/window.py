@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, Work, spend
 
 __all__ = ["NOTHING", "Meter", "OutOfTimeError", "Span", "TooLargeError", "Window"]
+
+#: What is counted where effort is given.
+_TERMS = Work("products of masses", 0.002)
 
 
 class TooLargeError(Exception):
@@ -34,6 +37,7 @@ class Meter:
     def tick(self, steps: int = 1) -> None:
         """So many steps more."""
         self.steps -= steps
+        spend(_TERMS, steps)
         if self.steps < 0:
             raise TooLargeError
         if self.deadline.passed:

@@ -72,7 +72,7 @@ def pair_rows(
 
 def order_rows(pair: Pair, whole: Sequence[bool], index: Mapping[tuple[str, int], int]) -> dict[int, tuple[Row, Row]]:
     """For each attribute that must differ: a < b and b < a, one of which holds; whole numbers differ by 1."""
-    if pair.mode is not Differ.ALL and len(pair.differ) > 1:
+    if pair.mode is not Differ.EACH and len(pair.differ) > 1:
         return {}
     orders = {}
     for attribute in pair.differ:

@@ -19,6 +19,7 @@ from fairdsl.backends.smt.milp.tree import NOTHING, ValueSplit
 from fairdsl.backends.smt.region import halved
 from fairdsl.numerics.bounds import LayerBounds
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.products import product
 
 __all__ = ["cut_of", "open_units"]
 
@@ -67,7 +68,7 @@ def _influence(query: Query, bounds: tuple[LayerBounds, ...]) -> FloatArray:
         span = high - np.minimum(ends.low, 0.0)
         share = np.where(span > 0, high / np.where(span > 0, span, 1.0), 0.0)
         gradient = layer.slope + (1.0 - layer.slope) * np.where(np.isfinite(share), share, 1.0)
-        current = (current * gradient) @ np.abs(layer.weight)
+        current = product(current * gradient, np.abs(layer.weight))
     return np.asarray(current)
 
 

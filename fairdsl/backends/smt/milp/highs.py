@@ -15,10 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.milp.program import Program
+from fairdsl.clock import UNITS, Work, meter_in_force, spend
 
 __all__ = ["Mixed", "Relaxation", "Solved", "mixed_point"]
 
 FloatArray = NDArray[np.float64]
+
+#: What is counted where effort is given: then it is the limit, and no program has one of time.
+_PROGRAMS, _STEPS = Work("linear programs", 50), Work("steps of the simplex algorithm", 2)
+_NODES = Work("nodes of mixed-integer programs", 500)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,15 +72,17 @@ class Relaxation:
 
     def solve(self, seconds: float) -> Solved:
         """The greatest t, with a proof."""
-        if isfinite(seconds):
+        if isfinite(seconds) and meter_in_force() is None:
             # The limit counts from the object's start, not from this run's.
             self._highs.setOptionValue("time_limit", self._highs.getRunTime() + max(seconds, 0.001))
         self._highs.run()
+        _spent(self._highs)
         solved = self._solved()
         if solved.duals is None and self._highs.getModelStatus() != self._statuses.kTimeLimit:
             # The last basis was a bad one to start from, or has no ray to show: start anew.
             self._highs.clearSolver()
             self._highs.run()
+            _spent(self._highs)
             solved = self._solved()
         return solved
 
@@ -105,13 +112,24 @@ def mixed_point(mixed: Program, *, seconds: float) -> Mixed:
 
     highs = _loaded(mixed, integer=True)
     highs.setOptionValue("mip_feasibility_tolerance", 1e-9)
-    highs.setOptionValue("time_limit", max(seconds, 0.001))
+    if meter_in_force() is None:
+        highs.setOptionValue("time_limit", max(seconds, 0.001))
+    else:
+        highs.setOptionValue("mip_max_nodes", max(1, int(seconds * UNITS / _NODES.units)))
     highs.setOptionValue("mip_max_improving_sols", 1)
     highs.run()
+    _spent(highs)
+    spend(_NODES, max(0, highs.getInfo().mip_node_count))
     if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
         return Mixed(infeasible=True)
     has_point = highs.getInfo().primal_solution_status == 2
     return Mixed(infeasible=False, columns=_numbers(highs.getSolution().col_value) if has_point else None)
+
+
+def _spent(highs: Any) -> None:
+    """Count the program, and the steps of the simplex algorithm that it took."""
+    spend(_PROGRAMS)
+    spend(_STEPS, max(0, highs.getInfo().simplex_iteration_count))
 
 
 def _numbers(found: Sequence[float]) -> FloatArray | None:

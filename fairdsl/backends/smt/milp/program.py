@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt.milp.place import Place
 from fairdsl.backends.smt.milp.query import Query
+from fairdsl.numerics.products import product
 
 __all__ = ["Program", "Rows", "Unit", "program", "with_binaries"]
 
@@ -151,7 +152,7 @@ def _folded(
         outputs = np.zeros((len(places), width + 1))
         outputs[np.arange(len(places)), places] = 1.0
         for depth, layer in enumerate(query.layers):
-            affine = layer.weight @ outputs
+            affine = product(layer.weight, outputs)
             affine[:, -1] += layer.bias
             if depth + 1 == len(query.layers):
                 scores.append(affine)
@@ -190,7 +191,7 @@ def _triangles(units: Sequence[Unit], first_unit: int, width: int) -> Rows:
 
 def _target_rows(query: Query, scores: Sequence[FloatArray]) -> Rows:
     """Every target is at least t."""
-    affine = sum(rows @ score for rows, score in zip(query.targets.rows, scores, strict=True))
+    affine = sum(product(rows, score) for rows, score in zip(query.targets.rows, scores, strict=True))
     matrix = np.asarray(affine)[:, :-1].copy()
     matrix[:, -1] = -1.0
     constants = np.asarray(affine)[:, -1] + query.targets.constants

@@ -29,6 +29,7 @@ from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import FloatLayer, float_layers
 from fairdsl.numerics.dual import Targets
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.products import product
 
 __all__ = ["tightened"]
 
@@ -91,7 +92,7 @@ def _tops(
     for number, row in enumerate(rows):
         if deadline.passed:
             break
-        relaxation.maximise((row @ linear.scores[0])[:-1])
+        relaxation.maximise(product(row, linear.scores[0])[:-1])
         solved = relaxation.solve(deadline.remaining)
         gradients = np.full(len(linear.units), np.nan) if solved.duals is None else solved.duals[: len(linear.units)]
         leaves.append(Leaf(np.eye(len(rows))[number], np.zeros(0), linear.units, gradients))

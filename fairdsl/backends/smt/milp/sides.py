@@ -32,6 +32,7 @@ from fairdsl.numerics.bounds import float_layers, outward
 from fairdsl.numerics.dual import Targets
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
+from fairdsl.numerics.products import product
 
 __all__ = ["left_by_sides"]
 
@@ -127,6 +128,6 @@ class _Somebody:
         )
         scores = self._evaluator.approximate(individual)[0]
         (rows,) = self._query.targets.rows
-        if (rows @ scores + self._query.targets.constants >= 0).all():
+        if (product(rows, scores) + self._query.targets.constants >= 0).all():
             raise StoppedError("somebody meets the conditions")
         return None

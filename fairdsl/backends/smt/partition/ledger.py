@@ -24,11 +24,19 @@ from typing import Any
 
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
-from fairdsl.backends.smt.partition.lines import PairLine, place_of, record_line, said_place, verdict_line
+from fairdsl.backends.smt.partition.lines import (
+    LedgerHead,
+    PairLine,
+    SplitLine,
+    place_of,
+    record_line,
+    said_place,
+    verdict_line,
+)
 from fairdsl.backends.smt.partition.record import Record
 from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
-from fairdsl.codec import MisfitError
+from fairdsl.codec import MisfitError, from_plain, plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.domain import Attribute, Category, Domain, Point
 from fairdsl.ir.problem import Problem
@@ -38,9 +46,7 @@ from fairdsl.source.numbers import read_number
 from fairdsl.source.reading import opened
 from fairdsl.source.writing import Appended, append, appended
 
-__all__ = ["SCHEMA", "Broken", "Earlier", "Ledger", "fingerprint"]
-
-SCHEMA = "fairdsl.partitions/1"
+__all__ = ["Broken", "Earlier", "Ledger", "fingerprint"]
 
 _NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
@@ -89,7 +95,7 @@ class Ledger:
         ledger = cls(request.ledger, problem.domain, cut)
         if request.ledger is None:
             return ledger
-        header = _header(request, problem, seed, cut, total)
+        head = _head(request, problem, seed, cut, total)
         path = Path(request.ledger)
         if path.exists() and not request.resume:
             raise DiagnosticError(errors.ledger_exists(request.ledger))
@@ -99,11 +105,11 @@ class Ledger:
                     raise DiagnosticError(errors.nothing_to_resume(request.ledger))
                 ledger._file = appended(path, new=False)
                 _lock(ledger._file)
-                ledger._read(path, header)
+                ledger._read(path, head)
             else:
                 ledger._file = appended(path, new=True)
                 _lock(ledger._file)
-                ledger._write(header)
+                ledger._write(plain(head))
         except OSError as error:
             ledger.close()
             raise DiagnosticError(errors.cannot_write(request.ledger, error)) from error
@@ -161,7 +167,7 @@ class Ledger:
 
     def split(self, key: str, attribute: int) -> None:
         """Note that a partition was halved on an attribute."""
-        self._write({"partition": key, "split": self.domain.attributes[attribute].name})
+        self._write(plain(SplitLine(partition=key, split=self.domain.attributes[attribute].name)))
 
     def close(self) -> None:
         """Close the file."""
@@ -178,7 +184,7 @@ class Ledger:
         except OSError as error:
             raise DiagnosticError(errors.cannot_write(self.path, error)) from error
 
-    def _read(self, path: Path, header: Mapping[str, Any]) -> None:
+    def _read(self, path: Path, head: LedgerHead) -> None:
         """Take in what stands there, line by line, and cut off a torn last one."""
         whole, text, digest = 0, b"", sha256()
         with opened(path) as file:
@@ -186,8 +192,8 @@ class Ledger:
                 if not text.endswith(b"\n"):
                     break
                 line = _parsed(text, path, number)
-                if number == 1 and line != header:
-                    raise DiagnosticError(errors.unfitting(str(path), _difference(line, header)))
+                if number == 1:
+                    _same(head, line, path)
                 if number > 1:
                     try:
                         self._take(line, whole)
@@ -200,23 +206,24 @@ class Ledger:
                 digest.update(text)
         self.sha256 = digest.hexdigest()
         assert self._file is not None, "it is open for what will be found"
-        if not whole and not _written(header).startswith(text):  # else the first line was cut off by the end of the run
-            raise DiagnosticError(errors.unfitting(str(path), _difference(None, header)))
+        if not whole and not _written(plain(head)).startswith(text):  # else its first line was cut off as a run ended
+            _same(head, None, path)
         self._file.truncate(whole)
         self._file.seek(whole)
         if not whole:
-            self._write(header)
+            self._write(plain(head))
 
     def _take(self, line: Mapping[str, Any], start: int) -> None:
         """Remember what a line, which begins at byte ``start``, says of its partition; later lines replace earlier."""
-        key = str(line["partition"])
         if "split" in line:
-            attribute = self.domain.index(line["split"])
+            halved = from_plain(SplitLine, line)
+            attribute = self.domain.index(halved.split)
             if attribute not in self.cut:
                 raise ValueError("what is compared is never cut")
-            self.splits[key] = attribute
+            self.splits[halved.partition] = attribute
             return
         found = verdict_line(line)
+        key = found.partition
         for pair in (found.witness, found.disagreement):
             if pair is not None:
                 _points(self.domain, pair)
@@ -248,33 +255,36 @@ def fingerprint(problem: Problem) -> str:
     return sha256(repr(parts).encode()).hexdigest()
 
 
-def _header(
-    request: Partition, problem: Problem, seed: int, cut: tuple[int, ...], total: int | None
-) -> Mapping[str, Any]:
-    return {
-        "schema": SCHEMA,
-        "property": problem.name,
-        "question": fingerprint(problem),
-        "model": problem.model.sha256,
-        "size": request.size,
-        "order": request.order.value,
-        "seed": seed,
-        "partitions": total,
-        "attributes": [problem.domain.attributes[index].name for index in cut],
-    }
+def _head(request: Partition, problem: Problem, seed: int, cut: tuple[int, ...], total: int | None) -> LedgerHead:
+    return LedgerHead(
+        property=problem.name,
+        question=fingerprint(problem),
+        model=problem.model.sha256,
+        size=request.size,
+        order=request.order,
+        seed=seed,
+        partitions=total,
+        attributes=tuple(problem.domain.attributes[index].name for index in cut),
+    )
 
 
-def _difference(found: object, header: Mapping[str, Any]) -> str:
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        return "it does not begin as a ledger of partitions does"
+def _same(head: LedgerHead, line: object, path: Path) -> None:
+    """DiagnosticError where the first line is not that of this run."""
+    try:
+        found = from_plain(LedgerHead, line)
+    except MisfitError as misfit:
+        reason = f"it does not begin as a ledger of partitions does: {misfit.said}"
+        raise DiagnosticError(errors.unfitting(str(path), reason)) from None
+    if found != head:
+        raise DiagnosticError(errors.unfitting(str(path), _difference(plain(found), plain(head))))
+
+
+def _difference(found: Mapping[str, Any], head: Mapping[str, Any]) -> str:
     for name in ("property", "size", "order", "seed", "attributes", "partitions"):
-        if found.get(name) != header[name]:
-            return f"its `{name}` is {json.dumps(found.get(name))}, and this run's is {json.dumps(header[name])}"
-    if found.get("model") != header["model"]:
-        return "it is about another model file"
-    if found.get("question") != header["question"]:
-        return "it is about another domain, question or decision rule"
-    return "its first line has more in it than this version writes"
+        if found.get(name) != head.get(name):
+            return f"its `{name}` is {json.dumps(found.get(name))}, and this run's is {json.dumps(head.get(name))}"
+    another = "model file" if found.get("model") != head.get("model") else "domain, question or decision rule"
+    return f"it is about another {another}"
 
 
 def _points(domain: Domain, pair: PairLine) -> tuple[Point, Point]:

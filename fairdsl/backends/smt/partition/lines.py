@@ -11,18 +11,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from hashlib import sha256
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
+from fairdsl.backends.smt.options import Order
 from fairdsl.backends.smt.partition.record import Record, box_words, point_words
 from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Status
-from fairdsl.codec import from_plain, plain
+from fairdsl.codec import Document, from_plain, plain
 from fairdsl.ir.domain import Domain
 from fairdsl.pruning.parts import PartFile
 from fairdsl.pruning.profile import Units
 from fairdsl.verdict import Reason, Witness
 
-__all__ = ["PairLine", "VerdictLine", "place_of", "record_line", "said_place", "verdict_line"]
+__all__ = [
+    "LedgerHead",
+    "PairLine",
+    "SplitLine",
+    "VerdictLine",
+    "place_of",
+    "record_line",
+    "said_place",
+    "verdict_line",
+]
 
 #: What decides: bounds prove, sampling finds pairs, solvers do both.
 _DECIDES = {
@@ -47,7 +57,9 @@ _ByLayer = Mapping[str, tuple[int, ...]]
 class PairLine:
     """Both individuals exactly: numbers as in the domain, categories by name."""
 
+    #: The one.
     a: Mapping[str, int | str]
+    #: The other.
     b: Mapping[str, int | str]
 
 
@@ -55,28 +67,86 @@ class PairLine:
 class NetworkLine:
     """The pruned network that was asked about."""
 
+    #: Its file.
     file: str
+    #: Its digest.
     sha256: str
+    #: The units that it does without, by layer.
     removed_units: _ByLayer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictLine:
-    """A partition's verdict. ValueError for one that no run finds."""
+class LedgerHead(Document):
+    """The first line of a ledger: what its verdicts are about."""
 
+    SCHEMA: ClassVar[str] = "fairdsl.partitions/1"
+    STAMPED: ClassVar[bool] = False
+
+    #: The property.
+    property: str
+    #: A hash of domain, question and model.
+    question: str
+    #: The digest of the model's file; null for a model written in the spec.
+    model: str | None
+    #: Attributes of more values are cut into chunks of so many.
+    size: int | str | None
+    #: In which order partitions are asked.
+    order: Order
+    #: Of every random choice.
+    seed: int
+    #: How many partitions there are; null where they are cut as the run goes on.
+    partitions: int | None
+    #: The attributes that are cut.
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitLine(Document):
+    """A line of a ledger: a partition was halved."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.partition-split/1"
+    HEADED: ClassVar[bool] = False
+
+    #: The partition's name.
     partition: str
+    #: The attribute on which it was halved.
+    split: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictLine(Document):
+    """A line of a ledger: a partition's verdict. ValueError for one that no run finds."""
+
+    SCHEMA: ClassVar[str] = "fairdsl.partition-verdict/1"
+    HEADED: ClassVar[bool] = False
+
+    #: The partition's name.
+    partition: str
+    #: Its values, by attribute that is cut.
     box: Mapping[str, _Values]
+    #: Its share of all units, as a fraction.
     volume: str
+    #: What became of it.
     verdict: Status
+    #: What decided it.
     by: str
+    #: Hidden units of the network; 0 where they were not bounded.
     units: int
+    #: Those of them whose sign the bounds leave open.
     undecided_units: int
+    #: How long it took.
     seconds: float
+    #: A pair that violates the demand in it.
     witness: PairLine | None = None
+    #: A pair that violates it in one arithmetic only.
     disagreement: PairLine | None = None
+    #: Why it is unknown.
     reason: Reason | None = None
+    #: The same in words.
     detail: str | None = None
+    #: The demand holds of the network without these units.
     holds_without_units: _ByLayer | None = None
+    #: The pruned network that was asked.
     pruned_network: NetworkLine | None = None
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.backends.smt.solvers.chain import Chained, Limits
 from fairdsl.backends.smt.solvers.pool import Solvers
 from fairdsl.backends.smt.solvers.worker import Task
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, absorb, meter_in_force
 from fairdsl.ir.problem import Problem
 from fairdsl.pruning.remove import PrunedModel
 
@@ -78,6 +78,7 @@ class Queue:
             seed=self._budget.seed,
             trust_milp=wanted.trust_milp,
             units=self._units,
+            metered=meter_in_force() is not None,
         )
         question = pair_of(restricted(self._problem, query.part.box))
         self._pool.start(query.part.key, Task(question, limits, query.pruned))
@@ -90,7 +91,9 @@ class Queue:
         if not self._asked:
             return []
         found = []
+        wait |= meter_in_force() is not None  # no answer comes before another by chance
         for key, said, seconds in self._pool.finished(self._budget.deadline if wait else Deadline.within(0)):
+            absorb(said.meter)
             query = self._asked.pop(str(key))
             found.append((replace(query, seconds=query.seconds + seconds), said))
         return found

@@ -256,7 +256,7 @@ class Sampler:
         members, scores = clusters.members[row], clusters.scores[row]
         differing = list(self._pair.differ)
         apart = members[:own, None, differing] != members[None, :, differing]
-        comparable = apart.all(axis=2) if self._pair.mode is Differ.ALL else apart.any(axis=2)
+        comparable = apart.all(axis=2) if self._pair.mode is Differ.EACH else apart.any(axis=2)
         comparable &= clusters.valid[row][:own, None] & clusters.valid[row][None, :]
         gaps = np.abs(scores[:own, None] - scores[None, :])
         if isinstance(self._pair.demand, ScoreGap):

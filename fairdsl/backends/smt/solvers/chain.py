@@ -20,13 +20,13 @@ import numpy as np
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import Case, cases, pair_of
-from fairdsl.backends.smt.engine import Job
-from fairdsl.backends.smt.recover import checked, is_violation
+from fairdsl.backends.smt.engine import Job, answer_to, request_of
+from fairdsl.backends.smt.recover import carried, checked, is_violation
 from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.settle import Bounded, CaseBounds
 from fairdsl.backends.smt.sieves.boxes import Boxes
 from fairdsl.backends.smt.worklist import WorkList
-from fairdsl.clock import Deadline, until
+from fairdsl.clock import Deadline, Meter, until
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.bounds import float_layers
@@ -61,6 +61,8 @@ class Limits:
     trust_milp: bool = False
     units: bool = False
     programs_only: bool = False
+    #: Whether the seconds are those of an effort.
+    metered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,8 @@ class Chained:
     undecided: int | None = None
     left: tuple[int, ...] = ()
     trusted: bool = False
+    #: What was done for it.
+    meter: Meter | None = None
 
 
 #: Of a question whose cases could not even be bounded.
@@ -218,7 +222,7 @@ def _by_programs(
             continue
         if answer.a is not None and answer.b is not None:
             found = checked(problem, answer.a, answer.b)
-            if found is not None and is_violation(problem, found):
+            if isinstance(found, Witness) and is_violation(problem, found):
                 return _Programmed([], trusted, found)
         left.append(case)
     return _Programmed(left, trusted)
@@ -240,11 +244,11 @@ def _by_z3(problem: Problem, left: list[Case], deadline: Deadline, seed: int) ->
     """The cases that are left, by z3 and halving."""
     budget = Budget(deadline=deadline, options=Options(Run(jobs=1, seed=seed)))
     outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), CaseBounds(problem, left)).run()
-    if outcome.witness is not None:
-        return Chained(status=Status.VIOLATED, by="z3", witness=outcome.witness)
-    if outcome.gaps:
+    for met in carried([] if outcome.witness is None else [outcome.witness])["witnesses"]:
+        return Chained(status=Status.VIOLATED, by="z3", witness=met)
+    for gap in carried(outcome.gaps)["witnesses"]:
         detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
-        return Chained(status=Status.UNKNOWN, by="z3", gap=outcome.gaps[0], reason=Reason.NUMERIC_GAP, detail=detail)
+        return Chained(status=Status.UNKNOWN, by="z3", gap=gap, reason=Reason.NUMERIC_GAP, detail=detail)
     if outcome.open:
         reason, detail = outcome.open[0]
         return Chained(status=Status.UNKNOWN, by="z3", reason=reason, detail=detail)
@@ -287,10 +291,7 @@ class _InProcess:
         """Solve it at once."""
         from fairdsl.backends.smt.worker import answer
 
-        milliseconds = int(1000 * job.deadline.remaining)
-        request = {"text": job.text, "seed": job.seed, "effort": job.effort or 0, "milliseconds": milliseconds}
-        said = answer(request)
-        self._ready.append((job.key, Answer(status=said["status"], values=said["values"], detail=said["detail"])))
+        self._ready.append((job.key, answer_to(job, answer(request_of(job)))))
 
     def finished(self, until: Deadline) -> list[tuple[Hashable, Answer]]:
         """What was solved."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 import pickle
 import traceback
 from dataclasses import dataclass, replace
+from math import ceil
 from multiprocessing.connection import Connection
 from typing import Any
 
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide, preload
+from fairdsl.clock import UNITS, Meter, metered
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
@@ -62,7 +64,11 @@ def decided(problem: Problem, task: Task) -> Chained | Failed:
     """The verdict on the task; total."""
     try:
         model = problem.model if task.model is None else task.model
-        return decide(replace(problem, question=task.question, model=model), task.limits)
+        asked = replace(problem, question=task.question, model=model)
+        meter = Meter(ceil(task.limits.seconds * UNITS) if task.limits.metered else None)
+        with metered(meter):
+            found = decide(asked, task.limits)
+        return replace(found, meter=meter)
     except MemoryError:
         return _NO_ROOM
     except Exception:

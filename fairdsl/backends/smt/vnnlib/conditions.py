@@ -82,7 +82,7 @@ def _apart(space: Space) -> Formula:
         gap = space.number("a", index) + space.number("b", index).scaled(Fraction(-1))
         step = int(_whole(space.problem, index))
         differences.append(any_of((above(gap, step), below(gap, -step))))
-    return (all_of if pair.mode is Differ.ALL else any_of)(differences)
+    return (all_of if pair.mode is Differ.EACH else any_of)(differences)
 
 
 def _indicators(space: Space) -> Iterator[Formula]:

@@ -38,6 +38,7 @@ from fairdsl.backends.smt.vnnlib.product import Product, product_of
 from fairdsl.backends.smt.vnnlib.script import case_text, pair_text
 from fairdsl.backends.smt.vnnlib.solve import VNNLIB
 from fairdsl.backends.solved import Asked, Solved
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
 from fairdsl.verdict import Evidence, Fidelity, Verdict
@@ -62,6 +63,8 @@ class VnnLib(PairEncoding):
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Questions about pairs whose network is piecewise linear and can be stored."""
+        if isinstance(problem.question, Demanded):
+            return Refusal(why="it asks about the scores of one network twice, and not any formula", other=True)
         refused = refusal(problem)
         if refused is not None:
             return refused

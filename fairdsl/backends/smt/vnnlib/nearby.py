@@ -193,7 +193,7 @@ class _Search:
     def _admissible(self, a: FloatArray, b: FloatArray) -> BoolArray:
         """Which pairs the question speaks of, as far as floats tell."""
         apart = a[:, list(self._pair.differ)] != b[:, list(self._pair.differ)]
-        found: BoolArray = apart.all(axis=1) if self._pair.mode is Differ.ALL else apart.any(axis=1)
+        found: BoolArray = apart.all(axis=1) if self._pair.mode is Differ.EACH else apart.any(axis=1)
         for predicate in (self._domain.where, self._pair.target):
             found &= mask(predicate, {Who.EACH: a}) & mask(predicate, {Who.EACH: b})
         return found & mask(self._pair.pair_target, {Who.A: a, Who.B: b})

@@ -24,13 +24,15 @@ from fairdsl.backends.ssat.engine.cache import Cache
 from fairdsl.backends.ssat.engine.formula import EXISTS, FORALL, RANDOM, Formula
 from fairdsl.backends.ssat.engine.residual import Component, Residual
 from fairdsl.backends.ssat.engine.solution import Statistics
-from fairdsl.clock import Deadline
+from fairdsl.clock import Deadline, Work, meter_in_force, now, spend
 from fairdsl.verdict import Reason
 
 __all__ = ["Search", "UnfinishedError"]
 
 _Solving: TypeAlias = Generator[Component, int, int]
 
+#: What is counted where effort is given.
+_DECISIONS = Work("decisions", 5)
 #: Seconds between two words to the observer.
 _NEWS = 0.25
 #: Bytes of an open component beside its variables.
@@ -228,13 +230,14 @@ class Search:
 
     def _ended(self, size: int) -> Reason | None:
         """Why to stop here, if the budget says so; now and then a word to the observer."""
-        now = time.monotonic()
-        if now > self._deadline.at:
+        spend(_DECISIONS)
+        moment = time.monotonic()
+        if self._deadline.at <= (moment if meter_in_force() is None else now()):
             return Reason.TIMEOUT
         if self._bytes + size > self._cache.limit:
             return Reason.MEMORY_OUT
-        if now > self._news:
-            self._news = now + _NEWS
+        if moment > self._news:
+            self._news = moment + _NEWS
             done = self._statistics
             self._observer.progress(
                 "ssat", None, f"{done.decisions:,} decisions, {len(self._cache):,} components known"

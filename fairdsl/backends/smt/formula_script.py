@@ -1,41 +1,34 @@
-"""General demands as one script: is there anybody of whom the premise is true and the formula false?
+"""A formula as one script: is there anybody of whom the premise is true and the formula false?
 
 The script has every model that the demand names whole, once for each individual, the decisions as numbers, and the
-formula as it is. ``unsat`` proves the demand; ``sat`` gives individuals that are replayed. A threshold that is only
-enclosed leaves both decisions possible in between, so that ``unsat`` stays a proof.
+formula as it is. A threshold that is only enclosed leaves both decisions possible in between, so that ``unsat`` stays a
+proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 
-from fairdsl.backends.contract import Budget, Facts, Refusal
-from fairdsl.backends.encoding import Answer
+from fairdsl.backends.contract import Refusal
 from fairdsl.backends.smt import terms
-from fairdsl.backends.smt.engine import Job, Pool, reason_of, solver_name
+from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.individuals import Individuals, declared
 from fairdsl.backends.smt.plain import scores, whole_model
-from fairdsl.backends.smt.recover import number
 from fairdsl.backends.smt.terms import Term
-from fairdsl.clock import Deadline
 from fairdsl.ir.demand import Decision, Demanded, Magnitude
-from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.replay import breach
-from fairdsl.verdict import Basis, Evidence, Reason, Unknown, Vacuous, Verdict, Violated, Word, held
 
-__all__ = ["answer_demand", "demand_script", "refusal_of_demand"]
+__all__ = ["formula_refusal", "formula_script", "premise_script"]
 
-#: How long to look for somebody whom the demand is about before a proof is reported as it is.
-_SECONDS = 5.0
+_HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
 
 
-def refusal_of_demand(problem: Problem, asked: Demanded) -> Refusal | None:
-    """Why satisfiability says nothing about the demand; None where it does."""
+def formula_refusal(problem: Problem) -> Refusal | None:
+    """Why satisfiability says nothing about a formula; None where it does."""
     if problem.quantity is not Quantity.HOLDS or problem.population is not None:
         return Refusal(why="it has no notion of shares", other=True)
     for model in problem.models:
@@ -45,47 +38,25 @@ def refusal_of_demand(problem: Problem, asked: Demanded) -> Refusal | None:
     return None
 
 
-def answer_demand(problem: Problem, asked: Demanded, facts: Facts, budget: Budget, pool: Pool) -> Verdict:
-    """A proof, or a violation that was replayed, or why there is neither."""
+def formula_script(problem: Problem, asked: Demanded, name: str = "") -> str:
+    """The question as SMT-LIB 2.6: unsat iff the demand holds. It prints its own mark first.
+
+    With a threshold that is only enclosed, ``sat`` may be spurious; the header says so.
+    """
+    who = "an individual" if asked.alone else "a pair"
+    comments = [f"; {name}: is there {who} that breaks the demand? unsat: the property holds."] if name else []
+    if any(isinstance(model.rule, ByThreshold) and model.rule.low != model.rule.high for model in problem.models):
+        comments.append("; A threshold is known to lie in an interval, so sat must be confirmed by a replay.")
     script = _Script(problem, asked)
-    evidence = Evidence(
-        backend="smt", method=f"the whole question in one script, by {solver_name()}", basis=Basis(word=Word.SOLVER)
-    )
-    try:
-        answer = _asked_of(pool, script.text(broken=True), budget)
-        if answer.status == "unsat":
-            short = Budget.of(min(_SECONDS, budget.remaining), jobs=1, seed=budget.seed)
-            anybody = _asked_of(pool, script.text(broken=False), short).status
-            found = held(evidence, nobody={"unsat": True, "sat": False}.get(anybody))
-            return found if not isinstance(found, Vacuous) else Vacuous(evidence=evidence)
-    finally:
-        pool.close()
-    if answer.status != "sat":
-        detail = answer.detail or "the solver came to no answer"
-        return Unknown(reason=reason_of(answer), detail=detail, evidence=evidence)
-    found_one = breach(problem, script.individuals(answer.values))
-    if found_one is None:
-        detail = "what the solver found is no violation on the original model"
-        return Unknown(reason=Reason.REPLAY_FAILED, detail=detail, evidence=evidence)
-    if not found_one.agrees:
-        detail = "exact arithmetic and the deployed files disagree on what was found"
-        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, breaches=(found_one,))
-    return Violated(witnesses=(), breaches=(found_one,), evidence=Evidence(backend="smt", method=evidence.method))
+    lines = script.lines()
+    lines += [_assert(terms.negation(script.term(asked.formula))), "(check-sat)", script.question]
+    said = mark("\n".join([*comments, *lines]))
+    return "\n".join([*comments, *_HEADER, f'(echo "{said}")', *lines]) + "\n"
 
 
-def demand_script(problem: Problem, asked: Demanded) -> str:
-    """The question as SMT-LIB 2.6: unsat iff the demand holds."""
-    return _Script(problem, asked).text(broken=True)
-
-
-def _asked_of(pool: Pool, text: str, budget: Budget) -> Answer:
-    pool.start(Job(key="demand", text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
-    answers: list[tuple[object, Answer]] = []
-    while not answers:
-        answers = list(pool.finished(budget.deadline))
-        if not answers and Deadline.within(0) > budget.deadline:
-            return Answer(status="unknown", detail="timeout")
-    return answers[0][1]
+def premise_script(problem: Problem, asked: Demanded) -> str:
+    """Whether the demand is about anybody: unsat only if it is about nobody."""
+    return "\n".join([*_HEADER, *_Script(problem, asked).lines(), "(check-sat)"]) + "\n"
 
 
 class _Script:
@@ -98,40 +69,25 @@ class _Script:
         #: The individual's letter; of one individual everything is shared.
         self._letters = {Who.EACH: "a"} if asked.alone else {Who.A: "a", Who.B: "b"}
 
-    def text(self, *, broken: bool) -> str:
-        """The script; without ``broken`` it asks whether the demand is about anybody."""
+    @property
+    def question(self) -> str:
+        """Asks for whom the solver has found."""
         people = self._people
-        lines = ["(set-option :produce-models true)", "(set-logic QF_LIRA)", *people.declarations()]
+        return f"(get-value ({' '.join(people.symbol(who, attribute) for who, attribute in people.variables())}))"
+
+    def lines(self) -> list[str]:
+        """Everything but the formula: those whom the demand is about, and what the models make of them."""
+        people = self._people
+        lines = list(people.declarations())
         for who, attribute in people.variables():
             lines.append(_assert(people.within(who, attribute, declared(self._problem.domain.attributes[attribute]))))
         lines += map(_assert, people.membership())
-        if not self._asked.alone:
-            lines += map(_assert, people.comparable())
+        lines += map(_assert, people.comparable())
         for place, model in enumerate(self._problem.models):
             for letter in self._letters.values():
                 lines += whole_model(model, people, letter, prefix=f"m{place}.")
                 lines += self._decision(place, model, letter)
-        lines.append(_assert(self._term(self._asked.premise)))
-        if broken:
-            lines.append(_assert(terms.negation(self._term(self._asked.formula))))
-        symbols = " ".join(people.symbol(who, attribute) for who, attribute in people.variables())
-        return "\n".join([*lines, "(check-sat)", f"(get-value ({symbols}))"]) + "\n"
-
-    def individuals(self, values: Mapping[str, str]) -> dict[Who, Point]:
-        """Whom a solver's values describe; an attribute that it does not mention gets its least value, or zero."""
-        plain = {name.strip("|"): value for name, value in values.items()}
-
-        def value(letter: str, index: int) -> Fraction:
-            text = plain.get(self._people.symbol(letter, index).strip("|"))
-            if text is not None:
-                return number(text)
-            low, high = self._problem.domain.attributes[index].bounds
-            return low if low is not None else min(high, Fraction(0)) if high is not None else Fraction(0)
-
-        return {
-            who: tuple(value(letter, index) for index in range(self._attributes))
-            for who, letter in self._letters.items()
-        }
+        return [*lines, _assert(self.term(self._asked.premise))]
 
     def _decision(self, place: int, model: Model, letter: str) -> Iterator[str]:
         """The outcome's number, for each model and individual."""
@@ -165,14 +121,15 @@ class _Script:
 
     # ---- the formula ---------------------------------------------------------------------------
 
-    def _term(self, predicate: Predicate) -> Term:
+    def term(self, predicate: Predicate) -> Term:
+        """A condition on attributes, scores and decisions."""
         match predicate:
             case And(parts):
-                return terms.conjunction([self._term(part) for part in parts])
+                return terms.conjunction([self.term(part) for part in parts])
             case Or(parts):
-                return terms.disjunction([self._term(part) for part in parts])
+                return terms.disjunction([self.term(part) for part in parts])
             case Not(part):
-                return terms.negation(self._term(part))
+                return terms.negation(self.term(part))
             case Member(variable=variable, values=values):
                 symbol = self._number(variable)
                 return terms.disjunction(f"(= {symbol} {terms.rational(value)})" for value in sorted(values))

@@ -1,0 +1,46 @@
+"""Somebody whom a question compares: a few drawn pairs, held against every rule of the question."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
+from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+from fairdsl.replay.admissible import admissible
+
+__all__ = ["compares_somebody"]
+
+#: Pairs that are drawn at most.
+_DRAWS = 200
+#: The range of draws of a real number that has no end on some side.
+_REACH = Fraction(1000)
+
+
+def compares_somebody(problem: Problem) -> bool:
+    """Whether one of a few drawn pairs is admissible; False says nothing. The draws are the same in each run."""
+    pair = problem.question
+    assert isinstance(pair, Pair), "it is asked of questions about pairs"
+    sets = narrow(problem.domain, pair.target)
+    if any(values.count == 0 for values in sets):
+        return False
+    rng = Random(0)
+    relaxed = [entry.attribute for entry in pair.relax]
+    for number in range(_DRAWS):
+        a = [_drawn(values, rng) for values in sets]
+        b = list(a)
+        for index in (*pair.differ, *(relaxed if number % 2 else ())):
+            b[index] = _drawn(sets[index], rng)
+        for ordered in ((tuple(a), tuple(b)), (tuple(b), tuple(a))):
+            if admissible(pair, problem.domain, *ordered, problem.model) is None:
+                return True
+    return False
+
+
+def _drawn(values: ValueSet, rng: Random) -> Fraction:
+    if isinstance(values, Finite):
+        return Fraction(values.values[rng.randrange(values.count)])
+    low = values.low if values.low is not None else (values.high or Fraction(0)) - _REACH
+    high = values.high if values.high is not None else low + _REACH
+    return low + (high - low) * Fraction(rng.randrange(2**10 + 1), 2**10)

@@ -1,0 +1,83 @@
+"""How a run went: what limited it, which limit ended it, what it spent, and on what machine."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from enum import Enum
+from math import ceil, isfinite
+from typing import Annotated
+
+from fairdsl.clock import Meter
+from fairdsl.codec import KEYED
+from fairdsl.options import Options
+from fairdsl.report.stopped import Stopped
+from fairdsl.verdict import Reason
+
+__all__ = ["EndedBy", "Ran", "ran_of"]
+
+
+class EndedBy(Enum):
+    """What ended a run."""
+
+    DONE = "done"  # everything was answered, as far as engines can
+    TIMEOUT = "timeout"
+    EFFORT = "effort"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """How a run went. With the same effort and seed only ``timeout``, ``jobs`` and ``platform`` may differ."""
+
+    #: The time limit in seconds; None: none.
+    timeout: float | None
+    #: The limit on effort, in units; None: none.
+    effort: int | None = None
+    #: What ended it: all was ``done``, or the ``timeout``, the ``effort`` or the ``user`` cut it short.
+    ended_by: EndedBy
+    #: Units of effort spent; whoever gives as many as effort comes to about as much on any machine.
+    spent: int
+    #: How much was done of each kind of work that engines count.
+    work: Annotated[tuple[tuple[str, int], ...], KEYED] = ()
+    #: The number of processes that could be used.
+    jobs: int
+    #: The operating system and the processor's kind.
+    platform: str
+
+    @property
+    def in_words(self) -> str:
+        """The limits and what came of them, in a line."""
+        given = [f"{self.effort:,} units of effort"] if self.effort is not None else []
+        given += [f"{self.timeout:g} s"] if self.timeout is not None else []
+        ended = {
+            EndedBy.DONE: "done within",
+            EndedBy.TIMEOUT: "ended by the time limit, of",
+            EndedBy.EFFORT: "ended by the effort, of",
+            EndedBy.USER: "interrupted, of",
+        }[self.ended_by]
+        done = ", ".join(f"{count:,} {what}" for what, count in sorted(self.work, key=lambda each: -each[1])[:3])
+        limits = f"{ended} {' and '.join(given)}" if given else "no limit"
+        return f"{limits}; {self.spent:,} units spent" + (f": {done}" if done else "")
+
+
+def ran_of(options: Options, meter: Meter, open_for: set[Reason | None], stopped: Stopped | None) -> Ran:
+    """What the meter says of a run with these options, whose demands are open for these reasons."""
+    limit = options.run.limit
+    if stopped is not None:
+        ended = EndedBy.USER
+    elif Reason.EFFORT in open_for:
+        ended = EndedBy.EFFORT
+    elif Reason.TIMEOUT in open_for or meter.late:
+        ended = EndedBy.TIMEOUT
+    else:
+        ended = EndedBy.DONE
+    return Ran(
+        timeout=limit if isfinite(limit) else None,
+        effort=meter.limit,
+        ended_by=ended,
+        spent=ceil(meter.spent),
+        work=tuple(sorted(meter.done.items())),
+        jobs=options.run.processes,
+        platform=f"{platform.system()} {platform.machine()}",
+    )
