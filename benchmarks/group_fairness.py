@@ -8,17 +8,20 @@
     python benchmarks/group_fairness.py trees FOLDER       # trees in JSON and worked examples by satisfiability
     python benchmarks/group_fairness.py random-instances   # every short prefix: the solver and the definition
     python benchmarks/group_fairness.py ssat-growth        # by groups, depth of a tree, and rules of a list
+    python benchmarks/group_fairness.py commands [FOLDER]  # `fairdsl check` of trees, votes, rules and networks
 
-FOLDER holds the problems, each with its variables, their frequencies, the rule and the tool's own rates
-(``group/cases.py`` and ``group/trees.py`` say what is read). Drawn problems come from ``--seed`` (0). ``--patience``
-(30) is how many seconds the recursion gets for each of two groups, and each way in `ssat-growth`. Seconds are CPU
-seconds. Ends with 1 if two ways disagree.
+FOLDER holds for `commands` the network GC-3.onnx of Fairify, and for the others the problems, each with its
+variables, their frequencies, the rule and the tool's own rates (``group/cases.py`` and ``group/trees.py`` say what is
+read). Drawn problems come from ``--seed`` (0). ``--patience`` (30) is how many seconds the recursion gets for each of
+two groups, and each way in `ssat-growth`. Seconds are CPU seconds. Ends with 1 if two ways disagree, or a command takes
+too long.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -26,6 +29,7 @@ from pathlib import Path
 from group.answers import against_cells, reproduced
 from group.attributes import Reading
 from group.cases import Case, cases_in
+from group.commands import COMMANDS_HEADER, commands, ran
 from group.formulas import grown, of_people, policies, raw
 from group.learned import edges_of, learned
 from group.measure import Measured, measured
@@ -72,7 +76,7 @@ def cases(found: Iterable[Case]) -> bool:
             fine &= row.passed
             print(
                 f"| {row.case} | {'network' if network else 'independent'} | {row.groups} "
-                f"| {row.disparate_impact:.6f} | {row.published:.6f} | {row.furthest:.1e} |",
+                f"| {row.impact_ratio:.6f} | {row.published:.6f} | {row.furthest:.1e} |",
                 flush=True,
             )
     print("\nValues of an attribute exclude each other; every figure by the engine and cell by cell\n")
@@ -136,7 +140,7 @@ def trees(folder: Path) -> bool:
         fine &= row.passed
         print(
             f"| {row.case} | {row.groups} | {row.size[0]} / {row.size[1]} | {float(row.least):.6f} "
-            f"| {float(row.most):.6f} | {row.disparate_impact:.6f} | {row.published:.7f} | {row.seconds:.4f} "
+            f"| {float(row.most):.6f} | {row.impact_ratio:.6f} | {row.published:.7f} | {row.seconds:.4f} "
             f"| {row.published_seconds:.3f} | {row.furthest:.1e} |",
             flush=True,
         )
@@ -146,7 +150,7 @@ def trees(folder: Path) -> bool:
         fine &= found.passed
         print(
             f"| {found.case} | {found.cells} | {float(found.least):.6f} | {float(found.most):.6f} "
-            f"| {float(found.disparate_impact):.6f} | {found.seconds:.3f} | {'yes' if found.passed else 'no'} |",
+            f"| {float(found.impact_ratio):.6f} | {found.seconds:.3f} | {'yes' if found.passed else 'no'} |",
             flush=True,
         )
     print("\nWorked examples\n")
@@ -190,6 +194,19 @@ def random_instances(seed: int) -> bool:
     return found.wrong is None
 
 
+def whole_commands(networks: Path | None) -> bool:
+    """One line a command; whether each is as fast as is wanted."""
+    fine, start = True, 0.0
+    print(header(*COMMANDS_HEADER))
+    with tempfile.TemporaryDirectory() as folder:
+        for command in commands(Path(folder), networks):
+            found = ran(command)
+            start = start or found.seconds
+            fine &= found.seconds - start <= command.wanted
+            print(f"| {command.name} | {found.seconds:.2f} | {command.wanted:g} | {found.cells} |", flush=True)
+    return fine
+
+
 def sums(part: str, seed: int, patience: float) -> bool:
     """The parts about weighted sums."""
     match part:
@@ -213,7 +230,7 @@ def sums(part: str, seed: int, patience: float) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = ("cases", "pace", "networks", "learned", "growth", "trees", "random-instances", "ssat-growth")
+    parts = ("cases", "pace", "networks", "learned", "growth", "trees", "random-instances", "ssat-growth", "commands")
     parser.add_argument("part", choices=parts)
     parser.add_argument("folder", nargs="?", type=Path, help="of the JSON problems, for `cases` and `trees`")
     parser.add_argument("--seed", type=int, default=0, help="of the drawn problems")
@@ -225,6 +242,8 @@ def main() -> int:
             if folder is None or not (cases_in(folder) if part == "cases" else tree_cases_in(folder)):
                 parser.error(f"`{part}` needs a folder with {'linear problems' if part == 'cases' else 'trees'}")
             fine = cases(cases_in(folder)) if part == "cases" else trees(folder)
+        case "commands":
+            fine = whole_commands(folder)
         case "random-instances":
             fine = random_instances(seed)
         case "ssat-growth":

@@ -71,7 +71,7 @@ model approve : {domain} -> {{ no, yes }}
 property partition {{
   compare  a, b : {domain}
   differ   in {question.protected}
-  target   {question.target}
+  among {question.target}
   require  same decision
 }}
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,12 @@ ENDS = [(17, 90), (0, 8), (0, 15), (1, 16), (0, 6), (0, 14), (0, 5), (0, 4), (0,
 Node = tuple[str, int, float, int, int]
 
 
-def drawn(rng: np.random.Generator, depth: int, ending: float) -> list[Node]:
+def drawn(rng: np.random.Generator, depth: int, ending: float, ends: Sequence[tuple[int, int]]) -> list[Node]:
     """The nodes of a tree: what each does, its feature, threshold and the nodes that follow."""
     nodes: list[Node] = []
 
     def grow(left: int, box: dict[int, tuple[int, int]]) -> int:
-        own, feature = len(nodes), int(rng.integers(len(ENDS)))
+        own, feature = len(nodes), int(rng.integers(len(ends)))
         nodes.append(("LEAF", 0, 0.0, 0, 0))
         low, high = box[feature]
         if left and high > low and not (left < depth - 2 and rng.random() < ending):
@@ -43,32 +43,45 @@ def drawn(rng: np.random.Generator, depth: int, ending: float) -> list[Node]:
             nodes[own] = ("BRANCH_LEQ", feature, border + 0.5, yes, no)
         return own
 
-    grow(depth, dict(enumerate(ENDS)))
+    grow(depth, dict(enumerate(ends)))
     return nodes
 
 
-def saved(path: Path, trees: int, depth: int, ending: float, seed: int = 1) -> int:
-    """Write a forest; the result is the number of its leaves."""
+def saved(
+    path: Path,
+    trees: int,
+    depth: int,
+    ending: float,
+    seed: int = 1,
+    *,
+    ends: Sequence[tuple[int, int]] = ENDS,
+    votes: bool = False,
+) -> int:
+    """Write a forest over integers between these ends; the result is the number of its leaves.
+
+    Each leaf adds a small number, or as a vote 0 or 1.
+    """
     rng = np.random.default_rng(seed)
     names = ("modes", "featureids", "values", "truenodeids", "falsenodeids")
     made: dict[str, list[Any]] = {f"nodes_{name}": [] for name in ("treeids", "nodeids", *names)}
-    votes: dict[str, list[Any]] = {f"target_{name}": [] for name in ("treeids", "nodeids", "ids", "weights")}
+    targets: dict[str, list[Any]] = {f"target_{name}": [] for name in ("treeids", "nodeids", "ids", "weights")}
     for tree in range(trees):
-        for place, node in enumerate(drawn(rng, depth, ending)):
+        for place, node in enumerate(drawn(rng, depth, ending, ends)):
             for name, value in zip(made, (tree, place, *node), strict=True):
                 made[name].append(value)
             if node[0] == "LEAF":
-                for name, value in zip(votes, (tree, place, 0, float(np.float32(rng.normal() / trees))), strict=True):
-                    votes[name].append(value)
+                weight = float(rng.integers(2)) if votes else float(np.float32(rng.normal() / trees))
+                for name, value in zip(targets, (tree, place, 0, weight), strict=True):
+                    targets[name].append(value)
     operator = helper.make_node(
-        "TreeEnsembleRegressor", ["x"], ["score"], domain="ai.onnx.ml", n_targets=1, **made, **votes
+        "TreeEnsembleRegressor", ["x"], ["score"], domain="ai.onnx.ml", n_targets=1, **made, **targets
     )
-    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, len(ENDS)])
+    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, len(ends)])
     result = helper.make_tensor_value_info("score", TensorProto.FLOAT, [None, 1])
     graph = helper.make_graph([operator], "forest", [given], [result])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), str(path))
-    return len(votes["target_ids"])
+    return len(targets["target_ids"])
 
 
 def spec_of(path: Path) -> Path:

@@ -30,7 +30,7 @@ class Reproduced:
     network: bool
     groups: int
     furthest: float
-    disparate_impact: float
+    impact_ratio: float
     published: float
 
     @property
@@ -87,7 +87,7 @@ def reproduced(case: Case, network: bool) -> Reproduced:
         network=network,
         groups=len(reference),
         furthest=furthest,
-        disparate_impact=float(min(lows) / max(highs)),
+        impact_ratio=float(min(lows) / max(highs)),
         published=told["DI"],
     )
 

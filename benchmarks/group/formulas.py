@@ -48,7 +48,7 @@ class Raw:
         return self.furthest <= CLOSE and self.seconds <= SOLVED_WITHIN
 
     @property
-    def disparate_impact(self) -> float:
+    def impact_ratio(self) -> float:
         return float(self.least / self.most)
 
 
@@ -89,7 +89,7 @@ class OfPeople:
     cells: int
     least: Fraction
     most: Fraction
-    disparate_impact: Fraction
+    impact_ratio: Fraction
     seconds: float
     passed: bool
 
@@ -100,7 +100,7 @@ def of_people(case: TreeCase) -> OfPeople:
     counted = people.rates()
     with tempfile.TemporaryDirectory() as folder:
         spec = people.spec(Path(folder))
-        (rates, impact), seconds = least(lambda: answers_of(spec, "acceptance_rate", "disparate_impact"), 3)
+        (rates, impact), seconds = least(lambda: answers_of(spec, "acceptance_rate", "impact_ratio"), 3)
     found = {tuple(int(number) for number in rate.group.values()): (rate.low, rate.high) for rate in rates.rates}
     low, high = min(counted.values()), max(counted.values())
     return OfPeople(
@@ -108,7 +108,7 @@ def of_people(case: TreeCase) -> OfPeople:
         cells=prod(len(column.chances) for column in people.columns) * len(counted),
         least=low,
         most=high,
-        disparate_impact=impact.low,
+        impact_ratio=impact.low,
         seconds=seconds,
         passed=found == {group: (rate, rate) for group, rate in counted.items()}
         and impact.low == impact.high == low / high,

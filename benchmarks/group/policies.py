@@ -152,9 +152,7 @@ def _problem(
         name="policy",
         domain=Domain(name="Drawn", attributes=law.columns, where=TRUE),
         model=model,
-        question=GroupMetric(
-            metric=metric_named("disparate_impact"), across=tuple(range(protected)), population="drawn"
-        ),
+        question=GroupMetric(metric=metric_named("impact_ratio"), across=tuple(range(protected)), population="drawn"),
         quantity=Quantity.METRIC,
         population=law,
     )

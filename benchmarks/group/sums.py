@@ -119,7 +119,7 @@ def problem_of(drawn: Sum) -> Problem:
         name="sum",
         domain=Domain(name="Drawn", attributes=attributes, where=TRUE),
         model=model,
-        question=GroupMetric(metric=metric_named("statistical_parity"), across=(0,), population="drawn"),
+        question=GroupMetric(metric=metric_named("parity_gap"), across=(0,), population="drawn"),
         quantity=Quantity.METRIC,
         population=network,
     )

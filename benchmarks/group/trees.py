@@ -235,6 +235,6 @@ property rates {{
   across   {across}
   under    law
   measure  acceptance_rate
-  measure  disparate_impact
+  measure  impact_ratio
 }}
 """

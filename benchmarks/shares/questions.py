@@ -69,7 +69,7 @@ def domain_of(letters: str) -> Domain:
 def write_spec(file: Path, network: Path, target: str = "") -> None:
     """The question about a network, for the whole domain or a target within it."""
     spec, domain, protected = ASKED[network.stem[:2]]
-    clause = f"\n  target   {target}" if target else ""
+    clause = f"\n  among {target}" if target else ""
     file.write_text(
         f"""fair 1
 audit "{network.stem}: how often does {protected} alone decide?"

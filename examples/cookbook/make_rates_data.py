@@ -1,6 +1,6 @@
-"""Writes patients.csv, defendants.csv, borrowers.csv and drivers.csv: a few hundred invented people each, from a seed.
+"""Writes patients.csv, defendants.csv, borrowers.csv, drivers.csv and candidates.csv: invented people, from a seed.
 
-The laws are written out below. Each table has two groups of which one fares a little worse, as the questions of the
+The laws are written out below. Each table has groups of which one fares a little worse, as the questions of the
 cookbook about rates suppose, and the first three the true outcome that rates of errors are about.
 
 Run from anywhere: ``python examples/cookbook/make_rates_data.py``.
@@ -62,10 +62,23 @@ def drivers(random: Random) -> list[tuple[object, ...]]:
     return found
 
 
+def candidates(random: Random) -> list[tuple[object, ...]]:
+    """Sex, race, age, the site they apply to, and their points in a test."""
+    found = []
+    for _ in range(2 * ROWS):
+        sex, age = random.choice(("female", "male")), random.randint(18, 70)
+        race = random.choices(("black", "white", "asian", "islander"), (25, 50, 24, 1))[0]
+        points = random.gauss(55 - 3 * (race == "black") - 4 * (age >= 62), 15)
+        found.append((sex, race, age, random.choice(SITES), min(100, max(0, round(points)))))
+    return found
+
+
+SITES = ("aldham", "barnes", "corby", "dalton", "epsom", "fleet", "goole", "hull", "irvine", "jarrow", "kelso", "leeds")
 TABLES = {
     "patients": (("race", "oxygen", "age", "sick"), patients),
     "defendants": (("race", "priors", "age", "rearrested"), defendants),
     "drivers": (("sex", "age", "distance"), drivers),
+    "candidates": (("sex", "race", "age", "site", "points"), candidates),
     "borrowers": (("sex", "income", "savings", "repaid"), borrowers),
 }
 

@@ -49,7 +49,6 @@ class OneSided:
             parts = sorted(weight * end for end in ends)
             low, high = low + parts[0], high + parts[1]
         evidence = Evidence(backend=self.name, method=f"scores from {float(low):.4g} to {float(high):.4g}")
-        facts.perhaps_nobody = True  # whether anybody is compared was not looked at
         if high < model.rule.low or low > model.rule.high:
             return Holds(evidence=evidence)
         detail = "some scores are on either side of the threshold"
