@@ -223,7 +223,7 @@ def sure_enough(question: Pair, of_a: Fraction, of_b: Fraction) -> bool:
 
 def comparison(question: Pair, domain: Domain) -> Callable[[Point, Point], bool]:
     """Similarity alone: who differs, who may, and everybody else equal."""
-    quantified = all if question.mode is Differ.ALL else any
+    quantified = all if question.mode is Differ.EACH else any
     relaxed = {entry.attribute: entry.by for entry in question.relax if entry.attribute not in question.differ}
     held = [index for index in range(len(domain.attributes)) if index not in question.differ and index not in relaxed]
     bounded = [(index, by) for index, by in relaxed.items() if by is not None]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import atexit
 from fractions import Fraction
+from functools import partial
 
 from fairdsl.backends.contract import Budget, Facts, Procedure, Refusal, Silent
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.search import Search
-from fairdsl.backends.smt import Smt
+from fairdsl.backends.smt import Smt, compares_nobody
 from fairdsl.backends.smt.engine import Job, Workers
-from fairdsl.backends.smt.vacuity import compares_nobody
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
-from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Vacuous, Value, Verdict, Violated, held
+from fairdsl.plan.anybody import of_somebody
+from fairdsl.verdict import Fidelity, Holds, Refused, Shares, Unknown, Vacuous, Value, Verdict, Violated
 from tests.oracle import Truth, true_for
 from tests.solvers import InProcess
 
@@ -52,15 +53,13 @@ def ask(engine: Procedure, problem: Problem, seconds: float = 20.0, facts: Facts
         return None
     facts = Facts() if facts is None else facts
     verdict = engine.answer(problem, facts, Budget.of(seconds), Silent())
-    # As plans do: whoever leaves open whether anybody is compared is not believed to have proved it of somebody.
-    return about_somebody(problem, verdict) if facts.perhaps_nobody else verdict
+    # As plans do: whoever saw nobody who is compared is not believed to have proved it of somebody.
+    return verdict if facts.somebody else about_somebody(problem, verdict)
 
 
 def about_somebody(problem: Problem, verdict: Verdict) -> Verdict:
     """A verdict as whoever takes it home gives it on: of a proof it is asked whether it is about anybody."""
-    if not isinstance(verdict, Holds):
-        return verdict
-    return held(verdict.evidence, nobody=compares_nobody(problem, Budget.of(20.0), KEPT))
+    return of_somebody(verdict, problem, Budget.of(20.0), partial(compares_nobody, pool=KEPT))
 
 
 def disagreement(problem: Problem, verdict: Verdict, truth: Truth) -> str | None:

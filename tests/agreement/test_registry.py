@@ -79,6 +79,14 @@ def test_whoever_is_registered_is_held() -> None:
     assert all(least.accepted * least.decided > 0 for least in wanted)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", [Rates(), Bounding()], ids=["as_it_is", "bounding"])
+def test_rates_agree_with_the_oracle_on_thousands_of_problems(engine: Procedure) -> None:
+    """The same 5,000 problems in every run: by states, sums and few individuals, and by boxes."""
+    kind = next(kind for kind in KINDS if kind.name == "groups of laws")
+    enough(hold(kind, [engine], 5000, shrink=False), {"rates": kind.answered["rates"]})
+
+
 @dataclass(frozen=True)
 class Slipped:
     """An engine that confuses ``>`` with ``>=`` in the model."""

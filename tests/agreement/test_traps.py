@@ -88,13 +88,13 @@ def test_every_attribute_not_named_is_equal_and_all_means_all(engine: Procedure)
     people = domain(sex=BOOLEAN, old=BOOLEAN, income=integer(0, 1))
     only_sex = score([1, 0, 0], 0)
     both_cancel = score([1, 1, 0], 0)
-    assert isinstance(ask(engine, problem(people, only_sex, 0, 1, mode=Differ.ALL)), Violated)
+    assert isinstance(ask(engine, problem(people, only_sex, 0, 1, mode=Differ.EACH)), Violated)
     assert no_violation(ask(engine, problem(people, only_sex, 1)))
     assert no_violation(ask(engine, problem(people, score([1, -1, 0], "-1/2", ">"), 2)))
-    assert isinstance(ask(engine, problem(people, both_cancel, 0, 1, mode=Differ.ALL)), Violated)
+    assert isinstance(ask(engine, problem(people, both_cancel, 0, 1, mode=Differ.EACH)), Violated)
     # Differing in both changes nothing: x1 + x2 is 1 either way once (1, 1) and (0, 0) are excluded.
     excluded = linear({0: 1, 1: 1}, "=", 1)
-    assert no_violation(ask(engine, problem(people, both_cancel, 0, 1, mode=Differ.ALL, target=excluded)))
+    assert no_violation(ask(engine, problem(people, both_cancel, 0, 1, mode=Differ.EACH, target=excluded)))
 
 
 def test_search_is_seeded() -> None:
@@ -140,7 +140,7 @@ def test_inadmissible_pairs_are_named_and_never_witnesses() -> None:
         score([0, 0, 1, 0]),
         2,
         3,
-        mode=Differ.ALL,
+        mode=Differ.EACH,
         relax=(Relaxation(attribute=0, by=Fraction(1)),),
         target=member(1, 4),
         pair_target=linear({0: 1}, ">", 3, who=Who.A),
@@ -148,10 +148,10 @@ def test_inadmissible_pairs_are_named_and_never_witnesses() -> None:
     for a, b, reason in (
         (point(4, 4, 0, 0), point(10, 4, 1, 1), "outside the domain"),
         (point(7, 4, 0, 0), point(8, 4, 1, 1), "`where`"),
-        (point(4, 1, 0, 0), point(4, 1, 1, 1), "outside the target"),
+        (point(4, 1, 0, 0), point(4, 1, 1, 1), "does not meet `among`"),
         (point(4, 4, 0, 0), point(6, 4, 1, 1), "at most 1"),
         (point(4, 4, 0, 0), point(4, 4, 1, 0), "every named attribute"),
-        (point(3, 4, 0, 0), point(3, 4, 1, 1), "pair is outside"),
+        (point(3, 4, 0, 0), point(3, 4, 1, 1), "the pair does not meet"),
     ):
         found = admissible(asked.question, people, a, b)
         assert found is not None

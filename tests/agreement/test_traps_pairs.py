@@ -31,8 +31,8 @@ protected sex
 model approve : Applicant -> { reject, grant }
   score = loan + age - 40
   grant when score > 0
-property relaxed { compare a, b : Applicant differ in sex relax loan by 2 target age >= 30 require same decision }
-property targeted { compare a, b : Applicant differ in sex target age >= 30 require same decision }
+property relaxed { compare a, b : Applicant differ in sex within 2 in loan among age >= 30 require same decision }
+property targeted { compare a, b : Applicant differ in sex among age >= 30 require same decision }
 property plain { compare a, b : Applicant differ in sex require same decision }
 """
 
@@ -46,9 +46,9 @@ def test_a_relaxation_is_in_force_where_it_stands_and_nowhere_else(backend: str,
     judged = [checked.judgement for checked in (relaxed, targeted, plain)]
     assert judged == [Judgement.VIOLATED, Judgement.HOLDS, Judgement.HOLDS]
     assert all(0 < abs(pair.a["loan"] - pair.b["loan"]) <= 2 for pair in relaxed.witnesses)
-    assert ("relax loan by 2" in relaxed.clauses, "target (both): age >= 30" in relaxed.clauses) == (True, True)
-    assert ("relax loan by 2" in targeted.clauses, "target (both): age >= 30" in targeted.clauses) == (False, True)
-    assert not [clause for clause in plain.clauses if clause.startswith(("relax", "target"))]
+    assert ("within 2 in loan" in relaxed.clauses, "among (both): age >= 30" in relaxed.clauses) == (True, True)
+    assert ("within 2 in loan" in targeted.clauses, "among (both): age >= 30" in targeted.clauses) == (False, True)
+    assert not [clause for clause in plain.clauses if clause.startswith(("within", "among"))]
 
 
 @engines

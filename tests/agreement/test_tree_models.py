@@ -30,7 +30,7 @@ from fairdsl.numerics.exact import exact_inputs, exact_scores
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.verdict import Holds, Vacuous, Violated
-from tests.agreement.engines import ask, disagreement
+from tests.agreement.engines import about_somebody, ask, disagreement
 from tests.builders import domain, integer, layer, linear, point, problem
 from tests.drawing import examples
 from tests.oracle import scores, truth
@@ -58,7 +58,7 @@ def test_scripts_about_trees(drawn: Problem) -> None:
 def test_halving_trees_loses_nobody(drawn: Problem) -> None:
     verdict = Smt(lambda jobs: Reluctant()).answer(drawn, Facts(), Budget.of(20.0), Silent())
     assert isinstance(verdict, Holds | Vacuous | Violated)
-    assert disagreement(drawn, verdict, truth(drawn)) is None
+    assert disagreement(drawn, about_somebody(drawn, verdict), truth(drawn)) is None
 
 
 def inside(sets: Sequence[ValueSet], individual: Point) -> bool:

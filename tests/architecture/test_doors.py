@@ -35,9 +35,9 @@ METHODS = {
 
 #: Who opens or writes files elsewhere, and which these are.
 ELSEWHERE = {
-    "backends/intervals/kernels/cache.py": "the sources of the package, and a lock in a private folder",
+    "numerics/kernels/cache.py": "the sources of the package, and a lock in a private folder",
     "backends/intervals/pool.py": "a new folder of this run",
-    "backends/intervals/warmup.py": "a lock in a private folder",
+    "backends/warmup.py": "a lock in a private folder",
     "backends/intervals/worker.py": "a file of this run",
     "backends/ssat/solvers/library.py": "a new folder of this run",
     "backends/ssat/solvers/sharpssat.py": "a new folder of this run",
@@ -45,6 +45,7 @@ ELSEWHERE = {
     "cli/bug.py": "a new folder for temporary files",
     "cli/streams.py": "the null device",
     "clock/deadline.py": "what the system says of this process",
+    "clock/memory.py": "what the system says of this process",
     "processes.py": "new folders for the output of programs",
     "solver_files/folder.py": "a new folder inside the one that the user names",
     "resources.py": "the package's own files",

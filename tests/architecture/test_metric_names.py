@@ -44,5 +44,5 @@ def test_no_module_goes_by_the_name_of_a_metric() -> None:
 
 
 def test_a_module_that_does_is_found(tmp_path: Path) -> None:
-    (tmp_path / "planted.py").write_text('GAPS = {"equalized_odds": 0}\n')
-    assert found_in(tmp_path) == {("planted.py", "equalized_odds")}
+    (tmp_path / "planted.py").write_text('GAPS = {"odds_gap": 0}\n')
+    assert found_in(tmp_path) == {("planted.py", "odds_gap")}

@@ -24,7 +24,7 @@ OWNERS = {
     "lark": ("syntax",),
     "llvmlite": ("backends/intervals/kernels",),
     "narwhals": ("given",),
-    "numba": ("backends/intervals/kernels",),
+    "numba": ("numerics/kernels", "backends/intervals/kernels"),
     "onnx": ("models", "pruning"),
     "onnxruntime": ("models",),
     "pgmpy": ("populations",),

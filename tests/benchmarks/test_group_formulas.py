@@ -95,7 +95,7 @@ def test_a_tree_asked_of_people(group: Any, case: Any) -> None:
     assert people.literals((0, 1)) == {-3, 4, -5}
     row = group.formulas.of_people(case)
     assert row.passed
-    assert (row.cells, row.disparate_impact) == (12, F(2, 5))
+    assert (row.cells, row.impact_ratio) == (12, F(2, 5))
 
 
 def test_rates_that_differ_from_the_cells_are_noticed(group: Any, case: Any, monkeypatch: pytest.MonkeyPatch) -> None:

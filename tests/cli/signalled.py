@@ -31,7 +31,7 @@ model blind : Applicant -> { reject, grant }
 distribution people over Applicant
   empirical from "people.csv"
 property slow { model blind  compare a, b : Applicant  differ in sex  require same decision }
-property both { model blind  across sex  under people  measure acceptance_rate, statistical_parity }
+property both { model blind  across sex  under people  measure acceptance_rate, parity_gap }
 property quick { model rule  across sex  under people  measure acceptance_rate }
 """
 _BLIND = Path(__file__).parents[1] / "golden" / "check" / "black-box" / "blind.onnx"

@@ -29,7 +29,7 @@ model lend : People -> {{ no, yes }}
 property fair {{
   compare a, b : People
   differ in sex
-  target age >= {least}
+  among age >= {least}
   require same decision
   measure fair_share
 }}
@@ -243,7 +243,7 @@ def test_partitions_are_of_solver_files(spec: Callable[..., Path]) -> None:
 def test_nobody_to_compare_is_said(spec: Callable[..., Path]) -> None:
     path = spec(1)
     # No integers are half apart, which only a solver notices.
-    path.write_text(path.read_text().replace("target age >= 0", "target age = income + 0.5"))
+    path.write_text(path.read_text().replace("among age >= 0", "among age = income + 0.5"))
     folder = path.parent / "out"
     run("compile", path, "--to", "smtlib", "-o", folder)
     run("solve", folder / "fair.smt2")

@@ -89,7 +89,7 @@ def test_exit_codes(monkeypatch: pytest.MonkeyPatch, spec: str, judgements: tupl
 def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(
         monkeypatch, report(), spec, "--timeout", "5", "--seed", "7", "--jobs", "2", "--backend", "smt",
-        "--memory", "1.5GiB", "--cross-check",
+        "--memory", "1.5GiB", "--cross-check", "--effort", "9",
         "--property", "p", "--property", "q", "--model", "m=a.onnx", "--model", "n=b=c.onnx",
         "--data", "people=new.csv", "--let", "limit=75%",
         "--partition", "10", "--set", "partition.first=3", "--set", "smt.trust_milp=yes", "--set", "ssat.solver=a=b",
@@ -98,6 +98,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
     assert api.asked == {
         "spec": spec,
         "timeout": 5.0,
+        "effort": 9,
         "seed": 7,
         "jobs": 2,
         "memory": 3 << 29,
@@ -117,7 +118,7 @@ def test_options_reach_the_api(monkeypatch: pytest.MonkeyPatch, spec: str) -> No
 
 def test_defaults(monkeypatch: pytest.MonkeyPatch, spec: str) -> None:
     _, api = run(monkeypatch, report(), spec)
-    assert (api.asked["timeout"], api.asked["seed"], api.asked["jobs"]) == (60.0, 0, None)
+    assert (api.asked["timeout"], api.asked["seed"], api.asked["jobs"]) == (None, 0, None)
     assert (api.asked["backend"], api.asked["properties"], api.asked["models"]) == (None, None, {})
     assert (api.asked["memory"], api.asked["options"]) == (2 << 30, {})
 

@@ -37,14 +37,14 @@ distribution everybody over Applicant
 property four_fifths {
   across   sex
   under    people
-  require  disparate_impact >= 80%
-  measure  statistical_parity, acceptance_rate
+  require  impact_ratio >= 80%
+  measure  parity_gap, acceptance_rate
 }
 
 property uniformly {
   across   sex
   under    everybody
-  require  statistical_parity <= 10%
+  require  parity_gap <= 10%
 }
 """
 
@@ -79,8 +79,8 @@ def reports(folder: None) -> None:
 def test_check_reads_the_other_file_and_says_so() -> None:
     before, after = run("check", "loans.fair"), run("check", "loans.fair", "--data", "people=reweighed.csv")
     assert (before.exit_code, after.exit_code) == (1, 0)
-    assert "disparate impact 50% < 80%" in before.stdout
-    assert "disparate impact 95% >= 80%" in after.stdout
+    assert "impact ratio 50% < 80%" in before.stdout
+    assert "impact ratio 95% >= 80%" in after.stdout
     written = json.loads(run("check", "loans.fair", "--data", "people=reweighed.csv", "--json").stdout)
     digest = sha256(Path("reweighed.csv").read_bytes()).hexdigest()
     (people,) = written["data"]
@@ -143,7 +143,7 @@ def test_a_number_that_got_worse_with_no_verdict() -> None:
     Path("drifted.json").write_text(drifted.stdout, encoding="utf-8")
     assert drifted.exit_code == 0
     assert run("compare", "after.json", "drifted.json").exit_code == 0
-    # Disparate impact falls from 95% to 85%, statistical parity rises from 4% to 12%.
+    # Impact ratio falls from 95% to 85%, parity gap rises from 4% to 12%.
     for tolerance, code in (("0.1", 0), ("9%", 1), ("1/11", 1)):
         result = run("compare", "after.json", "drifted.json", "--tolerance", tolerance)
         assert result.exit_code == code, result.output

@@ -33,7 +33,7 @@ distribution people over Person
 property rates {{
   across  sex
   under   people
-  require statistical_parity <= 5%
+  require parity_gap <= 5%
 }}
 """
 

@@ -34,19 +34,19 @@ property about_rows {
   across    sex
   under     people
   excluding groups below 3 rows
-  require   disparate_impact >= 80% with confidence 90%
-  measure   statistical_parity, equalized_odds, predictive_parity
+  require   impact_ratio >= 80% with confidence 90%
+  measure   parity_gap, odds_gap, predictive_gap
 }
 property owed {
   across    sex
   under     independent_people
   excluding groups of probability 0
-  measure   influence of grade on statistical_parity
+  measure   influence of grade on parity_gap
 }
 property no_rows {
   across  sex
   under   everybody
-  measure statistical_parity
+  measure parity_gap
 }
 """
 ROWS = ["female,3,yes"] * 30 + ["female,8,no"] * 10 + ["male,7,yes"] * 100 + ["male,7,no"] * 60 + ["other,1,no"] * 2
@@ -68,7 +68,7 @@ def test_rows_by_the_formula() -> None:
     about = {item["name"]: [each["need"] for each in item["rows"]] for item in written["properties"]}
     impact, parity, odds, predictive = about["about_rows"]
     (first, *_) = (item["rows"][0]["demand"] for item in written["properties"] if item["name"] == "about_rows")
-    assert first == "require disparate_impact >= 80% with confidence 90%"
+    assert first == "require impact_ratio >= 80% with confidence 90%"
     # Two groups have three rows and more; the label's values make four cohorts of them.
     for need, rates in ((impact, 2), (parity, 2), (odds, 4), (predictive, 2)):
         assert need["rates"] == rates
@@ -93,7 +93,7 @@ def test_rows_in_words() -> None:
     said = " ".join(run("--confidence", "95%").stdout.split())
     assert "877 rows behind each of 2 rates for an error of 5% with 95% confidence sex = female: 40 rows" in said
     assert "no number is known beforehand" in said
-    assert "measure statistical_parity: under a law written by hand, or read from a file: no rows are needed" in said
+    assert "measure parity_gap: under a law written by hand, or read from a file: no rows are needed" in said
     assert "about 4,429 rows in all, if sex = female is as rare as at hand" in said
     # Where no number is said it rests on nothing, and frequencies of rows on no law.
     assert said.count("if rows are independent draws and the model was fixed before them") == 1
@@ -132,8 +132,8 @@ model two : Person -> { no, yes }
 distribution people over Person
   independent given sex
   from "people.csv"
-property of_one { model one across sex under people measure statistical_parity }
-property of_two { model two across sex under people measure statistical_parity }
+property of_one { model one across sex under people measure parity_gap }
+property of_two { model two across sex under people measure parity_gap }
 property of_pairs { compare a, b : Person model one differ in sex require same decision }
 """
 

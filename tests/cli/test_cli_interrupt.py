@@ -34,9 +34,9 @@ def spec(tmp_path: Path) -> Path:
     """The lending example with two shares and no threshold: nothing decides either of them before the Ctrl-C comes."""
     lending = ROOT / "examples" / "lending"
     text = (lending / "lending.fair").read_text(encoding="utf-8")
-    assert "require  fair_share >= 80%" in text
+    assert "require fair_share >= 80%" in text
     copy = tmp_path / "lending.fair"
-    copy.write_text(text.replace("require  fair_share >= 80%", "measure  fair_share"), encoding="utf-8")
+    copy.write_text(text.replace("require fair_share >= 80%", "measure fair_share"), encoding="utf-8")
     (tmp_path / "lending.onnx").write_bytes((lending / "lending.onnx").read_bytes())
     return copy
 

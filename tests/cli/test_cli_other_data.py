@@ -30,7 +30,7 @@ distribution people over Applicant
 property parity {
   across   sex
   under    people
-  measure  statistical_parity
+  measure  parity_gap
 }
 
 property alike {
@@ -63,7 +63,7 @@ def test_instances_are_about_the_data_that_was_given() -> None:
         solved = fairdsl.solve(instance)
         assert float(solved.report.properties[0].demands[0].value.exact) == value
         said = run("check", "loans.fair", "--property", "parity", "--data", f"people={name}.csv").stdout
-        assert f"statistical parity {value:g}" in said
+        assert f"parity gap {value:g}" in said
 
 
 def test_data_that_is_nowhere_or_nobodys() -> None:

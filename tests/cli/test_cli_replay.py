@@ -29,7 +29,7 @@ property sex_never_decides {
 property nor_among_the_young {
   compare a, b : Applicant
   differ  in sex
-  target  age <= 25
+  among age <= 25
   require same decision
 }
 """
@@ -50,7 +50,7 @@ def test_a_pair_that_breaks_one_demand_and_is_not_asked_of_by_another() -> None:
     assert result.exit_code == 1, result.output
     lines = result.stdout.splitlines()
     assert "sex_never_decides   require same decision   broken" in lines
-    assert "nor_among_the_young   require same decision   not about this pair: a is outside the target" in lines
+    assert "nor_among_the_young   require same decision   not about this pair: a does not meet `among`" in lines
     assert [line.split() for line in lines[1:4]] == [
         ["pair", "a", "b"],
         ["sex", "false", "true"],

@@ -46,6 +46,17 @@ def test_what_is_known_is_reported_and_the_rest_is_unknown(spec: str, number: si
     assert len(report["models"]) == 2
 
 
+def test_too_much_memory_ends_with_what_is_known(spec: str) -> None:
+    """The black box takes all the time there is, and what the other demands come to stands."""
+    running = Running("--memory-limit", str(64 << 20), "check", spec, "--json", "--timeout", "600")
+    ended = running.ended()
+    report = document(ended)
+    assert ended.code == 75
+    assert ended.seconds < 15
+    assert report["ended"] == "out of memory"
+    assert report["properties"][0]["judgement"] == "unknown"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_signal_at_any_moment_leaves_one_document(spec: str, seed: int) -> None:
     number = (signal.SIGINT, signal.SIGTERM)[seed % 2]
@@ -53,7 +64,8 @@ def test_a_signal_at_any_moment_leaves_one_document(spec: str, seed: int) -> Non
     time.sleep((0.15, 0.7, 1.6)[seed])
     running.send(number)
     ended = running.ended()
-    if ended.code == -number or "Fatal Python error: init" in ended.stderr:  # Python had not started the program yet
+    not_yet = ("Fatal Python error: init", "Could not import runpy module")  # Python had not started the program
+    if ended.code == -number or any(said in ended.stderr for said in not_yet):
         assert ended.stdout == ""
         return
     code, word = _CODES[number]

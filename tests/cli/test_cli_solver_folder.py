@@ -32,7 +32,7 @@ property {name} {{
 property other {{
   compare  a, b : People
   differ   in sex
-  target   x >= 10
+  among x >= 10
   require  same decision
 }}
 """

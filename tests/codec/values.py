@@ -14,12 +14,15 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
+from fairdsl.backends.smt.partition.lines import PairLine
+from fairdsl.backends.smt.solvers.chain import Status
 from fairdsl.codec import FILLED, KEYED, Ends
 from fairdsl.diagnostics.codes import CODES
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.result import Candidate
 from fairdsl.repairing.rule import Choice
 from fairdsl.source import SourceFile, Span
+from fairdsl.verdict import Reason
 
 __all__ = ["damaged", "random_value"]
 
@@ -140,6 +143,28 @@ def _repaired(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
     return {"candidates": (first, *(one for one in drawn["candidates"] if not one.kept))}
 
 
+def _verdict(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    verdict, by = random.choice([(Status.HOLDS, "z3"), (Status.VIOLATED, "sampling"), (Status.UNKNOWN, "bounds")])
+    left_out = {
+        Status.HOLDS: ("witness", "disagreement", "reason", "detail", "holds_without_units", "pruned_network"),
+        Status.VIOLATED: ("disagreement", "reason", "detail", "holds_without_units"),
+        Status.UNKNOWN: ("witness",),
+    }
+    numbers = {"units": 9, "undecided_units": random.randrange(10), "seconds": random.random()}
+    pair, reason = PairLine(a={"x": 1}, b={"x": "1/2"}), random.choice(list(Reason))
+    said = drawn | numbers | {"verdict": verdict, "by": by, "witness": pair, "reason": reason}
+    return said | dict.fromkeys(left_out[verdict])
+
+
+def _result(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    measured = {name: random.random() for name in ("seconds", "undecided", "falsified")}
+    return {"shard": random.randint(1, 3), "shards": 3, "nodes": random.randrange(9)} | measured
+
+
+def _seconds(drawn: dict[str, Any], random: Random) -> dict[str, Any]:
+    return {"seconds": random.choice((None, 0.0, random.random()))}
+
+
 #: Classes whose fields have to fit together, which chance would hardly hit.
 _MADE_TO_FIT = {
     "Diagnostic": (_code,),
@@ -150,6 +175,9 @@ _MADE_TO_FIT = {
     "Report": (_names,),
     "OnRows": (_counted,),
     "Repaired": (_repaired,),
+    "VerdictLine": (_verdict,),
+    "Result": (_result,),
+    "AnswerLine": (_seconds,),
 }
 
 

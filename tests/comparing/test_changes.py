@@ -84,7 +84,7 @@ _REFUSED, _MEASURED = Judgement.REFUSED, Judgement.MEASURED
     ],
 )
 def test_where_verdicts_go(before: Judgement, after: Judgement, course: Course) -> None:
-    text = "require statistical_parity <= 10%"
+    text = "require parity_gap <= 10%"
     found = compare(report(demand(text, before)), report(demand(text, after)))
     assert found.properties[0].demands[0].course is course
     assert (found.exit_code is ExitCode.WORSE) is (course is Course.WORSE)
@@ -116,21 +116,21 @@ def test_a_line_with_another_threshold_is_another_demand() -> None:
 
 
 def test_lines_with_the_same_words_are_told_apart_by_their_order() -> None:
-    one, two = (demand("measure statistical_parity", value=interval(F(n, 10))) for n in (1, 2))
+    one, two = (demand("measure parity_gap", value=interval(F(n, 10))) for n in (1, 2))
     found = compare(report(one, two), report(one, one))
     assert [item.value.movement for item in found.properties[0].demands if item.value] == [Movement.SAME, Movement.FELL]
 
 
 def test_clauses_and_files() -> None:
-    line = demand("measure statistical_parity")
+    line = demand("measure parity_gap")
     before = report(line, clauses=("across sex", "under d"))
-    found = compare(before, report(line, clauses=("across sex", "given age"), data="ef"))
-    assert (found.properties[0].left, found.properties[0].joined) == (("under d",), ("given age",))
+    found = compare(before, report(line, clauses=("across sex", "for each age"), data="ef"))
+    assert (found.properties[0].left, found.properties[0].joined) == (("under d",), ("for each age",))
     assert (found.spec.same, found.data[0].same, found.models[0].same) == (True, False, None)
 
 
 def test_groups_by_their_values() -> None:
-    text = "measure statistical_parity"
+    text = "measure parity_gap"
     half, quarter = interval(F(1, 2)), interval(F(1, 4))
     old = demand(text, _MEASURED, quarter, group(True, half, mark="+"), group(1, quarter, mark="-"))
     new = demand(text, _MEASURED, interval(F(0)), group(1, half, mark="+-"), group(2, half, mark="+-"))
@@ -151,12 +151,12 @@ def rated(metric: str, *values: Fraction) -> list[Report]:
 @pytest.mark.parametrize(
     ("metric", "before", "after", "code"),
     [
-        ("statistical_parity", F(10, 100), F(15, 100), ExitCode.NOT_WORSE),
-        ("statistical_parity", F(10, 100), F(16, 100), ExitCode.WORSE),
-        ("statistical_parity", F(50, 100), F(10, 100), ExitCode.NOT_WORSE),
-        ("disparate_impact", F(80, 100), F(74, 100), ExitCode.WORSE),
-        ("disparate_impact", F(60, 100), F(90, 100), ExitCode.NOT_WORSE),
-        ("disparate_impact", F(90, 100), F(120, 100), ExitCode.WORSE),
+        ("parity_gap", F(10, 100), F(15, 100), ExitCode.NOT_WORSE),
+        ("parity_gap", F(10, 100), F(16, 100), ExitCode.WORSE),
+        ("parity_gap", F(50, 100), F(10, 100), ExitCode.NOT_WORSE),
+        ("impact_ratio", F(80, 100), F(74, 100), ExitCode.WORSE),
+        ("impact_ratio", F(60, 100), F(90, 100), ExitCode.NOT_WORSE),
+        ("impact_ratio", F(90, 100), F(120, 100), ExitCode.WORSE),
         ("statistical_parity_difference", F(-30, 100), F(-10, 100), ExitCode.NOT_WORSE),
         ("statistical_parity_difference", F(-10, 100), F(20, 100), ExitCode.WORSE),
         ("most_favoured", F(50, 100), F(90, 100), ExitCode.NOT_WORSE),
@@ -170,7 +170,7 @@ def test_the_tolerance_is_about_the_distance_from_the_ideal(
 
 
 def test_what_may_exceed_the_tolerance_is_not_known() -> None:
-    before = report(demand("measure statistical_parity", value=interval(F(1, 10), F(2, 10))))
+    before = report(demand("measure parity_gap", value=interval(F(1, 10), F(2, 10))))
     assert compare(before, before, F(1, 20)).exit_code is ExitCode.UNKNOWN
     assert compare(before, before, F(1, 10)).exit_code is ExitCode.NOT_WORSE
 
@@ -180,7 +180,7 @@ def test_numbers_for_each_value_of_given_are_compared_one_by_one() -> None:
         found = [None if value is None else interval(value) for value in values]
         parts = tuple(part({"age": n}, value) for n, value in enumerate(found))
         half = interval(F(1, 2))
-        return demand("measure statistical_parity", _MEASURED, half, group("f", half), parts=parts)
+        return demand("measure parity_gap", _MEASURED, half, group("f", half), parts=parts)
 
     # The worst one stays what it is, another one gets worse.
     found = compare(report(line(F(1, 2), F(0), None)), report(line(F(1, 2), F(1, 4), None)), F(1, 10))
@@ -193,7 +193,7 @@ def test_numbers_for_each_value_of_given_are_compared_one_by_one() -> None:
 
 
 def test_the_function_takes_reports() -> None:
-    before, after = rated("statistical_parity", F(1, 10), F(2, 10))
+    before, after = rated("parity_gap", F(1, 10), F(2, 10))
     found = fairdsl.compare(before, after, tolerance=0.1)
     assert (found.tolerance, found.exit_code) == (F(1, 10), ExitCode.NOT_WORSE)
     assert fairdsl.compare(before, after, tolerance=F(1, 11)).exit_code is ExitCode.WORSE

@@ -28,11 +28,11 @@ def valid(written: Any) -> None:
 def rich(*rates: Any, value: Any, wide: Any, found: Judgement, data: str = "ab") -> Report:
     """Every kind of number that a report may have."""
     return report(
-        demand("require disparate_impact >= 80%", found),
-        demand("measure disparate_impact", Judgement.MEASURED, value, *rates, sampling=wide),
+        demand("require impact_ratio >= 80%", found),
+        demand("measure impact_ratio", Judgement.MEASURED, value, *rates, sampling=wide),
         demand("measure acceptance_rate", Judgement.MEASURED, Interval(F(1, 3), F(2, 3)), *rates),
         demand(
-            "measure statistical_parity",
+            "measure parity_gap",
             Judgement.MEASURED,
             interval(F(1, 3)),
             *rates,

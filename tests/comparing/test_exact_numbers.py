@@ -42,7 +42,7 @@ def test_trap_21_rates_survive_the_report(first: F, second: F) -> None:
     """Answers were once parsed from seven printed digits: equal rates had a parity of -1e-7."""
     gap = abs(first - second)
     groups = group("f", interval(first)), group("m", interval(second))
-    one = report(demand("measure statistical_parity", Judgement.MEASURED, interval(gap), *groups))
+    one = report(demand("measure parity_gap", Judgement.MEASURED, interval(gap), *groups))
     again = Report.from_json(one.to_json())
     assert again == one
     (found,) = again.properties[0].demands
@@ -72,7 +72,7 @@ distribution people over Person
 property alike {{
   across  sex
   under   people
-  require statistical_parity <= 0
+  require parity_gap <= 0
 }}
 """
 

@@ -19,7 +19,7 @@ from fairdsl.verdict import Interval, Judgement
 
 REPORT = report(
     demand(
-        "measure statistical_parity",
+        "measure parity_gap",
         Judgement.MEASURED,
         Interval(F(1, 3), F(2, 3)),
         group("f", interval(F(1, 3)), given={"repaid": True}, mark="-"),

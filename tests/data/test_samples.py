@@ -34,10 +34,10 @@ distribution counted over P, y
   from "people.csv"
 distribution plain over P
   empirical from "people.csv"
-property a { model m  across sex under rows measure equal_opportunity, acceptance_rate }
+property a { model m  across sex under rows measure opportunity_gap, acceptance_rate }
 property b { model m  across sex under counted measure acceptance_rate }
-property c { model m  across sex given age under rows measure acceptance_rate }
-property d { model n  across sex under rows measure acceptance_rate, statistical_parity }
+property c { model m  across sex for each age under rows measure acceptance_rate }
+property d { model n  across sex under rows measure acceptance_rate, parity_gap }
 property e { model n  across sex under plain measure acceptance_rate }
 """
 ROWS = "sex,age,y\n" + "".join(f"{'fm'[n % 2]},{20 + n},{n % 3 % 2}\n" for n in range(60))

@@ -7,6 +7,7 @@ which are dictionaries. What a property means is a loop over everybody (docs/sem
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,6 +39,10 @@ domain P {
   sex : category { f, m }
 }
 """
+
+
+#: A score or an attribute, with whose it is.
+_NAMED = re.compile(r"\w+\.score\(\w+\)|\b[ab]\.\w+")
 
 
 @dataclass(frozen=True)
@@ -73,18 +78,22 @@ class Case:
     premises: tuple[Said, ...]
     demand: Said
 
-    def spec(self, *requires: str) -> str:
-        """The spec, with these lines for the demands."""
+    def spec(self, *requires: str, under: str = "") -> str:
+        """The spec, with these lines for the demands; asked ``under`` the distribution of that name, of a table."""
         models = "\n".join(model.text for model in self.models)
         lines = [f"compare {', '.join(self.names)} : P"]
         if self.differ:
             mode = f"{self.mode} " if len(self.differ) > 1 else ""
             lines.append(f"differ in {mode}{', '.join(self.differ)}")
-        lines += [f"relax {name} {'freely' if by is None else f'by {by}'}" for name, by in self.relax.items()]
-        lines += [f"target {said.text}" for said in (*self.targets, *self.ordered, *self.premises)]
+        lines += [
+            f"regardless of {name}" if by is None else f"within {by} in {name}" for name, by in self.relax.items()
+        ]
+        lines += [f"among {said.text}" for said in (*self.targets, *self.ordered, *self.premises)]
+        lines += [f"under {under}"] if under else []
         lines += [f"require {require}" for require in requires]
         body = "\n".join(f"  {line}" for line in lines)
-        return f"{DOMAIN}protected sex\n{models}\nproperty p {{\n{body}\n}}\n"
+        rows = f'distribution {under} over P\n  empirical from "{under}.csv"\n' if under else ""
+        return f"{DOMAIN}protected sex\n{rows}{models}\nproperty p {{\n{body}\n}}\n"
 
     def tuples(self) -> list[People]:
         """Everybody that the property compares, models left aside."""
@@ -101,7 +110,7 @@ class Case:
 
     def _comparable(self, a: Person, b: Person) -> bool:
         apart = [a[name] != b[name] for name in self.differ]
-        if not (all(apart) if self.mode == "all" else any(apart)):
+        if not (all(apart) if self.mode == "each" else any(apart)):
             return False
         for name in VALUES:
             if name in self.differ:
@@ -139,10 +148,11 @@ class Case:
         return [tuple(value for name, value in people["a"].items() if name not in self.differ)]
 
 
-def case(random: Random) -> Case:
-    """A random property."""
-    names = ("a",) if random.random() < 0.35 else ("a", "b")
-    models = (_scored("old", random), _scored("new", random), _graded("grade", random))
+def case(random: Random, scored: Callable[[str, Random], Model] | None = None, *, alone: float = 0.35) -> Case:
+    """A random property; ``scored`` draws the two models with a score, ``alone`` is how often it is about one."""
+    names = ("a",) if random.random() < alone else ("a", "b")
+    draw = scored or _scored
+    models = (draw("old", random), draw("new", random), _graded("grade", random))
     differ: tuple[str, ...] = ()
     relax: dict[str, int | None] = {}
     if len(names) == 2:
@@ -154,7 +164,7 @@ def case(random: Random) -> Case:
     ordered = (_attributes(random, names),) if len(names) == 2 and random.random() < 0.4 else ()
     premises = (_output(random, names, models),) if random.random() < 0.3 else ()
     return Case(
-        names, models, differ, random.choice(["any", "all"]), relax, targets, ordered, premises,
+        names, models, differ, random.choice(["any", "each"]), relax, targets, ordered, premises,
         _formula(random, names, models, 2),
     )  # fmt: skip
 
@@ -253,6 +263,9 @@ def _output(random: Random, names: tuple[str, ...], models: tuple[Model, ...]) -
         listed = random.sample(model.outcomes, random.randint(1, len(model.outcomes)))
         return Said(f"{model.name}({who}) in {{ {', '.join(listed)} }}", lambda p: model.decide(p[who]) in listed)
     left, right = _sum(random, names, models), _sum(random, names, models)
+    while {*_NAMED.findall(left.text)} & {*_NAMED.findall(right.text)}:
+        # What stands on both sides may cancel, and then names nobody.
+        right = _sum(random, names, models)
     return Said(f"{left.text} {relation} {right.text}", lambda p: RELATIONS[relation](left.of(p), right.of(p)))
 
 

@@ -10,6 +10,8 @@ from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.cli.app import cli
+from fairdsl.verdict import Violated
+from tests.smt.second_solver import print_by_cvc5
 
 SPEC = """\
 domain P {
@@ -32,12 +34,12 @@ property plain {
 property both {
   compare ann, bob : P
   differ in sex
-  target ann.sex = f and bob.sex = m
+  among ann.sex = f and bob.sex = m
   require new(ann) >= new(bob)
 }
 property one {
   compare c : P
-  target old(c) = grant
+  among old(c) = grant
   require new.score(c) <= 2
 }
 """
@@ -86,12 +88,38 @@ def test_a_pair_is_held_against_formulas_and_each_of_it_against_those_about_one(
     assert [(each.broken, each.beside) for each in found.demands] == [(False, None), (False, None), (True, None)]
     lines = run("replay", "x.fair", "--a", "x=6,sex=m", "--b", "sex=f").stdout.splitlines()
     turned = next(line for line in lines if line.startswith("both"))
-    assert turned.endswith("not about this pair: the pair is outside the target")
+    assert turned.endswith("not about this pair: the pair does not meet `among`")
     assert "one   require new.score(c) <= 2   a: broken" in lines
 
 
 def test_individuals_have_the_names_that_the_spec_gives_them() -> None:
     told = run("explain", "x.fair").stdout
     assert "compare ann, bob : P" in told
-    assert "target (the ordered pair): ann.sex = f and bob.sex = m" in told
+    assert "among (the ordered pair): ann.sex = f and bob.sex = m" in told
     assert "ann.sex != bob.sex and ann.x = bob.x" in told
+
+
+def test_a_search_says_what_finds_those_who_break_a_formula() -> None:
+    told = run("search", "x.fair", "--property", "both").stderr
+    assert "error[E0633]: `both` demands a formula" in told
+    assert "fairdsl check x.fair --property both --backend search" in " ".join(told.split())
+
+
+def test_a_formula_goes_into_a_file_and_its_answer_comes_home() -> None:
+    written = fairdsl.compile("x.fair", to="smtlib", directory="out")
+    assert [each.property for each in written.questions] == ["plain", "both", "one"]
+    for path in written.files:
+        (path.with_name(f"{path.name}.answer")).write_text(print_by_cvc5(path.read_text()), encoding="utf-8")
+    report = fairdsl.recover("out")
+    found = {item.name: item.demands[0].verdict for item in report.properties}
+    assert [type(each) for each in found.values()] == [Violated, Violated, Violated]
+    assert {name: len(each.breaches) for name, each in found.items()} == {"plain": 0, "both": 1, "one": 1}
+    ((person,),) = (each.individuals for each in found["one"].breaches)
+    assert person.values["x"] >= 6
+    assert [other.name for other in found["one"].evidence.basis.others] in (["old"], ["new"])
+
+
+def test_a_formula_has_no_files_of_partitions() -> None:
+    written = fairdsl.compile("x.fair", to="smtlib", directory="out", partition=3)
+    assert [each.property for each in written.questions] == ["plain"]
+    assert {each.code for each in written.diagnostics} == {"E0615"}

@@ -63,14 +63,14 @@ def test_the_sample_of_the_design() -> None:
 def test_notes_keep_their_alignment_and_stand_between_why_and_help() -> None:
     diagnostic = Diagnostic(
         code="E0601",
-        title="no backend can compute `equalized_odds`",
+        title="no backend can compute `odds_gap`",
         notes=("smt         no, it has no notion of probability", "enumerate   no, 2^31 points"),
         why="reason",
         help="write `bins at`",
     )
     assert render([diagnostic], closing=False) == dedent(
         """\
-        error[E0601]: no backend can compute `equalized_odds`
+        error[E0601]: no backend can compute `odds_gap`
             = why: reason
             = smt         no, it has no notion of probability
             = enumerate   no, 2^31 points

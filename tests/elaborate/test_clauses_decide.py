@@ -109,30 +109,30 @@ def on_path() -> Fraction:
 
 RATES = [rate({P: p}) for p in (0, 1)]
 CASES: dict[str, tuple[str, Fraction]] = {
-    "a difference": ("across p under d measure statistical_parity", gap(RATES)),
-    "a ratio": ("across p under d measure disparate_impact", min(RATES) / max(RATES)),
+    "a difference": ("across p under d measure parity_gap", gap(RATES)),
+    "a ratio": ("across p under d measure impact_ratio", min(RATES) / max(RATES)),
     "several attributes": (
-        "across s, p under d measure statistical_parity",
+        "across s, p under d measure parity_gap",
         gap([rate({P: p, S: s}) for p in (0, 1) for s in (0, 1)]),
     ),
     "a condition": (
-        "across p under d given r or not s measure statistical_parity",
+        "across p under d among r or not s measure parity_gap",
         gap([rate({P: p}, lambda person: bool(person[R] or not person[S])) for p in (0, 1)]),
     ),
     "a condition on the label": (
-        "across p under d given y = no measure statistical_parity",
+        "across p under d among y = no measure parity_gap",
         gap([rate({P: p, Y: 0}) for p in (0, 1)]),
     ),
     "value by value": (
-        "across p under d given q measure statistical_parity",
+        "across p under d among q measure parity_gap",
         max(gap([rate({P: p, Q: q}) for p in (0, 1)]) for q in (0, 1)),
     ),
     "error rates": (
-        "across p under d measure equalized_odds",
+        "across p under d measure odds_gap",
         max(gap([rate({P: p, Y: y}) for p in (0, 1)]) for y in (0, 1)),
     ),
-    "the deserving": ("across p under d measure equal_opportunity", gap([rate({P: p, Y: 0}) for p in (0, 1)])),
-    "promises": ("across p under d measure predictive_parity", gap([promised(p) for p in (0, 1)])),
+    "the deserving": ("across p under d measure opportunity_gap", gap([rate({P: p, Y: 0}) for p in (0, 1)])),
+    "promises": ("across p under d measure predictive_gap", gap([promised(p) for p in (0, 1)])),
     "against one group": ("across p under d privileged p = yes measure disparate_impact", RATES[0] / RATES[1]),
     "signed": ("across p under d privileged p = no measure statistical_parity_difference", RATES[1] - RATES[0]),
     "signed, by label": (
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[str, Fraction]] = {
         sum((rate({P: 0, Y: y}) - rate({P: 1, Y: y}) for y in (0, 1)), Fraction(0)) / 2,
     ),
     "an influence": (
-        "across p under d measure influence of q on statistical_parity",
+        "across p under d measure influence of q on parity_gap",
         gap(RATES) - gap([uniform_q(p) for p in (0, 1)]),
     ),
     "an allowed path": ("across p under d allow p -> q -> m baseline p = yes measure path_specific_gap", on_path()),

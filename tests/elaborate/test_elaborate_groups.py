@@ -45,14 +45,14 @@ distribution rows over Person, repaid
 property errors {
   across  sex
   under   people
-  require equalized_odds <= 5%
-  measure statistical_parity, disparate_impact
+  require odds_gap <= 5%
+  measure parity_gap, impact_ratio
 }
 
 property as_observed {
   across  sex
   under   rows
-  require disparate_impact >= 80%
+  require impact_ratio >= 80%
 }
 """
 HEADER = "sex,older,hours,repaid"
@@ -187,7 +187,7 @@ def test_backends_for_pairs_say_what_they_answer(tmp_path: Path) -> None:
 
 
 def test_a_precision_is_answered_or_refused_and_never_ignored(tmp_path: Path) -> None:
-    text = SPEC.replace("measure statistical_parity,", "measure statistical_parity within 1%,")
+    text = SPEC.replace("measure parity_gap,", "measure parity_gap within 1%,")
     item = elaborate(written(tmp_path, LINKED, text), {}).demands[1]
     plan = plan_of(item)
     assert not isinstance(plan, Refused)

@@ -37,17 +37,17 @@ property p {{
   {clause}
 }}
 """
-ALIKE = "require disparate_impact >= 80%"
+ALIKE = "require impact_ratio >= 80%"
 
 
 @pytest.mark.parametrize(
     ("reads", "law", "clause", "alike"),
     [
         ("income > 1", "learn bayesian_network", ALIKE, True),
-        ("income > 1", "learn bayesian_network", "given income > 0\n  " + ALIKE, True),
-        ("income > 1", "learn bayesian_network", "given repaid\n  " + ALIKE, True),
-        ("income > 1", "learn bayesian_network", "given income > 0 or job = clerk\n  " + ALIKE, False),
-        ("income > 1", "learn bayesian_network", "measure equalized_odds", True),
+        ("income > 1", "learn bayesian_network", "among income > 0\n  " + ALIKE, True),
+        ("income > 1", "learn bayesian_network", "for each repaid\n  " + ALIKE, True),
+        ("income > 1", "learn bayesian_network", "among income > 0 or job = clerk\n  " + ALIKE, False),
+        ("income > 1", "learn bayesian_network", "measure odds_gap", True),
         ("income > 1 or job = clerk", "learn bayesian_network", ALIKE, False),
         ("income > 1 or sex = male", "learn bayesian_network", ALIKE, False),
         ("income > 1", "independent", ALIKE, False),

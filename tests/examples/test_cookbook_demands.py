@@ -40,6 +40,12 @@ APPLICANTS: Values = {
     "savings": [*range(11)],
 }
 EARNERS: Values = {"income": [*range(21)], "debt": [*range(11)], "job": ["clerk", "nurse", "cook"]}
+LOANS: Values = {
+    "sex": ["female", "male"],
+    "race": ["black", "white", "other"],
+    "income": [*range(61)],
+    "debt": [*range(21)],
+}
 CHANGED: Values = {"income": [*range(61)], "savings": [*range(21)], "age": [*range(18, 81)]}
 PATIENTS: Values = {
     "oxygen": [*range(80, 96)],
@@ -70,6 +76,52 @@ def triage(p: Person) -> int:
     if p["oxygen"] < 85 or p["pulse"] > 150:
         return 2
     return 1 if p["oxygen"] < 92 or (p["age"] >= 75 and p["race"] != "black") else 0
+
+
+def lends(p: Person) -> bool:
+    return p["income"] - 2 * p["debt"] - 3 * (p["race"] == "black") + Fraction(2, 5) * (p["sex"] == "female") - 20 >= 0
+
+
+def nearly_equal(least: Fraction) -> bool:
+    """Whether so large a part of the individuals has no partner of another sex or race, within 2, treated otherwise."""
+    fair = 0
+    for a in everybody(LOANS):
+        near = range(max(0, a["income"] - 2), min(60, a["income"] + 2) + 1)
+        others = [(sex, race) for sex in LOANS["sex"] for race in LOANS["race"] if (sex, race) != (a["sex"], a["race"])]
+        fair += all(
+            lends({**a, "sex": sex, "race": race, "income": income}) == lends(a)
+            for sex, race in others
+            for income in near
+        )
+    return Fraction(fair, len(everybody(LOANS))) >= least
+
+
+def alike_among_borrowers(least: Fraction) -> bool:
+    def grants(row: Mapping[str, str], sex: str) -> bool:
+        return int(row["income"]) + Fraction(int(row["savings"]), 2) - 50 - 2 * (sex == "female") > 0
+
+    with (FOLDER / "borrowers.csv").open(encoding="utf-8", newline="") as file:
+        people = list(csv.DictReader(file))
+    return Fraction(sum(grants(row, "female") == grants(row, "male") for row in people), len(people)) >= least
+
+
+def had_she_been_a_man(points: int) -> bool:
+    def hires(p: Person) -> bool:
+        return p["hours"] + 3 * p["skill"] + points * (p["sex"] == "female") - 70 >= 0
+
+    return all(
+        hires(she) == hires({**she, "sex": "male", "hours": she["hours"] + 5})
+        for she in everybody({"sex": ["female"], "hours": [*range(10, 56)], "skill": [*range(21)]})
+    )
+
+
+def five_more_are_enough(least_income: int) -> bool:
+    def grants(p: Person) -> bool:
+        return p["income"] + 3 * p["savings"] - 40 >= 0
+
+    refused = [p for p in everybody({"income": [*range(61)], "savings": [*range(21)]}) if not grants(p)]
+    assert all(p["savings"] + 5 <= 20 for p in refused)
+    return all(grants({**p, "savings": p["savings"] + 5}) for p in refused if p["income"] >= least_income)
 
 
 def last_year() -> bool:
@@ -111,6 +163,14 @@ ANSWERS: dict[str, dict[str, Callable[[], bool]]] = {
         "few_of_last_year": last_year,
         "scores_hardly_move": lambda: all(abs(new(a) - old(a)) <= 3 for a in everybody(CHANGED)),
     },
+    "one-person-changed": {
+        "sex_never_decides": lambda: all(lends(a) == lends(b) for a, b in pairs(LOANS, "sex")),
+        "neither_sex_nor_race": lambda: all(lends(a) == lends(b) for a, b in pairs(LOANS, "sex", "race")),
+        "nearly_equal_loans": lambda: nearly_equal(Fraction(80, 100)),
+    },
+    "alike-among-applicants": {"applicants_alike": lambda: alike_among_borrowers(Fraction(95, 100))},
+    "had-she-been-a-man": {"by_hire": lambda: had_she_been_a_man(5), "by_strict": lambda: had_she_been_a_man(2)},
+    "recourse": {"five_more": lambda: five_more_are_enough(25), "five_more_for_all": lambda: five_more_are_enough(0)},
     "urgency": {
         "short_of_breath": lambda: all(triage(a) > 0 for a in everybody(PATIENTS) if a["oxygen"] < 90),
         "by_one_level_at_most": lambda: all(abs(triage(a) - triage(b)) <= 1 for a, b in pairs(PATIENTS, "race")),

@@ -94,7 +94,7 @@ def test_every_spec_is_in_order(spec: Path) -> None:
 
 def test_the_tables_are_what_the_script_writes(tmp_path: Path) -> None:
     script_of(FOLDER, "make_rates_data", tmp_path).main()
-    for name in ("patients", "defendants", "borrowers", "drivers"):
+    for name in ("patients", "defendants", "borrowers", "drivers", "candidates"):
         assert (tmp_path / f"{name}.csv").read_bytes() == (FOLDER / f"{name}.csv").read_bytes()
 
 
@@ -200,3 +200,104 @@ def test_mean_premiums() -> None:
         (Judgement.MEASURED, spread(by_sex)),
         (Judgement.HOLDS if worst <= 30 else Judgement.VIOLATED, exactly(worst)),
     ]
+
+
+# ---- four-fifths, ages, calibration ------------------------------------------------------------------
+
+
+def ratio_of(people: Sequence[Row], groups: Callable[[Row], object], event: Says, at_least: int = 0) -> Fraction:
+    by: dict[object, list[Row]] = {}
+    for one in people:
+        by.setdefault(groups(one), []).append(one)
+    rates = [share(members, event) for members in by.values() if len(members) >= at_least]
+    return min(rates) / max(rates)
+
+
+def fifths(ratio: Fraction) -> tuple[Judgement, Interval]:
+    return (Judgement.HOLDS if ratio >= F(80, 100) else Judgement.VIOLATED), exactly(ratio)
+
+
+def test_four_fifths() -> None:
+    people = rows("candidates")
+
+    def above(percent: int) -> Says:
+        return lambda one: int(one["points"]) >= percent
+
+    def both(one: Row) -> object:
+        return one["race"], one["sex"]
+
+    found = [fifths(ratio_of(people, both, above(50), 30))]
+    two_percent = len(people) * 2 // 100
+    for groups in (lambda one: one["sex"], lambda one: one["race"], both):
+        found.append(fifths(ratio_of(people, groups, above(50), two_percent)))
+    sites = sorted({one["site"] for one in people})
+    for percent in (40, 45, 50, 55, 60):
+        for site in sites:
+            here = [one for one in people if one["site"] == site]
+            found.append(fifths(ratio_of(here, lambda one: one["sex"], above(percent))))
+    assert len(found) == 4 + 5 * 12
+    assert {judgement for judgement, _ in found} == {Judgement.HOLDS, Judgement.VIOLATED}
+    assert checked("four-fifths") == found
+
+
+def test_ages_and_minorities() -> None:
+    people, found = rows("candidates"), []
+    for protected in (
+        lambda one: int(one["age"]) >= 40,
+        lambda one: int(one["age"]) >= 62,
+        lambda one: one["race"] != "white",
+    ):
+        rates = [
+            share([one for one in people if protected(one) is side], lambda one: int(one["points"]) >= 50)
+            for side in (False, True)
+        ]
+        found += [fifths(min(rates) / max(rates)), (Judgement.MEASURED, spread(rates))]
+    assert checked("age-and-minorities") == found
+
+
+def test_the_top_tenth() -> None:
+    people = rows("candidates")
+    cut = sorted((int(one["points"]) for one in people), reverse=True)[len(people) // 10 - 1]
+    assert f"let cut = {cut}" in (FOLDER / "top-tenth.fair").read_text(encoding="utf-8")
+    top = by_group("candidates", "sex", lambda one: int(one["points"]) >= cut)
+    assert checked("top-tenth") == [fifths(min(top) / max(top)), (Judgement.MEASURED, spread(top))]
+
+
+def test_calibration() -> None:
+    def risk(one: Row) -> Fraction:
+        return 94 - int(one["oxygen"]) + F(int(one["age"]), 30)
+
+    people = rows("patients")
+    scores = sorted(map(risk, people))
+    deciles = [scores[len(people) * k // 10] for k in range(1, 10)]
+
+    def worst(groups: Callable[[Row], object], edges: Sequence[Fraction | int], at_least: int) -> Fraction:
+        gaps = []
+        for band in range(len(edges) + 1):
+            inside = [one for one in people if sum(risk(one) >= edge for edge in edges) == band]
+            by: dict[object, list[Row]] = {}
+            for one in inside:
+                by.setdefault(groups(one), []).append(one)
+            rates = [share(each, lambda one: one["sick"] == "yes") for each in by.values() if len(each) >= at_least]
+            gaps.append(gap(rates))
+        return max(gaps)
+
+    def senior(one: Row) -> bool:
+        return int(one["age"]) >= 65
+
+    found = [worst(lambda one: one["race"], deciles, 1)]
+    for groups in (lambda one: one["race"], senior, lambda one: (one["race"], senior(one))):
+        found.append(worst(groups, (-3, 0, 3), 5))
+    assert checked("calibration") == [
+        (Judgement.HOLDS if number <= F(20, 100) else Judgement.VIOLATED, exactly(number)) for number in found
+    ]
+
+
+def test_equal_records() -> None:
+    people, gaps = rows("defendants"), []
+    for low, high in ((0, 2), (2, 4), (4, 8), (8, 22)):
+        alike = [one for one in people if low <= int(one["priors"]) < high]
+        by_race = [share([one for one in alike if one["race"] == race], detains) for race in ("black", "white")]
+        gaps.append(gap(by_race))
+    assert max(gaps) <= F(10, 100)
+    assert checked("equal-records") == [(Judgement.HOLDS, exactly(max(gaps)))]

@@ -187,12 +187,12 @@ distribution counted over Q
   from "rows.csv"
 property all {{ model m across sex under rows excluding groups of probability 0 measure acceptance_rate }}
 property some {{
-  model m across sex under rows given {condition} excluding groups of probability 0 measure acceptance_rate
+  model m across sex under rows among {condition} excluding groups of probability 0 measure acceptance_rate
 }}
 property bins {{ model m across rate under rows excluding groups of probability 0 measure acceptance_rate }}
 property jobs {{ model m across job under rows excluding groups of probability 0 measure acceptance_rate }}
 property law {{ model n across sex under counted excluding groups of probability 0 measure acceptance_rate }}
-property pairs {{ model m compare a, b : P differ in sex under rows target {condition} measure fair_share }}
+property pairs {{ model m compare a, b : P differ in sex under rows among {condition} measure fair_share }}
 """
 
 

@@ -41,7 +41,7 @@ def audit(folder: Path, file: File, outcomes: tuple[str, ...], rule: str) -> Any
         f'model approve : Applicant -> {{ {", ".join(outcomes)} }}\n  from "{Path(file.path).name}"\n'
         f"  {rule}\n  favourable approved\n"
         'distribution test over Applicant empirical from "rows.csv"\n'
-        "property groups { across sex under test require disparate_impact >= 50% }\n",
+        "property groups { across sex under test require impact_ratio >= 50% }\n",
         encoding="utf-8",
     )
     return plain(fairdsl.check(path))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 import fairdsl
 from fairdsl.verdict import Judgement, Shares, Vacuous
 
@@ -13,7 +15,7 @@ domain D { sex : category { f, m } x : integer 0 .. 9 y : integer 0 .. 9 }
 protected sex
 model m : D -> { no, yes } score = x + 3 * (sex = m) - 8  yes when score > 0
 """
-ONE_SIDED = "target a.sex = f and a.x >= 8"
+ONE_SIDED = "among a.sex = f and a.x >= 8"
 COUPLES = """
 domain D { sex : category { f, m } relationship : category { husband, wife%s } income : integer 0 .. 9
   where relationship != husband or sex = m
@@ -31,7 +33,7 @@ def checked(folder: Path, text: str, backend: str | None = None) -> fairdsl.Repo
 
 def test_units_without_a_pair_are_not_counted_as_fair(tmp_path: Path) -> None:
     """Of the women with x of 8 and more half are decided otherwise than men; 80 % of all units have none of them."""
-    for target in (ONE_SIDED, "target x >= 8"):
+    for target in (ONE_SIDED, "among x >= 8"):
         text = f"{SCORED}property p {{ compare a, b : D differ in sex {target} measure discrimination_rate }}"
         (demand,) = checked(tmp_path, text).properties[0].demands
         assert isinstance(demand.verdict, Shares)
@@ -65,3 +67,12 @@ def test_what_is_vacuous_stands_beside_the_share(tmp_path: Path) -> None:
     assert share is not None
     assert (share.certified, share.total, share.vacuous) == (1, 10, Fraction(2, 3))
     assert report.exit_code.value == 0
+
+
+@pytest.mark.parametrize("backend", ["enumerate", "intervals", "smt"])
+def test_a_proof_of_a_relaxed_question_about_nobody_is_none(backend: str, tmp_path: Path) -> None:
+    """Within 2 in each of two numbers nobody is more than 4 apart in both together, whatever all within 2 are."""
+    relaxed = "differ in sex within 2 in x within 2 in y among a.x + a.y > b.x + b.y + 4"
+    text = f"{SCORED.replace('- 8', '- 80')} property p {{ compare a, b : D {relaxed} require same decision }}"
+    (demand,) = checked(tmp_path, text, backend).properties[0].demands
+    assert isinstance(demand.verdict, Vacuous)

@@ -144,13 +144,13 @@ def test_what_nobody_proves_is_searched(tmp_path: Path, seed: int) -> None:
     questions = {
         "same": "require same decision",
         "sure": "require same decision with confidence 95%",
-        "targeted": "target age >= 30 require same decision",
-        "one_sided": "target a.income <= 50000 require same decision",
-        "relaxed": "relax income by 500 require same decision",
+        "targeted": "among age >= 30 require same decision",
+        "one_sided": "among a.income <= 50000 require same decision",
+        "relaxed": "within 500 in income require same decision",
         "gap": "require abs(score(a) - score(b)) <= 0.05",
         "all_fair": "require fair_share >= 100%",
         "share": "measure fair_share",
-        "rate": "relax income by 500 measure discrimination_rate",
+        "rate": "within 500 in income measure discrimination_rate",
     }
     asked = "".join(
         f"property {name} {{ compare a, b : Applicant differ in sex {clauses} }}\n"
@@ -292,7 +292,7 @@ def test_whatever_needs_the_reading_refuses(tmp_path: Path) -> None:
 
 # ---- refused ---------------------------------------------------------------------------------------
 
-METRICS = ("acceptance_rate", "statistical_parity", "disparate_impact", "most_favoured", "least_favoured")
+METRICS = ("acceptance_rate", "parity_gap", "impact_ratio", "most_favoured", "least_favoured")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -370,7 +370,7 @@ def test_what_is_printed_is_the_witness(tmp_path: Path, seed: int) -> None:
     leaning = Fraction(rng.randint(1, 2000), 1000)
     terms = [f"{factor.numerator} / {factor.denominator} * {name}" for name, factor in weights.items()]
     score = " + ".join([*terms, f"{leaning} * (sex = male)"])
-    clauses = rng.choice(("", "relax income by 0.25", "target debt >= 1.5", "relax rate by 3 relax debt by 0.001"))
+    clauses = rng.choice(("", "within 0.25 in income", "among debt >= 1.5", "within 3 in rate within 0.001 in debt"))
     path = tmp_path / "audit.fair"
     path.write_text(
         f"{REALS}model approve : Applicant -> {{ reject, grant }}\n  score = {score}\n  grant when score > {offset}\n"
@@ -412,7 +412,7 @@ def test_what_is_typed_in_is_decided_as_the_report_says(tmp_path: Path, seed: in
     offset = -float(np.maximum(np.array([1.0, 130.0, 10.0, 0.0]) @ np.array(first), 0) @ np.array(second)[:, 0])
     constants = {"w": first, "c": [0.0] * hidden, "v": second, "d": [offset]}
     path = saved(tmp_path, nodes, constants, {"y": TensorProto.FLOAT})
-    thin = "target 3 * income + debt > 400.0001 and 3 * income + debt < 400.000103" if seed % 3 == 2 else ""
+    thin = "among 3 * income + debt > 400.0001 and 3 * income + debt < 400.000103" if seed % 3 == 2 else ""
     asked = f"property alike {{ compare a, b : Applicant differ in sex {thin} require same decision }}\n"
     head = REALS.replace("rate   : real", "rate   : real -5 .. 5")
     demand = only(

@@ -114,7 +114,7 @@ def only(report: fairdsl.Report) -> fairdsl.DemandReport:
     return report.properties[0].demands[0]
 
 
-PARITY = "across sex under rows require statistical_parity <= 10%"
+PARITY = "across sex under rows require parity_gap <= 10%"
 
 
 @pytest.mark.parametrize("text", DECIMALS)
@@ -158,7 +158,7 @@ def test_a_law_and_its_rows_agree_at_the_edge_of_a_bin(edge: str) -> None:
     table = "sex,rate\n" + f"f,{edge}\nm,0.05\nf,{edge}\nm,{edge}\n" * 50
     text = spec(
         f"  ok when rate >= {edge}",
-        "across sex under rows require statistical_parity <= 60% with confidence 95% measure acceptance_rate",
+        "across sex under rows require parity_gap <= 60% with confidence 95% measure acceptance_rate",
         rows='independent given sex\n  from "rows.csv"',
         bins=f" bins at {edge}",
     )
@@ -173,7 +173,7 @@ def test_pairs_under_rows_are_the_rows(text: str) -> None:
     table = f"sex,rate\nf,{text}\nf,0.9\nm,0.9\nm,0.95\n"
     whole = only(checked(spec(rule, "compare a, b : P differ in sex under rows measure fair_share"), table))
     assert (whole.value.low, whole.value.high) == (Fraction(3, 4), Fraction(3, 4))
-    ask = f"compare a, b : P differ in sex under rows target rate <= {plain(text)} measure fair_share"
+    ask = f"compare a, b : P differ in sex under rows among rate <= {plain(text)} measure fair_share"
     within = only(checked(spec(rule, ask), table))
     assert (within.shares.total, within.shares.falsified) == (1, 1)
     assert within.witnesses[0].a["rate"] == Fraction(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
+_GOLDEN = Path(__file__).parents[1] / "golden" / "errors"
 
 __all__ = ["ROOT", "SPEC", "TABLE", "corpus", "specs"]
 
@@ -23,7 +23,7 @@ SPEC = """domain A {
 protected sex
 label repaid : boolean deserving yes
 graph causes { sex -> age -> repaid }
-target young over A = age < 30
+condition young over A = age < 30
 
 distribution law over A, repaid
   from "law.FORM"
@@ -35,17 +35,17 @@ model m : A -> { no, yes }
 property p "nobody is treated worse" {
   compare  a, b : A
   differ   in sex
-  relax    age by 2
-  target   young
+  within 2 in age
+  among young
   require  same decision
 }
 
 property g {
   across   sex
   under    law
-  given    age >= 25
-  require  disparate_impact >= 80%
-  measure  statistical_parity, equal_opportunity
+  among age >= 25
+  require  impact_ratio >= 80%
+  measure  parity_gap, opportunity_gap
 }
 """
 TABLE = b"sex,age,vip,share,repaid\nfemale,30,yes,0.5,no\nmale,45,no,0.25,yes\nfemale,61,yes,1,yes\nmale,22,no,0,no\n"
@@ -199,11 +199,11 @@ def instances() -> list[bytes]:
 
 
 def jobs() -> list[bytes]:
-    return [_archive("job"), *_compiled("interval-job")]
+    return [_archive("job"), _unsealed("job")]
 
 
 def results() -> list[bytes]:
-    return [_archive("result")]
+    return [_archive("result"), _unsealed("result")]
 
 
 def manifests() -> list[bytes]:
@@ -237,7 +237,7 @@ model m : A -> { no, yes }
   favourable yes
 """
 _ASKS = {
-    "subset-sum": "property g {\n  across sex\n  under law\n  require disparate_impact >= 80%\n}\n",
+    "subset-sum": "property g {\n  across sex\n  under law\n  require impact_ratio >= 80%\n}\n",
     "": "property p {\n  compare a, b : A\n  differ in sex\n  require same decision\n}\n",
 }
 
@@ -257,14 +257,21 @@ def _compiled(form: str, name: str = "") -> list[bytes]:
 
 
 def _archive(kind: str) -> bytes:
-    from fairdsl.backends.intervals.container import pack
+    """A job, or a result of it, that solving wrote."""
+    return (_GOLDEN / "E0627-too-much-claimed" / f"sex_never_decides.{kind}").read_bytes()
+
+
+def _unsealed(kind: str) -> bytes:
+    """The same as text, of which the reader makes a file whose digest fits."""
+    from fairdsl.backends.intervals.container import unpack
     from fairdsl.backends.intervals.job import JOB
     from fairdsl.backends.intervals.result import RESULT
+    from fairdsl.codec import plain
 
-    header = {"job": "0", "shard": [1, 1], "part": "0", "nodes": 1, "seconds": 0.5, "finished": True}
-    header["units"] = {"undecided": 0, "falsified": 0}
-    arrays = {"seed/lows": np.arange(6).reshape(2, 3), "state/highs": np.linspace(0, 1, 4)}
-    return pack(JOB if kind == "job" else RESULT, header, arrays)
+    form = JOB if kind == "job" else RESULT
+    content = unpack(form, _GOLDEN / "E0627-too-much-claimed" / f"sex_never_decides.{kind}")
+    arrays = {name: [array.dtype.str, array.tolist()] for name, array in content.arrays.items()}
+    return json.dumps({"header": plain(content.head), "arrays": arrays}, indent=1).encode()
 
 
 def _report() -> bytes:

@@ -111,6 +111,7 @@ READERS: tuple[Reader, ...] = (
 
 #: Modules that open or decode files that no other person wrote, or only hash them.
 NOT_FUZZED = {
+    "clock/memory": "a number of the system's own, from /proc",
     "cli/kept": "reads what it kept itself in a private folder, by the codec of reports",
     "syntax/tables": "the package's own tables",
     "syntax/mistakes": "the package's own table",
@@ -127,10 +128,10 @@ NOT_FUZZED = {
     "pruning/onnx_file": "reads again what the importer has read",
     "models/confirm/remembered": "a private cache of this user",
     "backends/intervals/worker": "task files that this run wrote",
-    "backends/intervals/kernels/compiled": "only hashes the package's own code",
+    "numerics/kernels/compiled": "only hashes the package's own code",
     "backends/ssat/solvers/library": "what this run's own processes write",
     "backends/answer_files": "only looks whether a file is there",
-    "backends/intervals/kernels/cache": "compiled kernels, from a private folder alone",
+    "numerics/kernels/cache": "compiled kernels, from a private folder alone",
     "backends/formats": "looks at the first bytes only",
     "solver_files/folder": "only compares and hashes",
 }

@@ -35,9 +35,9 @@ _NAMES = (
         "abs",
         "min",
         "max",
-        "statistical_parity",
-        "disparate_impact",
-        "predictive_parity",
+        "parity_gap",
+        "impact_ratio",
+        "predictive_gap",
         "fair_share",
         "normal",
         "any",
@@ -47,7 +47,14 @@ _NUMBERS = ("0", "1", "2", "18", "90", "0.5", "100", "0.001", "99999999999999999
 _TEXTS = ('"a.csv"', '"x"', '""', '"=cmd|1"', '"m.onnx"', '"# no comment"', '"\u2028"')
 _BETWEEN = (" ", " ", " ", " ", "\n", "\n", "\n  ", "", " # remark\n", "\n## doc\n", "## doc\n", "\t", "\r\n")
 #: Terminals that patterns with looks ahead stand for.
-_PATTERNS = {"ANY": "any", "ALL": "all", "NOT": "not", "CALLABLE": "callable", "INFLUENCE": "influence"}
+_PATTERNS = {
+    "ANY": "any",
+    "EACH_OF": "each",
+    "APART": "within",
+    "NOT": "not",
+    "CALLABLE": "callable",
+    "INFLUENCE": "influence",
+}
 
 
 @cache

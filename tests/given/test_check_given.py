@@ -30,7 +30,7 @@ model approve : Person -> { reject, grant }
 distribution test over Person, repaid
   empirical from "test.csv"
 property blind { compare a, b : Person  differ in sex  require same decision }
-property parity { across sex under test measure statistical_parity }
+property parity { across sex under test measure parity_gap }
 """
 
 

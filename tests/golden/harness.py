@@ -34,6 +34,10 @@ _ALWAYS = (
     r'(?<="seconds": )[\d.e-]+',
     r'(?<="fairdsl": ")[^"]+',
     r'(?<="versions": )\{[^}]*\}',
+    r'(?<="spent": )\d+',
+    r'(?<="work": )\{[^}]*\}',
+    r'(?<="jobs": )\d+',
+    r'(?<="platform": )"[^"]*"',
     r"(?<=z3 )\d+(?:\.\d+)+",
 )
 #: A paragraph that has the number of individuals drawn in its first line.

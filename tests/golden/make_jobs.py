@@ -14,7 +14,7 @@ import numpy as np
 
 import fairdsl
 from fairdsl.backends.intervals.container import pack
-from fairdsl.backends.intervals.job import JOB, read_job
+from fairdsl.backends.intervals.job import read_job
 from fairdsl.backends.intervals.result import Result, read_result, result_name, write_result
 
 ERRORS = Path(__file__).parent / "errors"
@@ -48,10 +48,10 @@ def main() -> None:
         (ERRORS / "E0609-cut-off" / NAME).write_bytes(content[: len(content) // 4])
         sha256 = read_job(job).sha256
         _claim_too_much(Path(folder), ERRORS / "E0627-too-much-claimed")
-    (ERRORS / "E0608-newer-version" / NAME).write_bytes(pack(replace(JOB, schema="fairdsl.interval-job/2"), {}, {}))
+    (ERRORS / "E0608-newer-version" / NAME).write_bytes(pack({"schema": "fairdsl.interval-job/3"}, {}))
     for shard, shards in ((1, 2), (2, 3)):
         path = result_name(ERRORS / "E0612-other-shards" / NAME, shard, shards)
-        write_result(path, result(sha256, shard, shards), "0")
+        write_result(path, result(sha256, shard, shards))
 
 
 def _claim_too_much(folder: Path, case: Path) -> None:
@@ -63,7 +63,7 @@ def _claim_too_much(folder: Path, case: Path) -> None:
     answer = fairdsl.solve(case / NAME, output=case / "sex_never_decides.result").answer
     found = read_result(answer)
     nothing = {name: np.zeros_like(found.leaves[name]) for name in ("violating", "falsified")}
-    write_result(answer, replace(found, leaves={**found.leaves, **nothing}, seconds=0.0), "0")
+    write_result(answer, replace(found, leaves={**found.leaves, **nothing}, seconds=0.0))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """A small deterministic refinement in plain Python: the processes, files and clusters are tested with it.
 
-A unit of its task is unfair where ``weights[0] . position + biases[0] <= 0``; boxes are halved on their longest
+A unit of its task is unfair where ``weights[0] . position + origin[0] <= 0``; boxes are halved on their longest
 side, the largest first. It keeps the contract of ``refine.Refinement`` and no more.
 """
 
@@ -32,13 +32,13 @@ def plane(sizes: Sequence[int], weights: Sequence[int], bias: int, **changes: An
         "sizes": np.array(sizes, dtype=np.int64),
         "first_coordinate": np.arange(count + 1, dtype=np.int64),
         "weights": (np.array([weights], dtype=np.float64),),
-        "biases": (np.array([float(bias)]),),
+        "biases": (),
         "slopes": (),
         "curves": (),
         "rivals": np.array([[1, 0]], dtype=np.int64),
         "margin": np.zeros((1, 2)),
         "strict": True,
-        "origin": np.zeros((1, 1)),
+        "origin": np.array([[float(bias)]]),
         "moves": nothing,
         "move_start": np.zeros(2, dtype=np.int64),
         "simplex": np.zeros(0, dtype=np.int64),
@@ -62,7 +62,7 @@ def plane(sizes: Sequence[int], weights: Sequence[int], bias: int, **changes: An
 def unfair_units(task: Task) -> int:
     """By brute force."""
     axes = np.meshgrid(*[np.arange(size) for size in task.sizes], indexing="ij")
-    value = sum(w * axis for w, axis in zip(task.weights[0][0], axes, strict=True)) + task.biases[0][0]
+    value = sum(w * axis for w, axis in zip(task.weights[0][0], axes, strict=True)) + task.origin[0][0]
     return int((value <= 0).sum())
 
 
@@ -135,7 +135,7 @@ class Bisection(Refinement):
 
     def _split(self, key: str) -> list[str]:
         low, high = self.leaves.pop(key)
-        weights, bias = self.task.weights[0][0], self.task.biases[0][0]
+        weights, bias = self.task.weights[0][0], self.task.origin[0][0]
         least = np.minimum(weights * low, weights * high).sum() + bias
         most = np.maximum(weights * low, weights * high).sum() + bias
         if least > 0:

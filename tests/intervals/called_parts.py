@@ -12,7 +12,7 @@ from fairdsl.backends.intervals.kernels import (
     slots,
 )
 from fairdsl.backends.intervals.kernels import law as law_of_sums
-from fairdsl.backends.intervals.kernels.compiled import exact
+from fairdsl.numerics.kernels.compiled import exact
 
 __all__ = [
     "analyse",

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fairdsl.backends import warmup as compiling
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.enumerate import Enumerate
 from fairdsl.backends.intervals import Intervals, warmup
-from fairdsl.backends.intervals.kernels import compiled, tree, trials
-from fairdsl.backends.intervals.kernels.compiled import kernels_compiled
+from fairdsl.backends.intervals.kernels import tree, trials
 from fairdsl.backends.intervals.lowering import _float32_error
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
@@ -36,6 +36,8 @@ from fairdsl.ir.question import Differ, Quantity, Relaxation
 from fairdsl.models.onnx_export import relu_chain
 from fairdsl.models.runtime import Runtime
 from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.kernels import compiled
+from fairdsl.numerics.kernels.compiled import kernels_compiled
 from fairdsl.numerics.narrow import narrow
 from fairdsl.plan import Plan, execute, negotiate
 from fairdsl.replay import admissible
@@ -153,7 +155,7 @@ def test_compiling_is_said_once_and_costs_no_time(tmp_path: Path, monkeypatch: p
     def compile_all() -> None:
         time.sleep(1.0)
 
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "_use_all", compile_all)
     wide = replace_amount(PEOPLE, 10**6)
     asked = problem(wide, network(5, 30, 30, 30, seed=1, scale=(10.0**6, *SCALE[1:])), 4, quantity=SHARE)
@@ -199,7 +201,7 @@ def test_compiling_is_announced_before_it_begins_and_tells_of_each_kernel(
             event.broadcast(event.Event("numba:compile", event.EventStatus.START))
             event.broadcast(event.Event("numba:compile", event.EventStatus.END))
 
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "_use_all", compile_all)
     monkeypatch.setattr(compiled, "kernels_compiled", lambda: next(counts))
     heard = Announced()
@@ -221,7 +223,7 @@ def test_compiling_that_fails_is_not_taken_for_done(tmp_path: Path, monkeypatch:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "_use_all", interrupted)
     with pytest.raises(KeyboardInterrupt):
         warmup.compile_kernels(Silent())
@@ -279,7 +281,7 @@ def test_constraints_that_cannot_be_settled_stay_undecided() -> None:
     found = answer(problem(people, score([1, 1, 1], -4), 2, quantity=SHARE), 8.0)
     assert isinstance(found, Shares)
     assert Fraction(95, 100) < found.certified < 1
-    assert any("in the target" in note for note in found.evidence.notes)
+    assert any("asked about" in note for note in found.evidence.notes)
     # To hold for whoever may be in the target is enough to hold.
     assert isinstance(answer(problem(people, score([1, 1, 1], -4), 2), 20.0), Holds)
 
@@ -402,10 +404,10 @@ def test_what_holds_by_less_than_float32_rounds_is_a_gap(tmp_path: Path) -> None
 
 def test_who_finds_another_at_it_waits(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     compiled: list[str] = []
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append("here"))
     waiting = threading.Thread(target=warmup.compile_kernels, args=(Silent(),))
-    with warmup._alone(tmp_path / "complete.lock"):
+    with compiling._alone(tmp_path / "complete.lock"):
         waiting.start()
         waiting.join(0.3)
         assert waiting.is_alive()
@@ -424,7 +426,7 @@ intervals, loaded = Intervals(), []
 intervals.prepare(Silent())
 
 from numba.core import event
-from fairdsl.backends.intervals.kernels.cache import KernelCache
+from fairdsl.numerics.kernels.cache import KernelCache
 
 load = KernelCache.load_overload
 KernelCache.load_overload = lambda *arguments: loaded.append(arguments) or load(*arguments)

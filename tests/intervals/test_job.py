@@ -8,6 +8,7 @@ import zipfile
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ import fairdsl
 from fairdsl.backends.answer_files import write_whole
 from fairdsl.backends.intervals.container import pack, unpack
 from fairdsl.backends.intervals.encoding import IntervalJob
-from fairdsl.backends.intervals.job import JOB, SharedAttribute, pack_job, read_job
+from fairdsl.backends.intervals.job import JOB, JobHead, SharedAttribute, pack_job, read_job
 from fairdsl.backends.intervals.lowering import lower
 from fairdsl.backends.intervals.task import Task
+from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.question import Quantity, Threshold
@@ -33,20 +35,17 @@ PEOPLE = domain(age=integer(3, 40), sex=BOOLEAN, job=category(1, 2, 4))
 
 
 def write(path: Path, task: Task, **changes: object) -> Path:
-    attributes = [SharedAttribute(name="x", size=3, start=Fraction(1), step=Fraction(1, 2))]
-    asked = replace(ASKED, **changes)  # type: ignore[arg-type]
-    content = pack_job(
-        task,
-        asked,
+    head = JobHead(
+        asked=replace(ASKED, **changes),  # type: ignore[arg-type]
         quantity=Quantity.FAIR_SHARE,
         measure="counting",
         unit="an individual",
         factor=3,
         vacuous=1,
         unsure=0,
-        attributes=attributes,
+        attributes=(SharedAttribute(name="x", positions=3, start=Fraction(1), step=Fraction(1, 2)),),
     )
-    path.write_bytes(content)
+    path.write_bytes(pack_job(task, head))
     return path
 
 
@@ -76,9 +75,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         threshold = Threshold(relation=Relation.GE, limit=Fraction(19, 20), text="95%")
         job = read_job(write(tmp_path / "a.job", task, threshold=threshold))
         assert same(job.task, task)
-        assert job.asked == replace(ASKED, threshold=threshold)
-        assert (job.quantity, job.measure, job.unit) == (Quantity.FAIR_SHARE, "counting", "an individual")
-        assert (job.factor, job.vacuous, job.unsure) == (3, 1, 0)
+        assert job.head.asked == replace(ASKED, threshold=threshold)
+        assert (job.head.quantity, job.head.measure, job.head.unit) == (
+            Quantity.FAIR_SHARE,
+            "counting",
+            "an individual",
+        )
+        assert (job.head.factor, job.head.vacuous, job.head.unsure) == (3, 1, 0)
 
 
 def test_the_same_job_has_the_same_bytes_and_another_one_another_name(tmp_path: Path) -> None:
@@ -94,8 +97,8 @@ def test_numpy_opens_the_arrays(tmp_path: Path) -> None:
     with np.load(write(tmp_path / "a.job", task), allow_pickle=False) as arrays:
         assert np.array_equal(arrays["weights/0"], task.weights[0])
         header = json.loads(arrays["header.json"])
-    assert header["schema"] == "fairdsl.interval-job/1"
-    assert header["question"]["demand"] == ASKED.demand
+    assert header["schema"] == "fairdsl.interval-job/2"
+    assert header["asked"]["demand"] == ASKED.demand
 
 
 def test_the_meaning_of_positions_is_written() -> None:
@@ -107,7 +110,7 @@ def test_the_meaning_of_positions_is_written() -> None:
         header = json.loads(archive.read("header.json"))
     age, job, debt = header["attributes"]
     assert age == {"name": "age", "positions": 38, "start": "3", "step": "1", "cells": False}
-    assert job == {"name": "job", "positions": 3, "values": ["v1", "v2", "v4"]}
+    assert job == {"name": "job", "positions": 3, "values": ["v1", "v2", "v4"], "cells": False}
     assert (debt["name"], debt["cells"]) == ("debt", True)
     assert Fraction(debt["step"]) * debt["positions"] == 2
     assert header["measure"] == "volume"
@@ -147,9 +150,10 @@ def test_no_byte_can_be_changed(tmp_path: Path) -> None:
 def test_content_exchanged_with_care_is_noticed(tmp_path: Path) -> None:
     """A whole and readable archive whose arrays are not those that the header names."""
     path = write(tmp_path / "a.job", plane((3, 2), (1, -1), 0))
-    header = dict(unpack(JOB, path).header)
     other = unpack(JOB, write(tmp_path / "b.job", plane((3, 2), (1, -1), 5)))
     rebuilt = io.BytesIO()
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("header.json"))
     with zipfile.ZipFile(rebuilt, "w") as archive, zipfile.ZipFile(tmp_path / "b.job") as donor:
         archive.writestr("header.json", json.dumps(header))
         for name in donor.namelist():
@@ -164,7 +168,7 @@ def test_content_exchanged_with_care_is_noticed(tmp_path: Path) -> None:
 
 def packed(path: Path, arrays: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps({"schema": JOB.schema, "sha256": "0"}))
+        archive.writestr("header.json", json.dumps({"schema": JobHead.SCHEMA, "sha256": "0"}))
         for name, content in arrays.items():
             archive.writestr(name, content)
     return path
@@ -193,9 +197,39 @@ def test_an_array_that_claims_other_values_than_it_has(tmp_path: Path, shape: st
 
 
 def test_a_part_that_is_missing(tmp_path: Path) -> None:
-    (tmp_path / "a.job").write_bytes(pack(JOB, {"question": {}}, {}))
+    (tmp_path / "a.job").write_bytes(pack({"schema": JobHead.SCHEMA, "asked": {}}, {}))
     with pytest.raises(DiagnosticError) as caught:
         read_job(tmp_path / "a.job")
+    assert codes(caught) == ["E0609"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"weights/0": np.zeros((1, 3))},
+        {"weights/0": np.full((1, 2), np.nan)},
+        {"first_coordinate": np.array([0, 9, 2])},
+        {"first_coordinate": np.array([0, 1])},
+        {"rivals": np.array([[1, -1]])},
+        {"rivals": np.array([[1, 2**40]])},
+        {"move_start": np.array([0, 5])},
+        {"comparison": np.array([7])},
+        {"component": np.array([-1])},
+        {"high": np.array([[2, 2]])},
+        {"low": np.array([[-1, 0]])},
+        {"sizes": np.array([0, 2])},
+        {"kinds": np.array([0, 3])},
+        {"margin": np.zeros((1, 2), dtype=np.float32)},
+        {"corners": np.ones(3, dtype=np.bool_)},
+    ],
+    ids=lambda edit: next(iter(edit)),
+)
+def test_arrays_that_do_not_fit_are_refused_though_the_sha256_fits(tmp_path: Path, edit: dict[str, Any]) -> None:
+    """Kernels follow these numbers without looking: a place outside of an array would be anywhere in memory."""
+    content = unpack(JOB, write(tmp_path / "a.job", plane((3, 2), (1, -1), 0)))
+    (tmp_path / "b.job").write_bytes(pack(plain(content.head), {**content.arrays, **edit}))
+    with pytest.raises(DiagnosticError, match=r"of its task is not what the rest of it needs") as caught:
+        read_job(tmp_path / "b.job")
     assert codes(caught) == ["E0609"]
 
 
@@ -204,9 +238,9 @@ def test_other_files(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
         archive.writestr("x", "y")
-    newer = JOB.schema.replace("/1", "/2")
-    (tmp_path / "newer.job").write_bytes(pack(replace(JOB, schema=newer), {}, {}))
-    (tmp_path / "result").write_bytes(pack(replace(JOB, schema="fairdsl.interval-result/1"), {}, {}))
+    newer = JobHead.SCHEMA.replace("/2", "/3")
+    (tmp_path / "newer.job").write_bytes(pack({"schema": newer}, {}))
+    (tmp_path / "result").write_bytes(pack({"schema": "fairdsl.interval-result/1"}, {}))
     found = {}
     for name in ("spec.fair", "empty", "archive.zip", "newer.job", "result"):
         with pytest.raises(DiagnosticError) as caught:
@@ -242,9 +276,9 @@ def test_compiled_jobs_come_with_a_manifest(tmp_path: Path) -> None:
     assert len(listed) == len(set(listed)) >= 3
     for path, entry in zip(compiled.files, manifest["questions"], strict=True):
         job = read_job(path)
-        assert (job.asked.property, job.asked.demand) == (entry["property"], entry["demand"])
-        assert job.asked.model_sha256 == manifest["models"][0]["sha256"]
-        assert job.asked.spec_sha256 == manifest["spec"]["sha256"]
+        assert (job.head.asked.property, job.head.asked.demand) == (entry["property"], entry["demand"])
+        assert job.head.asked.model_sha256 == manifest["models"][0]["sha256"]
+        assert job.head.asked.spec_sha256 == manifest["spec"]["sha256"]
     again = fairdsl.compile(spec, to="interval-job", directory=tmp_path / "again")
     assert [path.read_bytes() for path in again.files] == [path.read_bytes() for path in compiled.files]
 

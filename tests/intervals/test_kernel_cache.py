@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from fairdsl.backends import warmup as compiling
 from fairdsl.backends.contract import Announcing, Silent
 from fairdsl.backends.intervals import warmup
-from fairdsl.backends.intervals.kernels import cache
+from fairdsl.numerics.kernels import cache
 from fairdsl.private_folder import private_folder, why_not_private
 
 #: A kernel of one line: what it gives, and whether its machine code came from the cache.
 KERNEL = """
 import sys
-from fairdsl.backends.intervals.kernels import compiled
+from fairdsl.numerics.kernels import compiled
 sys.path.insert(0, sys.argv[1])
 from one import double
 print(double(2.0), compiled._FOLDER, sum(double.stats.cache_hits.values()))
@@ -91,9 +92,7 @@ def run(module: Path) -> list[str]:
 
 
 def test_machine_code_is_kept_and_torn_files_are_compiled_again(base: Path, tmp_path: Path) -> None:
-    text = (
-        "from fairdsl.backends.intervals.kernels.compiled import exact\n\n\n@exact\ndef double(x):\n    return 2 * x\n"
-    )
+    text = "from fairdsl.numerics.kernels.compiled import exact\n\n\n@exact\ndef double(x):\n    return 2 * x\n"
     (tmp_path / "one.py").write_text(text)
     folder = cache.cache_folder()
     assert run(tmp_path) == ["4.0", str(folder), "0"]
@@ -111,7 +110,7 @@ def test_machine_code_is_kept_and_torn_files_are_compiled_again(base: Path, tmp_
 
 def test_two_cold_runs_at_once(base: Path, tmp_path: Path) -> None:
     """Both compile or wait for the other, both have the kernel, and what they leave is whole."""
-    text = "from fairdsl.backends.intervals.kernels.compiled import exact\n\n\n"
+    text = "from fairdsl.numerics.kernels.compiled import exact\n\n\n"
     (tmp_path / "one.py").write_text(text + "@exact\ndef double(x):\n    return 2 * x\n")
     folder = cache.cache_folder()
     first, _, rest = KERNEL.partition("from one")
@@ -143,7 +142,7 @@ class Heard(Silent, Announcing):
 def test_compiling_in_memory_is_said_with_its_reason(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base.chmod(0o777)
     compiled: list[int] = []
-    monkeypatch.setattr(warmup, "_LOADED", set())
+    monkeypatch.setattr(compiling, "_LOADED", set())
     monkeypatch.setattr(warmup, "_use_all", lambda: compiled.append(1))
     heard = Heard()
     warmup.compile_kernels(heard)

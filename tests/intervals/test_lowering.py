@@ -216,7 +216,7 @@ def test_components_of_what_is_compared() -> None:
     asked = problem(people, score([1, 1]), 0, pair_target=And((apart, young)), quantity=Quantity.FAIR_SHARE)
     assert lower(asked).members == ((0, 1, 3, 4),)
     two = domain(age=BOOLEAN, sex=BOOLEAN, x=integer(0, 9))
-    every = lower(problem(two, score([1, 2, 1]), 0, 1, mode=Differ.ALL, quantity=Quantity.FAIR_SHARE))
+    every = lower(problem(two, score([1, 2, 1]), 0, 1, mode=Differ.EACH, quantity=Quantity.FAIR_SHARE))
     assert every.members == ((0, 3), (1, 2))
     assert every.task.component.tolist() == [0, 1]
     assert (every.task.decided, every.task.total) == (10, 10)
@@ -270,7 +270,7 @@ def test_a_leaf_of_a_tree_is_called_one() -> None:
         (problem(domain(x=integer(0, 2**40), s=BOOLEAN), score([1, 1]), 1), "2^31"),
         (problem(PEOPLE, score([10**200, 0, 0, 0, 1]), 4), "floating-point"),
         (problem(PEOPLE, score([Fraction(1, 10**300), 0, 0, 0, 1]), 4), "floating-point"),
-        (problem(domain(x=integer(0, 5000), s=BOOLEAN), score([1, 1]), 0, 1, mode=Differ.ALL), "one by one"),
+        (problem(domain(x=integer(0, 5000), s=BOOLEAN), score([1, 1]), 0, 1, mode=Differ.EACH), "one by one"),
         (problem(PEOPLE, score([1, 0, 0, 0, 1]), 0, 4, pair_target=linear({2: 1}, ">", 20, who=Who.A)), "pairs"),
     ],
 )

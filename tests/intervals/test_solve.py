@@ -18,7 +18,7 @@ import pytest
 
 import fairdsl
 from fairdsl.backends.intervals.container import digest
-from fairdsl.backends.intervals.job import SharedAttribute, pack_job, read_job
+from fairdsl.backends.intervals.job import JobHead, SharedAttribute, pack_job, read_job
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import read_result, result_name, write_result
 from fairdsl.diagnostics import DiagnosticError
@@ -45,19 +45,18 @@ def use(monkeypatch: pytest.MonkeyPatch, kind: type[Refinement]) -> None:
 
 
 def job_file(folder: Path, task: Any, name: str = "p", quantity: Quantity = Quantity.FAIR_SHARE, **words: Any) -> Path:
-    content = pack_job(
-        task,
-        replace(ASKED, **{"property": name} | words),
+    head = JobHead(
+        asked=replace(ASKED, **{"property": name} | words),
         quantity=quantity,
         measure="counting",
         unit="an individual",
         factor=1,
         vacuous=task.vacuous,
         unsure=0,
-        attributes=[SharedAttribute(name="x", size=int(size)) for size in task.sizes],
+        attributes=tuple(SharedAttribute(name="x", positions=int(size)) for size in task.sizes),
     )
     path = folder / f"{name}.job"
-    path.write_bytes(content)
+    path.write_bytes(pack_job(task, head))
     return path
 
 
@@ -169,7 +168,7 @@ def test_shards_of_trees_that_differ_are_not_joined(tmp_path: Path) -> None:
     solve(path, shard=1, shards=2)
     second = read_result(solve(path, shard=2, shards=2).answer)
     elsewhere = dict(second.leaves) | {"evaluated": np.array(1)}
-    write_result(result_name(path, 2, 2), replace(second, part=digest(elsewhere)), "0")
+    write_result(result_name(path, 2, 2), replace(second, part=digest(elsewhere)))
     with pytest.raises(DiagnosticError) as caught:
         fairdsl.recover(tmp_path)
     assert code(caught) == "E0612"
@@ -205,7 +204,7 @@ def test_a_job_without_a_result_is_not_forgotten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "expected"),
-    [({}, Holds), ({"biases": (np.array([0.0]),)}, Unknown), ({"undetermined": 1}, Unknown)],
+    [({}, Holds), ({"origin": np.array([[0.0]])}, Unknown), ({"undetermined": 1}, Unknown)],
 )
 def test_whether_everybody_is_treated_alike(tmp_path: Path, changes: dict[str, Any], expected: type) -> None:
     """At bias 0 exactly one unit is unfair; an undetermined unit may be."""

@@ -18,7 +18,7 @@ from fairdsl.backends.leaf_boxes.witnesses import pairs
 from fairdsl.ir.domain import Attribute, Domain
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Predicate, Relation, Variable, Who, opposite
 from fairdsl.ir.feature import IndicatorInput
-from fairdsl.ir.model import ByThreshold, Layer, Model
+from fairdsl.ir.model import ByHighest, ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, Quantity, Relaxation, ScoreGap
 from fairdsl.replay import witness
@@ -207,7 +207,7 @@ PEOPLE = domain(s=category(0, 1), n=integer(0, 9), x=real(0, None))
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"relax": (Relaxation(attribute=1, by=Fraction(1)),)}, "`relax`"),
+        ({"relax": (Relaxation(attribute=1, by=Fraction(1)),)}, "`within`"),
         ({"demand": ScoreGap(relation=Relation.LE, limit=Fraction(1))}, "not scores"),
         ({"pair_target": linear({0: 1}, "=", 1, Who.A)}, "`a` or `b`"),
         ({"target": linear({0: 1, 1: 1}, "=", 1)}, "a condition is on several attributes"),
@@ -240,7 +240,10 @@ def test_forests_are_bounded_by_their_combinations() -> None:
 
     def forest(size: int) -> Model:
         groups = tuple(tuple(range(9 * n, 9 * n + 9)) for n in range(size))
-        return replace(one, inputs=one.inputs * size, groups=groups, layers=(layer([list(range(9)) * size], [0], 1),))
+        weights = layer([list(range(9)) * size, list(range(9))[::-1] * size, [4] * 9 * size], [0, 0, 0], 1)
+        names = ("no", "yes", "maybe")
+        inputs = one.inputs * size
+        return replace(one, inputs=inputs, groups=groups, layers=(weights,), rule=ByHighest(), outcomes=names)
 
     for quantity, most in ((Quantity.HOLDS, 7), (Quantity.FAIR_SHARE, 20)):
         assert isinstance(LeafBoxes().offer(problem(people, forest(most), 0, quantity=quantity)), Offer)
@@ -261,7 +264,7 @@ def test_all_asks_people_to_differ_in_each_attribute() -> None:
     """Under `all`, two people in the same part of an attribute are told apart inside it, if it has two values."""
     columns = (Attribute(name="s", type=category(0, 1)), Attribute(name="n", type=integer(0, 3)))
     people = Domain(name="People", attributes=columns, where=TRUE)
-    pair = Pair(differ=(0, 1), mode=Differ.ALL)
+    pair = Pair(differ=(0, 1), mode=Differ.EACH)
     model = tree(linear({1: 1}, "<", 3), member(0, 1), scores=(1, 1, -1))
     question = Problem(name="p", domain=people, model=model, question=pair, quantity=Quantity.HOLDS)
     verdict = ask(LeafBoxes(), question)

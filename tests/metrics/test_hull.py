@@ -46,13 +46,13 @@ def joint(table: Table, place: int, labelled: bool) -> Joint:
     )
 
 
-METRICS = ("statistical_parity", "disparate_impact", "acceptance_rate", "equalized_odds", "predictive_parity")
+METRICS = ("parity_gap", "impact_ratio", "acceptance_rate", "odds_gap", "predictive_gap")
 
 
 @given(tables(), st.sampled_from(METRICS), st.booleans(), st.integers(0, 20))
 def test_it_contains_both_and_judges_as_both(table: Table, metric: str, excluding: bool, limit: int) -> None:
     question = about(metric, excluding=Excluding(rows=None) if excluding else None)
-    labelled = metric in ("equalized_odds", "predictive_parity")
+    labelled = metric in ("odds_gap", "predictive_gap")
     values = {
         by: value_of(question, joint(table, place, labelled), people(), EVIDENCE)
         for by, place in ((Decider.EXACT, 1), (Decider.DEPLOYED, 2))
@@ -84,7 +84,7 @@ def test_it_contains_both_and_judges_as_both(table: Table, metric: str, excludin
 
 def test_one_who_decides_is_taken_as_he_says() -> None:
     table = {(race, label): (4, 1, 2) for race in RACES for label in (F(0), F(1))}
-    value = value_of(about("statistical_parity"), joint(table, 1, False), people(), EVIDENCE)
+    value = value_of(about("parity_gap"), joint(table, 1, False), people(), EVIDENCE)
     assert isinstance(value, Value)
     alone = of_all_deciders({Decider.ANSWERS: value})
     assert isinstance(alone, Value)
@@ -95,7 +95,7 @@ def test_one_who_decides_is_taken_as_he_says() -> None:
 def test_a_group_of_nobody_is_refused_by_all_or_left_out(excluding: Excluding | None) -> None:
     table = {(race, label): (4, 1, 2) for race in RACES[:2] for label in (F(0), F(1))}
     empty = {(RACES[2], label): (0, 0, 0) for label in (F(0), F(1))}
-    question = about("statistical_parity", excluding=excluding)
+    question = about("parity_gap", excluding=excluding)
     found = of_all_deciders(
         {
             by: value_of(question, joint({**table, **empty}, place, False), people(), EVIDENCE)

@@ -20,15 +20,15 @@ F = Fraction
 
 
 def test_columns_of_keys() -> None:
-    assert columns_of(about("statistical_parity", across=(1, 0)), people()) == (1, 0)
-    assert columns_of(about("statistical_parity", across=(0,), given_each=(1,)), people()) == (0, 1)
-    assert columns_of(about("statistical_parity", across=(0, 1), given_each=(1,)), people()) == (0, 1)
-    assert columns_of(about("equalized_odds", across=(0,), given_each=(1,)), people()) == (0, 1, 3)
-    assert columns_of(about("predictive_parity"), people()) == (0, 3)
+    assert columns_of(about("parity_gap", across=(1, 0)), people()) == (1, 0)
+    assert columns_of(about("parity_gap", across=(0,), given_each=(1,)), people()) == (0, 1)
+    assert columns_of(about("parity_gap", across=(0, 1), given_each=(1,)), people()) == (0, 1)
+    assert columns_of(about("odds_gap", across=(0,), given_each=(1,)), people()) == (0, 1, 3)
+    assert columns_of(about("predictive_gap"), people()) == (0, 3)
 
 
 def test_bins_have_one_key_each() -> None:
-    keys = list(keys_of(about("statistical_parity", across=(1, 2)), people()))
+    keys = list(keys_of(about("parity_gap", across=(1, 2)), people()))
     assert keys == [(age, wealth) for age in (18, 25, 45) for wealth in (F(-1, 2), F(1, 2))]
     for age in range(18, 91):
         [found] = [cell for cell in cells_of(people(), 1) if cell.contains(F(age))]
@@ -75,7 +75,7 @@ def test_a_real_without_bins_has_no_groups() -> None:
 
 def test_a_column_may_define_groups_and_strata() -> None:
     """Of each age, the groups are those of that age only."""
-    question = about("statistical_parity", across=(0, 1), given_each=(1,))
+    question = about("parity_gap", across=(0, 1), given_each=(1,))
     cohorts = cohorts_of(question, Joint(favourable={}, total={}), people())
     assert len(cohorts) == 9
     assert all(dict(cohort.group)[1] == dict(cohort.stratum)[1] for cohort in cohorts)

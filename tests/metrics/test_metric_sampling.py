@@ -87,7 +87,7 @@ rows = st.lists(
 )
 
 
-@given(rows, st.sampled_from(["statistical_parity", "equalized_odds"]))
+@given(rows, st.sampled_from(["parity_gap", "odds_gap"]))
 def test_rows_are_counted_by_the_model_itself(table: list[tuple[int, int, int, bool]], metric: str) -> None:
     population = people([[race, age, wealth / 2, float(repaid)] for race, age, wealth, repaid in table])
     rule = score([1, F(1, 10), 3], threshold=5)
@@ -99,7 +99,7 @@ def test_rows_are_counted_by_the_model_itself(table: list[tuple[int, int, int, b
         if not holds(question.given, lambda variable, point=point: point[variable.attribute]):
             continue
         key = (F(race), F(18 if age < 25 else 25 if age < 45 else 45))
-        key += (F(repaid),) if metric == "equalized_odds" else ()
+        key += (F(repaid),) if metric == "odds_gap" else ()
         expected[key] += 1
         favoured[key] += race + F(age, 10) + 3 * F(wealth, 2) > 5
     found = rows_counted(question, population, rule)
@@ -126,7 +126,7 @@ def with_rows(counts: dict[tuple[F, ...], Counted]) -> Joint:
 
 
 def test_with_a_confidence_the_wider_interval_is_judged_and_the_other_stays() -> None:
-    question = about("statistical_parity", confidence=LEVEL)
+    question = about("parity_gap", confidence=LEVEL)
     at_most = {text: Threshold(relation=Relation.LE, limit=F(text), text=text) for text in ("0.12", "0.2")}
     sure, unsure = (value_of(question, with_rows(counts), people(), EVIDENCE) for counts in (MANY, FEW))
     assert isinstance(sure, Value)
@@ -143,7 +143,7 @@ def test_with_a_confidence_the_wider_interval_is_judged_and_the_other_stays() ->
     assert judged(unsure, at_most["0.2"]) is Judgement.UNKNOWN
     # An engine cannot know more of the rows: it may stop where its own part is precise.
     assert decided(question, at_most["0.12"], with_rows(MANY), people())
-    plain = value_of(about("statistical_parity"), with_rows(FEW), people(), EVIDENCE)
+    plain = value_of(about("parity_gap"), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(plain, Value)
     assert plain.sampling is None
     assert judged(plain, at_most["0.12"]) is Judgement.HOLDS
@@ -152,7 +152,7 @@ def test_with_a_confidence_the_wider_interval_is_judged_and_the_other_stays() ->
 def test_the_interval_for_the_population_contains_the_rate_under_the_law() -> None:
     """A law with a wrong structure may have a rate that the rows contradict; what is judged allows for both."""
     astray = {key: Counted(rows=4000, least=400, most=400) for key in HALF}
-    value = value_of(about("statistical_parity", confidence=LEVEL), with_rows(astray), people(), EVIDENCE)
+    value = value_of(about("parity_gap", confidence=LEVEL), with_rows(astray), people(), EVIDENCE)
     assert isinstance(value, Value)
     for rate in value.rates:
         assert rate.sampling is not None
@@ -170,12 +170,12 @@ def test_a_written_law_has_no_sampling_error() -> None:
         for column in range(len(COLUMNS))
     )
     law = Network(name="written", columns=COLUMNS, cells=cells, factors=factors, has_label=True)
-    value = value_of(about("statistical_parity", confidence=LEVEL), of_rates(HALF), law, EVIDENCE)
+    value = value_of(about("parity_gap", confidence=LEVEL), of_rates(HALF), law, EVIDENCE)
     assert isinstance(value, Value)
     assert value.sampling == (value.low, value.high) == (F(1, 10), F(1, 10))
     assert any("no sampling error" in note for note in value.evidence.notes)
     with pytest.raises(ValueError, match="rests on no rows"):
-        value_of(about("statistical_parity", excluding=Excluding(rows=30)), of_rates(HALF), law, EVIDENCE)
+        value_of(about("parity_gap", excluding=Excluding(rows=30)), of_rates(HALF), law, EVIDENCE)
 
 
 def test_where_no_interval_is_known_a_confidence_is_never_met() -> None:
@@ -194,7 +194,7 @@ def test_where_no_interval_is_known_a_confidence_is_never_met() -> None:
 def test_rows_of_a_population_are_counted_where_the_engine_counts_none() -> None:
     population = people([[race, 30, 0, 1] for race in (0, 1, 5) for _ in range(40)])
     exact = of_rates(HALF)
-    question = about("statistical_parity", confidence=LEVEL)
+    question = about("parity_gap", confidence=LEVEL)
     value = value_of(question, Joint(favourable=exact.favourable, total=exact.total), population, EVIDENCE)
     assert isinstance(value, Value)
     # How many rows there are is known, and nothing about decisions.
@@ -206,7 +206,7 @@ def test_predictive_parity_counts_the_favoured() -> None:
     rates = of_rates(keys)
     counts = {key: Counted(rows=50, least=int(10 + 5 * key[1]), most=int(10 + 5 * key[1])) for key in keys}
     value = value_of(
-        about("predictive_parity"),
+        about("predictive_gap"),
         Joint(favourable=rates.favourable, total=rates.total, counts=counts),
         people(),
         EVIDENCE,
@@ -226,7 +226,7 @@ def law_of_rows() -> Network:
 
 def test_a_law_that_its_rows_contradict_is_pointed_out() -> None:
     """Trap 16: a network without the edges that matter answered, and nobody saw it."""
-    question, law = about("statistical_parity"), law_of_rows()
+    question, law = about("parity_gap"), law_of_rows()
     fitting = value_of(question, with_rows(MANY), law, EVIDENCE)
     astray = value_of(question, with_rows({**MANY, (F(5),): Counted(rows=4000, least=9, most=9)}), law, EVIDENCE)
     assert isinstance(fitting, Value)
@@ -243,20 +243,20 @@ def test_a_law_that_its_rows_contradict_is_pointed_out() -> None:
 
 def test_shares_of_deserving_are_no_favour() -> None:
     keys = {(race, label): (F(race + 1, 9), F(race + 1, 9)) for race in (F(0), F(1), F(5)) for label in (F(0), F(1))}
-    value = value_of(about("predictive_parity"), of_rates(keys), people(), EVIDENCE)
+    value = value_of(about("predictive_gap"), of_rates(keys), people(), EVIDENCE)
     assert isinstance(value, Value)
     assert value.most == value.least == ()
 
 
 @pytest.mark.parametrize(("metric", "relation", "limit"), [
-    ("statistical_parity", Relation.LE, "0.12"), ("disparate_impact", Relation.GE, "0.8"),
-    ("equal_opportunity", Relation.LE, "0.07"),
+    ("parity_gap", Relation.LE, "0.12"), ("impact_ratio", Relation.GE, "0.8"),
+    ("opportunity_gap", Relation.LE, "0.07"),
 ])  # fmt: skip
 def test_rows_that_would_decide_a_threshold(metric: str, relation: Relation, limit: str) -> None:
     """With so many rows and the same frequencies Hoeffding's intervals, and so the narrower ones, decide it."""
     question = about(metric, confidence=LEVEL)
     threshold = Threshold(relation=relation, limit=F(limit), text=limit)
-    labels = ((F(1),), (F(0),)) if metric == "equal_opportunity" else ((),)
+    labels = ((F(1),), (F(0),)) if metric == "opportunity_gap" else ((),)
     rates = {(*key, *label): rate for key, rate in HALF.items() for label in labels}
 
     def with_each(rows: int) -> Value:
@@ -280,12 +280,12 @@ def test_rows_that_would_decide_a_threshold(metric: str, relation: Relation, lim
 
 
 def test_what_no_rows_decide() -> None:
-    value = value_of(about("statistical_parity", confidence=LEVEL), with_rows(FEW), people(), EVIDENCE)
+    value = value_of(about("parity_gap", confidence=LEVEL), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(value, Value)
     on_it = Threshold(relation=Relation.LE, limit=F(1, 10), text="0.1")
-    assert rows_to_decide(value, metric_named("statistical_parity").comparison, on_it) is None
+    assert rows_to_decide(value, metric_named("parity_gap").comparison, on_it) is None
     assert rows_to_decide(value, metric_named("acceptance_rate").comparison, on_it) is None
-    plain = value_of(about("statistical_parity"), with_rows(FEW), people(), EVIDENCE)
+    plain = value_of(about("parity_gap"), with_rows(FEW), people(), EVIDENCE)
     assert isinstance(plain, Value)
     at_fifth = Threshold(relation=Relation.LE, limit=F(1, 5), text="0.2")
-    assert rows_to_decide(plain, metric_named("statistical_parity").comparison, at_fifth) is None
+    assert rows_to_decide(plain, metric_named("parity_gap").comparison, at_fifth) is None

@@ -248,12 +248,12 @@ property paths {
 property owed {
   across   sex
   under    people
-  require  influence of age on statistical_parity <= 90% with confidence 95%
+  require  influence of age on parity_gap <= 90% with confidence 95%
 }
 property parity {
   across   sex
   under    people
-  require  statistical_parity <= 90% with confidence 95%
+  require  parity_gap <= 90% with confidence 95%
 }
 """
 EDU, AGE = {0: 0.3, 1: 0.6}, 0.4

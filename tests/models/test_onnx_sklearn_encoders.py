@@ -24,7 +24,7 @@ property p { compare a, b : People differ in CLAUSES require same decision }
 QUESTIONS = {
     "sex": lambda a, b: a[0] != b[0] and a[1:] == b[1:],
     "race": lambda a, b: a[1] != b[1] and (a[0], a[2]) == (b[0], b[2]),
-    "race target age <= 21 relax age by 1": lambda a, b: (
+    "race among age <= 21 within 1 in age": lambda a, b: (
         a[1] != b[1] and a[0] == b[0] and abs(a[2] - b[2]) <= 1 and max(a[2], b[2]) <= 21
     ),
 }

@@ -75,8 +75,8 @@ def test_a_forced_backend_is_the_one_that_answers(backend: str) -> None:
 def test_a_proof_on_a_domain_too_large_to_count(tmp_path: Path) -> None:
     path = written(
         tmp_path,
-        ask("apart", "target income >= debt + 1 require same decision")
-        + ask("close", "target income <= debt and income >= debt - 1 require same decision"),
+        ask("apart", "among income >= debt + 1 require same decision")
+        + ask("close", "among income <= debt and income >= debt - 1 require same decision"),
     )
     apart, close = fairdsl.check(path, timeout=30).properties
     assert (apart.judgement, apart.demands[0].backend) == (Judgement.HOLDS, "smt")
@@ -105,7 +105,7 @@ def test_what_nobody_answers_is_refused_and_the_rest_still_runs(tmp_path: Path) 
 
 
 def test_a_property_about_nobody_is_said_to_be_one(tmp_path: Path) -> None:
-    odd = "target 2 * income = 2 * debt + 1 require same decision"
+    odd = "among 2 * income = 2 * debt + 1 require same decision"
     report = fairdsl.check(written(tmp_path, ask("nobody", odd)), timeout=30)
     assert report.properties[0].judgement is Judgement.VACUOUS
     assert report.exit_code.value == 3
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_witnesses(tmp_path: Path) -> None:
 
 
 def test_the_budget_is_shared_among_demands(tmp_path: Path) -> None:
-    hard = ask("one", "target income + debt >= 1 require same decision")
+    hard = ask("one", "among income + debt >= 1 require same decision")
     path = written(tmp_path, hard)
     started = time.monotonic()
     fairdsl.check(path, timeout=0.2)
@@ -215,13 +215,13 @@ distribution P over D
 property p {
   across     g
   under      P
-  given      c and d
+  among c and d
   excluding  groups below 100 rows
-  require    statistical_parity <= 0.1
+  require    parity_gap <= 0.1
 }
 """,
         encoding="utf-8",
     )
     for backend in ("ssat", "rates"):
         (found,) = fairdsl.check(spec, backend=backend).properties
-        assert found.judgement is Judgement.UNKNOWN, backend
+        assert found.judgement is Judgement.VACUOUS, backend

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from fairdsl.backends import warmup as compiling
 from fairdsl.backends.intervals import warmup
 
 LENDING = Path(__file__).parents[2] / "examples" / "lending" / "lending.fair"
 
 
 def test_all_demands_keep_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(warmup, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(warmup, "_use_all", lambda: time.sleep(4.0))
     report = fairdsl.check(LENDING, timeout=6.0, jobs=1)
     first, second = (entry.demands[0] for entry in report.properties)

@@ -9,8 +9,9 @@ from fractions import Fraction
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Silent
 from fairdsl.ir.problem import Problem
 from fairdsl.plan import Plan, Stage, execute
-from fairdsl.verdict import Evidence, Holds, Individual, Reason, Replay, Unknown, Verdict, Witness
-from tests.builders import BOOLEAN, domain, problem, score
+from fairdsl.plan.anybody import of_somebody
+from fairdsl.verdict import Evidence, Holds, Individual, Reason, Replay, Unknown, Vacuous, Verdict, Witness
+from tests.builders import BOOLEAN, domain, member, problem, score
 
 NOTHING = Capability(questions=(), quantities=(), models=())
 EVIDENCE = Evidence(backend="canned", method="by heart")
@@ -99,3 +100,20 @@ def test_running_out_of_memory_is_a_reason_and_no_crash() -> None:
     verdict = run((Canned(MemoryError), True))
     assert isinstance(verdict, Unknown)
     assert verdict.reason is Reason.MEMORY_OUT
+
+
+def test_a_proof_is_no_verdict_where_nobody_found_out_whether_anybody_is_compared() -> None:
+    """Neither that it holds nor that it is about nobody, however short the time was."""
+    proof = Holds(evidence=EVIDENCE)
+    verdict = of_somebody(proof, ASKED, Budget.of(1), nobody=lambda problem, budget: None)
+    assert isinstance(verdict, Unknown)
+    assert verdict.reason is Reason.INCOMPLETE
+    assert of_somebody(proof, ASKED, Budget.of(1), nobody=lambda problem, budget: True) == Vacuous(evidence=EVIDENCE)
+    assert of_somebody(NOTHING_FOUND, ASKED, Budget.of(1), nobody=lambda problem, budget: True) == NOTHING_FOUND
+
+
+def test_engines_need_not_look_for_somebody() -> None:
+    """Of each engine's proof it is asked whether it is about anybody, also of one that knows of no such question."""
+    plan = Plan((Stage(Canned(Holds(evidence=EVIDENCE)), Offer(method="", decides=True)),), ())
+    both_male = problem(domain(sex=BOOLEAN), score([1]), 0, target=member(0, 1))
+    assert execute(plan, both_male, Budget.of(5), Silent()) == Vacuous(evidence=EVIDENCE)

@@ -230,7 +230,7 @@ distribution everybody over P uniform
 property first { compare a, b : P  differ in sex  measure fair_share  require discrimination_rate <= 50%
                  require fair_share >= 10% }
 property other { compare a, b : P  differ in sex  require fair_share >= 20%  require same decision }
-property apart { compare a, b : P  differ in sex  target age <= 25  measure fair_share }
+property apart { compare a, b : P  differ in sex  among age <= 25  measure fair_share }
 """
 
 

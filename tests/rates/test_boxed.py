@@ -174,7 +174,7 @@ def test_a_large_domain_reaches_a_verdict(dependent: bool) -> None:
         rule=ByThreshold(relation=Relation.GT, low=F(0), high=F(0), granted=1, otherwise=0),
         favourable=1,
     )
-    problem = asked(network(columns, factors), model, 0, metric="disparate_impact")
+    problem = asked(network(columns, factors), model, 0, metric="impact_ratio")
     threshold = Threshold(relation=Relation.GE, limit=F(4, 5), text="80%")
     found = answered(replace(problem, threshold=threshold), seconds=30.0)
     assert found.reason is None

@@ -30,8 +30,8 @@ distribution people over P
   jobs : table { 0 : 0.1, 1 : 0.2, 2 : 0.3, 3 : 0.4 }
   age : uniform(30, 60)
   debt : uniform(0, 4)
-property rates { across sex under people measure acceptance_rate, statistical_parity }
-property old { across sex under people given age >= 50 require statistical_parity <= 40% }
+property rates { across sex under people measure acceptance_rate, parity_gap }
+property old { across sex under people among age >= 50 require parity_gap <= 40% }
 """
 JOBS = (0.1, 0.2, 0.3, 0.4)
 

@@ -195,7 +195,7 @@ def test_skl2onnx_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPat
     [
         ("require same decision", "require abs(score(a) - score(b)) <= 3", "E0592"),
         ('from "approve.json"', "score = age - debt", "E0592"),
-        ("differ in sex", "differ in sex\n  relax debt freely", None),
+        ("differ in sex", "differ in sex\n  regardless of debt", None),
         ('label repaid : boolean column "paid back"\n', "", "E0562"),
         ("property sex_never_decides {", f"{OTHER}property sex_never_decides {{", "E0633"),
     ],

@@ -46,7 +46,12 @@ DOMAIN = Domain(
 )
 EVIDENCE = Evidence(backend="enumerate", method="every individual of the domain")
 SAME = "require approve(a) = approve(b)"
-CLAUSES = ("compare a, b : Applicant", "differ in sex", "relax month by 2", "equal in a and b: status, income, foreign")
+CLAUSES = (
+    "compare a, b : Applicant",
+    "differ in sex",
+    "within 2 in month",
+    "equal in a and b: status, income, foreign",
+)
 
 
 def witness(*, float32: bool = True, month: int = 14) -> Witness:
@@ -113,7 +118,7 @@ def share_demand(verdict: Verdict, limit: str | None, *, rate: bool = False) -> 
 
 REFUSAL = Diagnostic(
     code="E0601",
-    title="no backend can answer `disparate_impact`",
+    title="no backend can answer `impact_ratio`",
     notes=("smt         no, it has no notion of probability", "enumerate   no, 2^31 points"),
     help="write `bins at` after `income`",
 )
@@ -195,8 +200,8 @@ REPORT = Report(
             "",
             demand(
                 Value(low=F(6132, 10000), high=F(6132, 10000), evidence=EVIDENCE),
-                text="require disparate_impact >= 0.80",
-                metric="disparate_impact",
+                text="require impact_ratio >= 0.80",
+                metric="impact_ratio",
                 quantity=Quantity.METRIC,
                 threshold=at_least("0.80"),
             ),

@@ -119,13 +119,13 @@ REPORT = Report(
             sentence="",
             clauses=("across sex, age", "under cohort"),
             demands=(
-                demand(VALUE, "disparate_impact", "80%"),
-                demand(VALUE, "disparate_impact", "30%"),
+                demand(VALUE, "impact_ratio", "80%"),
+                demand(VALUE, "impact_ratio", "30%"),
                 demand(VALUE, "most_favoured"),
-                demand(VALUE, "disparate_impact"),
+                demand(VALUE, "impact_ratio"),
             ),
         ),
-        PropertyReport(name="each_age", sentence="", clauses=(), demands=(demand(STRATA, "disparate_impact", "0.8"),)),
+        PropertyReport(name="each_age", sentence="", clauses=(), demands=(demand(STRATA, "impact_ratio", "0.8"),)),
         PropertyReport(
             name="rates",
             sentence="",
@@ -135,7 +135,7 @@ REPORT = Report(
                 demand(rated((F(1, 3), F(2, 5)), (F(1, 2), F(1, 2))), "acceptance_rate"),
             ),
         ),
-        PropertyReport(name="nobody", sentence="", clauses=(), demands=(demand(UNDEFINED, "disparate_impact", "80%"),)),
+        PropertyReport(name="nobody", sentence="", clauses=(), demands=(demand(UNDEFINED, "impact_ratio", "80%"),)),
     ),
 )
 
@@ -164,7 +164,7 @@ def test_who_is_favoured_is_open_where_rates_overlap() -> None:
 
 def test_a_value_that_may_be_none_is_not_shown() -> None:
     late = replace(rated((F(0), F(1)), (F(0), F(1)), reason=Reason.TIMEOUT, defined=False), parts=())
-    found = demand(late, "disparate_impact", "80%")
+    found = demand(late, "impact_ratio", "80%")
     assert (found.judgement, found.value, found.reason) == (Judgement.UNKNOWN, None, Reason.TIMEOUT)
     assert found.detail is not None
     assert "the time ended" in found.detail
@@ -203,15 +203,15 @@ def test_what_is_shown_never_contradicts_the_verdict() -> None:
     """Of several numbers the worst is shown; `<=` may be broken by another one."""
     at_most = Threshold(relation=Relation.LE, limit=F(1, 2), text="0.5")
     found = DemandReport(
-        text="require disparate_impact <= 0.5",
-        metric="disparate_impact",
+        text="require impact_ratio <= 0.5",
+        metric="impact_ratio",
         quantity=Quantity.METRIC,
         threshold=at_most,
         verdict=STRATA,
         seconds=0.0,
     )
     assert found.judgement is Judgement.VIOLATED
-    assert outcome(found) == "disparate impact 0.25, required <= 0.5"
+    assert outcome(found) == "impact ratio 0.25, required <= 0.5"
 
 
 def test_groups_as_json() -> None:

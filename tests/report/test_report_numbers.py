@@ -94,4 +94,4 @@ def test_numbers_are_shown_exactly(value: F) -> None:
 
 def test_metrics_in_prose() -> None:
     assert metric_words("path_specific_gap") == "path-specific gap"
-    assert metric_words("disparate_impact") == "disparate impact"
+    assert metric_words("impact_ratio") == "impact ratio"

@@ -66,8 +66,8 @@ def test_shares_are_counted_where_nothing_is_left_open_and_proved_else() -> None
 
 def test_a_threshold_is_said_in_words() -> None:
     value = Value(low=F(1, 2), high=F(1, 2), evidence=Evidence(backend="rates", method=""))
-    found = demand(value, metric="disparate_impact", quantity=Quantity.METRIC, threshold=at_least("80%"))
-    assert plain(found) == "The disparate impact is 50%, but at least 80% is required."
+    found = demand(value, metric="impact_ratio", quantity=Quantity.METRIC, threshold=at_least("80%"))
+    assert plain(found) == "The impact ratio is 50%, but at least 80% is required."
 
 
 def test_impact_ratios_are_over_the_greatest_rate_whoever_has_it() -> None:

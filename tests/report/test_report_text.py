@@ -27,7 +27,7 @@ def test_every_kind_of_property(as_expected: Callable[[Path, str], None]) -> Non
 
 
 def test_the_line_of_the_design() -> None:
-    assert "four_fifths   VIOLATED   disparate impact 0.6132 < 0.80   exact, enumerate, 2.1 s\n" in only("four_fifths")
+    assert "four_fifths   VIOLATED   impact ratio 0.6132 < 0.80   exact, enumerate, 2.1 s\n" in only("four_fifths")
 
 
 def test_every_clause_in_force_is_printed() -> None:

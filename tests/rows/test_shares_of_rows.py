@@ -67,7 +67,7 @@ def test_every_row_counts_once(tmp_path: Path) -> None:
 
 
 def test_a_target_leaves_rows_out(tmp_path: Path) -> None:
-    (rate,) = asked(tmp_path, "target age >= 60", "under cohort", "measure discrimination_rate").properties[0].demands
+    (rate,) = asked(tmp_path, "among age >= 60", "under cohort", "measure discrimination_rate").properties[0].demands
     kept = [(age, income) for _, age, income in ROWS if age >= 60]
     assert rate.value is not None
     assert rate.value.exact == Fraction(sum(unfair(*row) for row in kept), len(kept))
@@ -115,13 +115,13 @@ def test_every_row_is_treated_alike_or_some_is_not(tmp_path: Path) -> None:
     assert all(unfair(witness.a["age"], witness.a["income"]) for witness in demand.witnesses)  # type: ignore[arg-type]
     assert "For the other attributes of every row of `cohort`, any two individuals" in render(report)
     # The demand is violated somewhere in the domain, and by nobody of these rows.
-    (fair,) = asked(tmp_path, "target income <= 20", "under cohort", "require same decision").properties[0].demands
+    (fair,) = asked(tmp_path, "among income <= 20", "under cohort", "require same decision").properties[0].demands
     assert fair.judgement is Judgement.HOLDS
 
 
 def test_nobody_is_left(tmp_path: Path) -> None:
     (demand,) = (
-        asked(tmp_path, "target age = 19 and income = 49", "under cohort", "measure fair_share").properties[0].demands
+        asked(tmp_path, "among age = 19 and income = 49", "under cohort", "measure fair_share").properties[0].demands
     )
     assert demand.judgement is Judgement.VACUOUS
 

@@ -55,12 +55,12 @@ def _alike(a: Person, b: Person, *places: int) -> bool:
 QUESTIONS = (
     Question("differ in sex\n require same decision", lambda a, b: a[0] != b[0] and _alike(a, b, 0), (1, 2, 3)),
     Question(
-        "differ in any sex, member\n target age > 3\n require same decision",
+        "differ in any sex, member\n among age > 3\n require same decision",
         lambda a, b: _alike(a, b, 0, 2) and (a[0], a[2]) != (b[0], b[2]) and a[1] > 3,
         (1, 3),
     ),
     Question(
-        "differ in sex\n relax age by 1\n require same decision",
+        "differ in sex\n within 1 in age\n require same decision",
         lambda a, b: a[0] != b[0] and _alike(a, b, 0, 1) and abs(a[1] - b[1]) <= 1,
         None,
     ),

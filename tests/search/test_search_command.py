@@ -51,7 +51,7 @@ model approve : Applicant -> { no, yes }
 property fair {
   compare a, b : Applicant
   differ in job
-  relax age by 1
+  within 1 in age
   require same decision
 }
 """

@@ -42,7 +42,7 @@ model score : Person -> { reject, grant }
 property rate {
   compare a, b : Person
   differ  in sex
-  target  home
+  among home
 """
 #: Whoever is sure to be somebody whose sex decides.
 UNFAIR = {(age, debt) for age, debt in product(range(200), repeat=2) if age <= debt < age + 40}

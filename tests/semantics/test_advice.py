@@ -32,10 +32,10 @@ def said(finding: Diagnostic) -> str:
 ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
     "a parity without an end": (
         groups("  require demographic_parity <= 5% # error: E0206"),
-        ("`statistical_parity <= ...`", "`demographic_parity_difference`"),
+        ("`parity_gap <= ...`", "`demographic_parity_difference`"),
     ),
-    "the odds of another library": (groups("  measure equal_odds # error: E0206"), ("`equalized_odds`",)),
-    "a single rate": (groups("  measure tpr # error: E0206"), ("`equal_opportunity`",)),
+    "the odds of another library": (groups("  measure equal_odds # error: E0206"), ("`odds_gap`",)),
+    "a single rate": (groups("  measure tpr # error: E0206"), ("`opportunity_gap`",)),
     "a weighed one-hot code": (
         reading("2 * one_hot(job) # error: E0307"),
         ("`one_hot(job)` is one number for each value", "stand alone"),
@@ -50,7 +50,7 @@ ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "a weighed category in a target": (
         f"{scored('income')}protected job\nproperty p {{ compare a, b : Person differ in job\n"
-        "  target 2 * job = nurse + income # error: E0302\n  require same decision }\n",
+        "  among 2 * job = nurse + income # error: E0302\n  require same decision }\n",
         ("`job` is a category",),
     ),
     "two lines of differing attributes": (
@@ -58,12 +58,12 @@ ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         ("`differ in any sex, race`", "written again"),
     ),
     "two lines of attributes that all differ": (
-        pairs("  differ in all race, citizen # error: E0201"),
-        ("`differ in all sex, race, citizen`",),
+        pairs("  differ in each race, citizen # error: E0201"),
+        ("`differ in each sex, race, citizen`",),
     ),
     "the same line twice": (pairs("  differ in sex # error: E0201"), ("remove one of them",)),
     "two lines of groups": (
-        groups("  across race # error: E0201\n  measure disparate_impact"),
+        groups("  across race # error: E0201\n  measure impact_ratio"),
         ("`across sex, race`",),
     ),
     "an attribute that differs twice": (
@@ -83,11 +83,11 @@ ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         f"{PERSON}{MODEL}  score = income\n  yes when age > 20 # error: E0415\n",
         ("neither `score`",),
     ),
-    "a condition after when": (pairs("  when age > 20 # error: E0413"), ("`target age > 20`", "confidence(a)")),
-    "a condition after given": (pairs("  given age > 20 # error: E0413"), ("`target age > 20`",)),
-    "a target of groups": (
-        groups("  target age > 20 # error: E0413\n  measure disparate_impact"),
-        ("`given age > 20`",),
+    "a condition after when": (pairs("  when age > 20 # error: E0413"), ("`among age > 20`", "confidence(a)")),
+    "values of a pair": (pairs("  for each age # error: E0413"), ("at equal values of age",)),
+    "a name for a condition": (
+        groups("  among age # error: E0307\n  measure impact_ratio"),
+        ("`among age = ...`", "`for each age`"),
     ),
     "a code of the next value's position": (
         "domain Person { job : category { clerk = 1, nurse } } # error: E0305",
@@ -107,7 +107,7 @@ ADVICE: dict[str, tuple[str, tuple[str, ...]]] = {
         f"{PERSON}{MODEL}  score = income\n  yes when probability >= 1 # error: E0303\n",
         ("never 1 itself",),
     ),
-    "a label in a target": (pairs("  target age > 20 and repaid # error: E0203"), ("is a label", "true outcome")),
+    "a label in a target": (pairs("  among age > 20 and repaid # error: E0203"), ("is a label", "true outcome")),
 }
 
 
@@ -167,14 +167,14 @@ protected job
 property p {{
   compare a, b : Person
   differ in job # error: E0408
-  target age > 30
+  among age > 30
   require same decision
 }}
 """
     (finding,) = assert_found_as_marked(text, tmp_path)
     assert finding.help is not None
     assert "domain's `where`" in finding.help
-    assert "constraints of the domain" in said(finding)
+    assert "obey the domain" in said(finding)
     assert [label.span.text for label in finding.secondary] == ["job = nurse"]
 
 
@@ -182,17 +182,17 @@ property p {{
     ("condition", "title"),
     [
         ("not (income < -1)", "this condition behind `not` is true of nobody"),
-        ("income >= -1", "this target is true of everybody"),
+        ("income >= -1", "this condition is true of everybody"),
         ("age >= 30 or not (income >= 0)", "this condition behind `not` is true of everybody"),
     ],
 )
 def test_a_constant_condition_is_called_what_it_is(condition: str, title: str, tmp_path: Path) -> None:
-    (finding,) = assert_found_as_marked(pairs(f"  target {condition} # warning: W0802"), tmp_path)
+    (finding,) = assert_found_as_marked(pairs(f"  among {condition} # warning: W0802"), tmp_path)
     assert finding.title == title
 
 
 def test_what_is_left_of_an_attribute_is_said_once(tmp_path: Path) -> None:
-    (finding,) = assert_found_as_marked(pairs("  target a.income < income # error: E0409"), tmp_path)
+    (finding,) = assert_found_as_marked(pairs("  among a.income < income # error: E0409"), tmp_path)
     assert finding.primary is not None
     assert finding.primary.text.count("`income`") <= 1
 

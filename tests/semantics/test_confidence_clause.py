@@ -57,7 +57,7 @@ def test_the_clause_is_listed_said_and_written_as_a_formula(tmp_path: Path) -> N
     )
     assert "confidence(a) >= 0.9 and confidence(b) > 0.55 => " in found.formula
     both = only_property(
-        pairs("  when confidence(a) >= 90%\n  when confidence(b) >= 0.9\n  target a.age > 20"), tmp_path
+        pairs("  when confidence(a) >= 90%\n  when confidence(b) >= 0.9\n  among a.age > 20"), tmp_path
     )
     assert (
         "where a.age > 20, where `approve` gives each of the two its decision with a probability of at least 0.9, get"
@@ -111,5 +111,5 @@ def test_a_level_that_every_decision_has_is_none(outcomes: str, rule: str, least
 def test_formatting_keeps_the_clause() -> None:
     text = pairs("  when confidence( a )>=90%")
     formatted = format_spec(parse(SourceFile("spec.fair", text)).spec)
-    assert "when     confidence(a) >= 90%" in formatted
+    assert "when confidence(a) >= 90%" in formatted
     assert format_spec(parse(SourceFile("spec.fair", formatted)).spec) == formatted

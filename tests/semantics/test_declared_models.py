@@ -183,7 +183,7 @@ INCOMPLETE = {
     "no favourable outcome": "domain Applicant { sex : boolean }\nprotected sex\n"
     "model approve : Applicant -> { reject, grant } # error: E0412\n  grant when sex\n"
     "distribution people over Applicant uniform\n"
-    "property p { across sex under people require disparate_impact >= 80% measure least_favoured }",
+    "property p { across sex under people require impact_ratio >= 80% measure least_favoured }",
 }
 
 

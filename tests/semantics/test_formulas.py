@@ -36,12 +36,12 @@ def two(require: str, target: str = "") -> str:
 
 
 READ = {
-    "an outcome": one("triage(a) > low", "target oxygen < 90"),
-    "old against new": one("new(a) = yes", "target old(a) = yes"),
+    "an outcome": one("triage(a) > low", "among oxygen < 90"),
+    "old against new": one("new(a) = yes", "among old(a) = yes"),
     "a share": one("share(new(a) = old(a)) >= 99%"),
     "a gap of two models": one("abs(new.score(a) - old.score(a)) <= 1"),
     "a list of outcomes": one("triage(a) in { mid, high } or oxygen >= 90"),
-    "an order of decisions": two("triage(a) >= triage(b)", "target a.sex = f and b.sex = m"),
+    "an order of decisions": two("triage(a) >= triage(b)", "among a.sex = f and b.sex = m"),
     "one score above the other": two("new.score(a) >= new.score(b)"),
     "a sum of distances": two("abs(new.score(a) - new.score(b)) <= 3 * abs(a.age - b.age) + abs(a.oxygen - b.oxygen)"),
     "different decisions": two("not (new(a) = new(b)) or new(a) = yes"),

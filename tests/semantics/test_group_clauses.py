@@ -90,32 +90,33 @@ def true_of(predicate: Predicate, **values: int) -> bool:
 
 def test_conditions_hold_together_and_may_name_the_label(tmp_path: Path) -> None:
     given = question(
-        "  given age >= 30 or race = white\n  given finished\n  given not citizen\n  measure disparate_impact", tmp_path
+        "  among age >= 30 or race = white\n  for each finished\n  among not citizen\n  measure impact_ratio",
+        tmp_path,
     )
     assert given.given_each == (FINISHED,)
     assert true_of(given.given, age=30)
     assert true_of(given.given, age=20, race=1)
     assert not true_of(given.given, age=20)
-    labelled = question("  given finished = no\n  measure disparate_impact", tmp_path)
+    labelled = question("  among finished = no\n  measure impact_ratio", tmp_path)
     assert true_of(labelled.given, finished=0)
     assert not true_of(labelled.given, finished=1)
 
 
 def test_an_attribute_alone_is_taken_value_by_value(tmp_path: Path) -> None:
-    asked = question("  given department\n  given grade\n  measure disparate_impact", tmp_path)
+    asked = question("  for each department\n  for each grade\n  measure impact_ratio", tmp_path)
     assert asked.given == TRUE
     assert asked.given_each == (DEPARTMENT, GRADE)
 
 
 GIVEN = {
-    "a real attribute": "  given income # error: E0302\n  measure disparate_impact",
-    "too many values": "  given savings # error: E0302\n  measure disparate_impact",
-    "an attribute of the groups": "  given sex # error: E0413\n  measure disparate_impact",
-    "twice": "  given race\n  given race # error: E0201\n  measure disparate_impact",
-    "nobody": "  given age > 90 # error: E0409\n  measure disparate_impact",
-    "everybody": "  given age <= 90 # warning: W0802\n  measure disparate_impact",
-    "the label of error rates": "  given finished # error: E0413\n  measure equalized_odds",
-    "part of the label": "  given finished = yes and age > 20 # error: E0413\n  measure equal_opportunity",
+    "a real attribute": "  for each income # error: E0302\n  measure impact_ratio",
+    "too many values": "  for each savings # error: E0302\n  measure impact_ratio",
+    "an attribute of the groups": "  for each sex # error: E0413\n  measure impact_ratio",
+    "twice": "  for each race\n  for each race # error: E0201\n  measure impact_ratio",
+    "nobody": "  among age > 90 # error: E0409\n  measure impact_ratio",
+    "everybody": "  among age <= 90 # warning: W0802\n  measure impact_ratio",
+    "the label of error rates": "  for each finished # error: E0413\n  measure odds_gap",
+    "part of the label": "  among finished = yes and age > 20 # error: E0413\n  measure opportunity_gap",
 }
 
 
@@ -177,7 +178,7 @@ def test_a_bin_that_is_found_later_cannot_be_named(tmp_path: Path) -> None:
 def test_each_question_holds_what_its_metric_reads(tmp_path: Path) -> None:
     clauses = """\
   privileged sex = male
-  measure disparate_impact, statistical_parity, equal_opportunity, statistical_parity_difference
+  measure disparate_impact, parity_gap, opportunity_gap, statistical_parity_difference
 """
     asked = [demand.question for demand in found(clauses, tmp_path).demands]
     assert [one.privileged for one in asked] == [(5,), None, None, (5,)]
@@ -189,36 +190,36 @@ def test_each_question_holds_what_its_metric_reads(tmp_path: Path) -> None:
 
 
 def test_groups_are_left_out_by_rows_or_by_probability(tmp_path: Path) -> None:
-    few = question("  excluding groups below 30 rows\n  measure disparate_impact", tmp_path)
-    none = question("  excluding groups of probability 0\n  measure disparate_impact", tmp_path, under="alike")
+    few = question("  excluding groups below 30 rows\n  measure impact_ratio", tmp_path)
+    none = question("  excluding groups of probability 0\n  measure impact_ratio", tmp_path, under="alike")
     assert (few.excluding, none.excluding) == (Excluding(rows=30), Excluding(rows=None))
 
 
 def test_confidence_belongs_to_its_demand(tmp_path: Path) -> None:
-    clauses = "  require statistical_parity <= 5% with confidence 95%\n  require disparate_impact >= 80%"
+    clauses = "  require parity_gap <= 5% with confidence 95%\n  require impact_ratio >= 80%"
     first, second = found(clauses, tmp_path).demands
     assert (first.question.confidence, second.question.confidence) == (Fraction(19, 20), None)
-    assert first.text == "require statistical_parity <= 5% with confidence 95%"
+    assert first.text == "require parity_gap <= 5% with confidence 95%"
     assert first.beyond == ()
 
 
 def test_an_interval_is_measured_as_well(tmp_path: Path) -> None:
-    clauses = "  measure statistical_parity with confidence 90%, disparate_impact"
+    clauses = "  measure parity_gap with confidence 90%, impact_ratio"
     first, second = found(clauses, tmp_path).demands
     assert (first.question.confidence, second.question.confidence) == (Fraction(9, 10), None)
-    assert first.text == "measure statistical_parity with confidence 90%"
+    assert first.text == "measure parity_gap with confidence 90%"
     assert (first.required, first.threshold, first.beyond) == (False, None, ())
 
 
 @pytest.mark.parametrize(
     ("line", "under", "within", "drawn", "rows"),
     [
-        ("measure disparate_impact within 0.1%", "alike", "0.1", 95, None),
-        ("measure disparate_impact within 1% with confidence 99%", "alike", "1", 99, None),
-        ("require disparate_impact >= 80% within 1%", "students", "1", 95, None),
-        ("require disparate_impact >= 80% with confidence 90%", "alike", None, 90, None),
-        ("require disparate_impact >= 80% with confidence 90%", "students", None, None, 90),
-        ("measure disparate_impact with confidence 90%", "students", None, None, 90),
+        ("measure impact_ratio within 0.1%", "alike", "0.1", 95, None),
+        ("measure impact_ratio within 1% with confidence 99%", "alike", "1", 99, None),
+        ("require impact_ratio >= 80% within 1%", "students", "1", 95, None),
+        ("require impact_ratio >= 80% with confidence 90%", "alike", None, 90, None),
+        ("require impact_ratio >= 80% with confidence 90%", "students", None, None, 90),
+        ("measure impact_ratio with confidence 90%", "students", None, None, 90),
     ],
 )
 def test_what_a_confidence_is_of(
@@ -236,8 +237,8 @@ def test_what_a_confidence_is_of(
 
 
 ROWS = {
-    "few rows of no rows": "  excluding groups below 30 rows # error: E0413\n  measure disparate_impact",
-    "an interval without a sample": "  measure disparate_impact with confidence 95% # error: E0413",
+    "few rows of no rows": "  excluding groups below 30 rows # error: E0413\n  measure impact_ratio",
+    "an interval without a sample": "  measure impact_ratio with confidence 95% # error: E0413",
 }
 
 
@@ -252,28 +253,28 @@ def test_what_is_not_counted_has_no_rows(text: str, tmp_path: Path) -> None:
 def test_an_influence_is_one_question_a_set(tmp_path: Path) -> None:
     clauses = """\
   measure influence of age, (grade, department) on demographic_parity_ratio
-  require influence of citizen, race on statistical_parity <= -5%
+  require influence of citizen, race on parity_gap <= -5%
   require influence of age on acceptance_rate >= -5%
 """
     demands = found(clauses, tmp_path).demands
     columns = [(AGE,), (GRADE, DEPARTMENT), (CITIZEN,), (RACE,), (AGE,)]
     assert [demand.question.influence for demand in demands] == columns
-    metrics = ["disparate_impact"] * 2 + ["statistical_parity"] * 2 + ["acceptance_rate"]
+    metrics = ["impact_ratio"] * 2 + ["parity_gap"] * 2 + ["acceptance_rate"]
     assert [demand.question.metric.name for demand in demands] == metrics
     assert [demand.text for demand in demands] == [
-        "measure influence of age on disparate_impact",
-        "measure influence of (grade, department) on disparate_impact",
-        "require influence of citizen on statistical_parity <= -5%",
-        "require influence of race on statistical_parity <= -5%",
+        "measure influence of age on impact_ratio",
+        "measure influence of (grade, department) on impact_ratio",
+        "require influence of citizen on parity_gap <= -5%",
+        "require influence of race on parity_gap <= -5%",
         "require influence of age on acceptance_rate >= -5%",
     ]
 
 
 INFLUENCES = {
-    "the label": "  measure influence of finished on disparate_impact # error: E0203",
-    "what makes the groups": "  measure influence of (age, sex) on disparate_impact # error: E0413",
-    "no range": "  measure influence of income on disparate_impact # error: E0302",
-    "twice": "  measure influence of (age, age) on disparate_impact # error: E0201",
+    "the label": "  measure influence of finished on impact_ratio # error: E0203",
+    "what makes the groups": "  measure influence of (age, sex) on impact_ratio # error: E0413",
+    "no range": "  measure influence of income on impact_ratio # error: E0302",
+    "twice": "  measure influence of (age, age) on impact_ratio # error: E0201",
 }
 
 
@@ -287,15 +288,15 @@ def test_an_influence_without_sense_is_found(text: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("across", ["income", "savings"])
 def test_there_are_few_groups(across: str, tmp_path: Path) -> None:
-    text = asking("  measure disparate_impact", tmp_path, across=f"{across} # error: E0302")
+    text = asking("  measure impact_ratio", tmp_path, across=f"{across} # error: E0302")
     assert_found_as_marked(text, tmp_path)
 
 
 LABELS = {
-    "nobody deserves": ("boolean", "equal_opportunity"),
-    "deserving among the accepted": ("boolean", "predictive_parity"),
+    "nobody deserves": ("boolean", "opportunity_gap"),
+    "deserving among the accepted": ("boolean", "predictive_gap"),
     "three values for two rates": ("category { no, late, yes } deserving yes", "average_odds_difference"),
-    "a real label": ("real 0 .. 1", "equalized_odds"),
+    "a real label": ("real 0 .. 1", "odds_gap"),
 }
 
 
@@ -316,7 +317,7 @@ def test_allowed_paths_are_their_first_edges(tmp_path: Path) -> None:
   allow sex -> department -> admit
   allow sex -> department -> grade -> admit
   baseline most_favoured
-  measure path_specific_gap, statistical_parity
+  measure path_specific_gap, parity_gap
 """
     gap, parity = (demand.question for demand in found(clauses, tmp_path, under="causal").demands)
     assert gap.allowed == {(SEX, DEPARTMENT), (SEX, None)}

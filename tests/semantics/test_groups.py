@@ -42,14 +42,14 @@ distribution cohort over Defendant, reoffended
 property four_fifths "Four-fifths rule across every race and sex" {
   across   race, sex
   under    cohort
-  require  disparate_impact >= 80%
+  require  impact_ratio >= 80%
   measure  most_favoured, least_favoured
 }
 
 property equal_errors "Error rates within five points, whatever the outcome" {
   across   race
   under    cohort
-  require  equalized_odds <= 5%
+  require  odds_gap <= 5%
 }
 """
 
@@ -90,12 +90,12 @@ property no_other_path "Only the path through department is legitimate" {
 def test_an_audit_of_groups_is_understood_in_full(tmp_path: Path) -> None:
     four_fifths, equal_errors = checked(RECIDIVISM, tmp_path).properties
     assert [(demand.metric, demand.required) for demand in four_fifths.demands] == [
-        ("disparate_impact", True),
+        ("impact_ratio", True),
         ("most_favoured", False),
         ("least_favoured", False),
     ]
     required = four_fifths.demands[0]
-    metric = metric_named("disparate_impact")
+    metric = metric_named("impact_ratio")
     assert required.question == GroupMetric(metric=metric, across=(0, 1), population="cohort")
     assert required.quantity is Quantity.METRIC
     assert required.threshold.limit == Fraction(4, 5)
@@ -116,10 +116,10 @@ def test_an_audit_of_paths_is_understood_in_full(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("alias", "metric"),
     [
-        ("demographic_parity_ratio", "disparate_impact"),
-        ("demographic_parity_difference", "statistical_parity"),
-        ("equalized_odds_difference", "equalized_odds"),
-        ("equal_opportunity_difference", "equal_opportunity"),
+        ("demographic_parity_ratio", "impact_ratio"),
+        ("demographic_parity_difference", "parity_gap"),
+        ("equalized_odds_difference", "odds_gap"),
+        ("equal_opportunity_difference", "opportunity_gap"),
         ("selection_rate", "acceptance_rate"),
     ],
 )
@@ -148,9 +148,9 @@ def test_a_ratio_to_a_privileged_group_may_exceed_one(tmp_path: Path) -> None:
 
 
 CLAUSES = {
-    "given a condition": "given age >= 30 and repaid = yes",
-    "given an attribute": "given education",
-    "given the label": "given repaid",
+    "among a condition": "among age >= 30 and repaid = yes",
+    "among an attribute": "for each education",
+    "among the label": "for each repaid",
     "without small groups": "excluding groups below 30 rows",
     "without impossible groups": "excluding groups of probability 0",
     "a privileged group": "privileged sex = male",
@@ -165,7 +165,7 @@ def test_further_clauses_are_kept_in_the_words_of_the_spec(clause: str, tmp_path
     assert clause in found.clauses
 
 
-INFLUENCES = ["influence of age, hours on disparate_impact", "influence of (age, hours) on statistical_parity"]
+INFLUENCES = ["influence of age, hours on impact_ratio", "influence of (age, hours) on parity_gap"]
 
 
 @pytest.mark.parametrize("influence", INFLUENCES)
@@ -179,7 +179,7 @@ def test_influences_are_measured_or_required(influence: str, tmp_path: Path) -> 
 def test_groups_of_numbers_are_bins(tmp_path: Path) -> None:
     people = PEOPLE.replace("income    : real 0 .. 100", "income    : real 0 .. 100 bins at 20, 50")
     text = people.replace("protected sex", "protected income, sex") + (
-        "property p { across income, sex under people measure disparate_impact }\n"
+        "property p { across income, sex under people measure impact_ratio }\n"
     )
     assert [finding.code for finding in findings(text, tmp_path)] == ["W0801", "W0801"]
 
@@ -196,11 +196,11 @@ LACKING = {
     "the label": PEOPLE.replace("over Applicant, repaid", "over Applicant").replace(
         "label repaid : boolean deserving yes\n", ""
     )
-    + "property p {\n  across sex\n  under people\n  require equalized_odds <= 5% # error: E0416\n}\n",
+    + "property p {\n  across sex\n  under people\n  require odds_gap <= 5% # error: E0416\n}\n",
     "a path and a baseline": ADMISSIONS.replace("  allow     sex -> department -> admit\n", "")
     .replace("  baseline  sex = male\n", "")
     .replace("<= 2%", "<= 2% # error: E0416"),
-    "a written graph": groups("  allow sex -> income -> approve # error: E0416\n  measure disparate_impact"),
+    "a written graph": groups("  allow sex -> income -> approve # error: E0416\n  measure impact_ratio"),
 }
 
 
@@ -284,6 +284,6 @@ def test_a_structure_found_by_search_is_not_causal(tmp_path: Path) -> None:
 
 def test_there_are_several_groups(tmp_path: Path) -> None:
     text = PEOPLE.replace("category { female, male }", "category { female }") + (
-        "property p {\n  across sex # error: E0410\n  under people\n  measure disparate_impact\n}\n"
+        "property p {\n  across sex # error: E0410\n  under people\n  measure impact_ratio\n}\n"
     )
     assert_found_as_marked(text, tmp_path)

@@ -58,12 +58,12 @@ distribution people over Applicant uniform # error: E0201
 """,
     "target": """
 domain Applicant { age : integer 18 .. 90 }
-target seniors = age >= 60
-target seniors = age >= 65 # error: E0201
+condition seniors = age >= 60
+condition seniors = age >= 65 # error: E0201
 """,
     "target with the name of an attribute": """
 domain Applicant { age : integer 18 .. 90 senior : boolean }
-target senior = age >= 60 # error: E0201
+condition senior = age >= 60 # error: E0201
 """,
     "protected attribute": """
 domain Applicant { age : integer 18 .. 90 }
@@ -78,7 +78,7 @@ property p { compare a, b : Applicant differ in race require same decision } # e
     "clause": pairs("  differ in race # error: E0201"),
     "compared individual": pairs("").replace("a, b : Applicant", "a, a : Applicant # error: E0201"),
     "differing attribute": pairs("", differ="differ in any sex, sex # error: E0201"),
-    "attribute of the groups": groups("  measure disparate_impact", across="across sex, sex # error: E0201"),
+    "attribute of the groups": groups("  measure impact_ratio", across="across sex, sex # error: E0201"),
     "value of a law": """
 domain Applicant { job : category { clerk, nurse } }
 distribution people over Applicant
@@ -110,7 +110,7 @@ def test_a_name_is_declared_once(text: str, tmp_path: Path) -> None:
 
 
 def test_the_same_name_may_stand_for_things_of_different_kinds(tmp_path: Path) -> None:
-    checked(PEOPLE.replace("people over", "approve over") + "target approve = age >= 60\n", tmp_path)
+    checked(PEOPLE.replace("people over", "approve over") + "condition approve = age >= 60\n", tmp_path)
 
 
 UNDECLARED = {
@@ -121,10 +121,10 @@ model approve : Applicant -> { reject, grant } # error: E0202
 """,
     "domain of a target": """
 domain Applicant { age : integer 18 .. 90 }
-target seniors over Applicants = age >= 60 # error: E0202
+condition seniors over Applicants = age >= 60 # error: E0202
 """,
     "domain of a comparison": pairs("").replace(": Applicant", ": Applicants # error: E0202"),
-    "individual": pairs("  target c.age >= 60 # error: E0202"),
+    "individual": pairs("  among c.age >= 60 # error: E0202"),
     "individual outside a comparison": """
 domain Applicant {
   age : integer 18 .. 90
@@ -133,7 +133,7 @@ domain Applicant {
 """,
     "model": pairs("  model approves # error: E0202"),
     "called model": pairs("", require="require approves(a) = approves(b) # error: E0202"),
-    "population of groups": groups("  measure disparate_impact", under="under persons # error: E0202"),
+    "population of groups": groups("  measure impact_ratio", under="under persons # error: E0202"),
     "population of pairs": pairs("  under persons # error: E0202"),
     "what a distribution ranges over": """
 domain Applicant { age : integer 18 .. 90 }
@@ -145,11 +145,11 @@ graph causes { age -> income } # error: E0202
 """,
     "target": """
 use "people.fair"
-target seniors = age >= 60
+condition seniors = age >= 60
 property p {
   compare a, b : Applicant
   differ in sex
-  target senior # error: E0202
+  among senior # error: E0202
   require same decision
 }
 """,
@@ -163,17 +163,17 @@ def test_what_is_referred_to_is_declared(text: str, tmp_path: Path) -> None:
 
 UNKNOWN_ATTRIBUTES = {
     "differ": pairs("", differ="differ in sx # error: E0203"),
-    "relax": pairs("  relax hour by 5 # error: E0203"),
-    "target": pairs("  target ages >= 30 # error: E0203"),
-    "target with an owner": pairs("  target a.ages >= 30 # error: E0203"),
-    "membership": pairs("  target edukation in { bachelors, doctorate } # error: E0203"),
-    "comparison with a value": pairs("  target edukation = bachelors # error: E0203"),
-    "both sides": pairs("  target ages >= hour + 1 # error: E0203, E0203"),
-    "inside abs": pairs("  target abs(ages - hours) <= 3 # error: E0203"),
-    "bare name": pairs("  target citizens # error: E0203"),
-    "across": groups("  measure disparate_impact", across="across sx # error: E0203"),
-    "given": groups("  given ages >= 30 # error: E0203\n  measure disparate_impact"),
-    "influence": groups("  measure influence of ages on disparate_impact # error: E0203"),
+    "relax": pairs("  within 5 in hour # error: E0203"),
+    "target": pairs("  among ages >= 30 # error: E0203"),
+    "target with an owner": pairs("  among a.ages >= 30 # error: E0203"),
+    "membership": pairs("  among edukation in { bachelors, doctorate } # error: E0203"),
+    "comparison with a value": pairs("  among edukation = bachelors # error: E0203"),
+    "both sides": pairs("  among ages >= hour + 1 # error: E0203, E0203"),
+    "inside abs": pairs("  among abs(ages - hours) <= 3 # error: E0203"),
+    "bare name": pairs("  among citizens # error: E0203"),
+    "across": groups("  measure impact_ratio", across="across sx # error: E0203"),
+    "given": groups("  among ages >= 30 # error: E0203\n  measure impact_ratio"),
+    "influence": groups("  measure influence of ages on impact_ratio # error: E0203"),
     "constraint": """
 domain Applicant {
   age : integer 18 .. 90
@@ -182,7 +182,7 @@ domain Applicant {
 """,
     "named target": """
 domain Applicant { age : integer 18 .. 90 }
-target rich = income >= 3 # error: E0203
+condition rich = income >= 3 # error: E0203
 """,
     "formula": """
 domain Applicant { age : integer 18 .. 90 }
@@ -243,12 +243,12 @@ def test_nothing_is_said_about_names_when_there_is_no_domain(tmp_path: Path) -> 
 
 
 VALUES = {
-    "equality": pairs("  target education = master # error: E0204"),
-    "inequality": pairs("  target education != master # error: E0204"),
-    "list": pairs("  target education in { bachelors, master, phd } # error: E0204, E0204"),
-    "quoted": pairs('  target race = "two and more" # error: E0204'),
-    "truth": pairs("  target citizen = maybe # error: E0204"),
-    "of one individual": pairs("  target a.education = master # error: E0204"),
+    "equality": pairs("  among education = master # error: E0204"),
+    "inequality": pairs("  among education != master # error: E0204"),
+    "list": pairs("  among education in { bachelors, master, phd } # error: E0204, E0204"),
+    "quoted": pairs('  among race = "two and more" # error: E0204'),
+    "truth": pairs("  among citizen = maybe # error: E0204"),
+    "of one individual": pairs("  among a.education = master # error: E0204"),
     "law": """
 domain Applicant { job : category { clerk, nurse } }
 distribution people over Applicant
@@ -267,13 +267,13 @@ def test_a_category_is_compared_with_its_own_values(text: str, tmp_path: Path) -
 
 
 def test_a_misspelt_value_is_recognised(tmp_path: Path) -> None:
-    (finding,) = assert_found_as_marked(pairs("  target education = bachelor # error: E0204"), tmp_path)
+    (finding,) = assert_found_as_marked(pairs("  among education = bachelor # error: E0204"), tmp_path)
     assert finding.help == "did you mean `bachelors`?"
     assert finding.secondary[0].span.text == "education"
 
 
 def test_without_a_near_miss_the_values_are_listed(tmp_path: Path) -> None:
-    (finding,) = findings(pairs("  target education = x"), tmp_path)
+    (finding,) = findings(pairs("  among education = x"), tmp_path)
     assert finding.help == "its values are `school`, `bachelors` and `doctorate`"
 
 
@@ -294,7 +294,7 @@ property p {
   model screen
   across sex
   under people
-  measure disparate_impact
+  measure impact_ratio
 }
 """,
 }
@@ -320,13 +320,13 @@ def test_a_metric_has_a_known_name(text: str, tmp_path: Path) -> None:
 
 
 def test_a_misspelt_metric_is_recognised(tmp_path: Path) -> None:
-    (finding,) = findings(groups("  measure disparate_impct"), tmp_path)
-    assert finding.help == "did you mean `disparate_impact`?"
+    (finding,) = findings(groups("  measure impact_rato"), tmp_path)
+    assert finding.help == "did you mean `impact_ratio`?"
 
 
 UNPROTECTED = {
-    "several": groups("  measure disparate_impact", across="across age, education # error: E0207, E0207"),
-    "across": groups("  measure disparate_impact", across="across sex, education # error: E0207"),
+    "several": groups("  measure impact_ratio", across="across age, education # error: E0207, E0207"),
+    "across": groups("  measure impact_ratio", across="across sex, education # error: E0207"),
 }
 
 
@@ -350,7 +350,7 @@ model let : Tenant -> { refuse, offer }
 WHICH = {
     "model": SEVERAL
     + "property p { # error: E0208\n  compare a, b : Tenant\n  differ in sex\n  require same decision\n}",
-    "domain of a target": SEVERAL + "target old = age >= 60 # error: E0208",
+    "domain of a target": SEVERAL + "condition old = age >= 60 # error: E0208",
 }
 
 
@@ -380,9 +380,9 @@ def test_a_model_decides_about_its_own_domain(tmp_path: Path) -> None:
 
 def test_a_target_is_used_for_its_own_domain(tmp_path: Path) -> None:
     text = SEVERAL + (
-        "target all_rents over Tenant = rent >= 1\n"
+        "condition all_rents over Tenant = rent >= 1\n"
         "property p {\n  model approve\n  compare a, b : Applicant\n  differ in sex\n"
-        "  target all_rents # error: E0302\n  require same decision\n}"
+        "  among all_rents # error: E0302\n  require same decision\n}"
     )
     assert_found_as_marked(text, tmp_path)
 
@@ -390,13 +390,13 @@ def test_a_target_is_used_for_its_own_domain(tmp_path: Path) -> None:
 def test_a_population_is_used_for_its_own_domain(tmp_path: Path) -> None:
     text = SEVERAL.replace("grant when score > 0", "grant when score > 0\n  favourable grant") + (
         "distribution tenants over Tenant uniform\n"
-        "property p {\n  model approve\n  across sex\n  under tenants # error: E0302\n  measure disparate_impact\n}"
+        "property p {\n  model approve\n  across sex\n  under tenants # error: E0302\n  measure impact_ratio\n}"
     )
     assert_found_as_marked(text, tmp_path)
 
 
 WORDS = {
-    "function": pairs("  target log(age) >= 3 # error: E0211"),
+    "function": pairs("  among log(age) >= 3 # error: E0211"),
     "function in a formula": """
 domain Applicant { age : integer 18 .. 90 }
 model approve : Applicant -> { reject, grant }
@@ -447,8 +447,8 @@ model approve : Applicant -> {{ reject, grant }}
 property p {{
   compare a, b : Applicant
   differ  in sex
-  relax   {name} by 5
-  target  {name} >= 10 and a.{name} <= 80
+  within 5 in {name}
+  among {name} >= 10 and a.{name} <= 80
   require same decision
 }}
 """

@@ -14,7 +14,7 @@ from fairdsl.ir.question import Differ, Quantity, SameDecision, ScoreGap
 # ---- what is right -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", ["any", "all"])
+@pytest.mark.parametrize("mode", ["any", "each"])
 def test_the_mode_is_the_one_that_is_written(mode: str, tmp_path: Path) -> None:
     question = only_property(pairs("", differ=f"differ in {mode} race, sex"), tmp_path).demands[0].question
     assert question.mode is Differ(mode)
@@ -30,7 +30,7 @@ def test_one_attribute_needs_no_mode(tmp_path: Path) -> None:
 
 
 def test_relaxations_by_a_number_and_freely(tmp_path: Path) -> None:
-    text = pairs("  relax income by 2.5\n  relax education freely\n  relax hours freely\n  relax citizen freely")
+    text = pairs("  within 2.5 in income\n  regardless of education\n  regardless of hours\n  regardless of citizen")
     relax = only_property(text, tmp_path).demands[0].question.relax
     assert [(relaxation.attribute, relaxation.by) for relaxation in relax] == [
         (5, Fraction(5, 2)),
@@ -77,15 +77,15 @@ def test_every_line_is_a_demand_of_its_own(tmp_path: Path) -> None:
 
 def test_every_clause_in_force_is_listed_also_the_implicit_ones(tmp_path: Path) -> None:
     """Trap 2: a "relaxed" query shipped with no relaxation, and nobody could see it."""
-    text = pairs("  relax age by 5\n  target hours >= 10 and a.income <= 50", differ="differ in any sex, race")
+    text = pairs("  within 5 in age\n  among hours >= 10 and a.income <= 50", differ="differ in any sex, race")
     found = only_property(text, tmp_path)
     assert found.clauses == (
         "compare a, b : Applicant",
         "differ in any sex, race",
-        "relax age by 5",
+        "within 5 in age",
         "equal: education, hours, income, citizen",
-        "target (both): hours >= 10",
-        "target (the ordered pair): a.income <= 50",
+        "among (both): hours >= 10",
+        "among (the ordered pair): a.income <= 50",
     )
     assert found.sentence == (
         "Any two individuals of `Applicant` with hours >= 10 that differ in at least one of `sex`, `race`, are within "
@@ -111,7 +111,7 @@ INCOMPLETE = {
     "neither pairs nor groups": "property p { # error: E0406\n  require same decision\n}",
     "nothing demanded": "property p { # error: E0406\n  compare a, b : Applicant\n  differ in sex\n}",
     "nothing that differs": "property p {\n  compare a, b : Applicant # error: E0406\n  require same decision\n}",
-    "nobody under whom": "property p { # error: E0406\n  across sex\n  measure disparate_impact\n}",
+    "nobody under whom": "property p { # error: E0406\n  across sex\n  measure impact_ratio\n}",
 }
 
 
@@ -136,19 +136,19 @@ property p { # error: E0406
 def test_two_attributes_need_any_or_all(tmp_path: Path) -> None:
     """Trap 3: two protected attributes had to differ both, and pairs that differ in one were not looked at."""
     (finding,) = assert_found_as_marked(pairs("", differ="differ in sex, race # error: E0407"), tmp_path)
-    assert finding.help == "write `differ in any sex, race` or `differ in all sex, race`"
+    assert finding.help == "write `differ in any sex, race` or `differ in each sex, race`"
 
 
 FIXED = {
-    "by a value": pairs("  target sex = male", differ="differ in sex # error: E0408"),
-    "by exclusion": pairs("  target sex != male", differ="differ in sex # error: E0408"),
-    "by a list": pairs("  target race in { black }", differ="differ in race # error: E0408"),
-    "under any": pairs("  target sex = male", differ="differ in any race, sex # error: E0408"),
-    "under all": pairs("  target sex = male", differ="differ in all race, sex # error: E0408"),
-    "by truth": pairs("  target citizen", differ="differ in citizen # error: E0408"),
-    "by a named target": 'use "people.fair"\ntarget men = sex = male\n'
-    + pairs("  target men", differ="differ in sex # error: E0408").replace('use "people.fair"\n', ""),
-    "a number by a range": pairs("  target age in 30 .. 30", differ="differ in age # error: E0408").replace(
+    "by a value": pairs("  among sex = male", differ="differ in sex # error: E0408"),
+    "by exclusion": pairs("  among sex != male", differ="differ in sex # error: E0408"),
+    "by a list": pairs("  among race in { black }", differ="differ in race # error: E0408"),
+    "under any": pairs("  among sex = male", differ="differ in any race, sex # error: E0408"),
+    "under all": pairs("  among sex = male", differ="differ in each race, sex # error: E0408"),
+    "by truth": pairs("  among citizen", differ="differ in citizen # error: E0408"),
+    "by a named target": 'use "people.fair"\ncondition men = sex = male\n'
+    + pairs("  among men", differ="differ in sex # error: E0408").replace('use "people.fair"\n', ""),
+    "a number by a range": pairs("  among age in 30 .. 30", differ="differ in age # error: E0408").replace(
         "\n\n", "\nprotected age\n\n", 1
     ),
 }
@@ -167,7 +167,7 @@ def test_nor_does_the_domain(tmp_path: Path) -> None:
     assert_found_as_marked(text, tmp_path)
 
 
-@pytest.mark.parametrize("mode", ["any", "all"])
+@pytest.mark.parametrize("mode", ["any", "each"])
 def test_an_attribute_with_one_value_cannot_differ(mode: str, tmp_path: Path) -> None:
     text = f"""\
 domain Applicant {{ sex : category {{ female }} race : category {{ white, black }} age : integer 18 .. 90 }}
@@ -182,13 +182,13 @@ property p {{
 }}
 """
     (finding,) = assert_found_as_marked(text, tmp_path)
-    assert ("no pair exists" in (finding.why or "")) == (mode == "all")
+    assert ("no pair exists" in (finding.why or "")) == (mode == "each")
 
 
 RELAXED_WRONGLY = {
-    "and differing": pairs("  relax sex freely # error: E0411"),
-    "twice": pairs("  relax age by 5\n  relax age by 10 # error: E0411"),
-    "by a number and freely": pairs("  relax age freely\n  relax age by 10 # error: E0411"),
+    "and differing": pairs("  regardless of sex # error: E0411"),
+    "twice": pairs("  within 5 in age\n  within 10 in age # error: E0411"),
+    "by a number and freely": pairs("  regardless of age\n  within 10 in age # error: E0411"),
 }
 
 
@@ -197,22 +197,26 @@ def test_an_attribute_is_relaxed_once_and_does_not_differ(text: str, tmp_path: P
     assert_found_as_marked(text, tmp_path)
 
 
+ALL_BUT_SEX = "race, age, hours, income, education, citizen"
 FOREIGN = {
     "across beside compare": pairs("  across sex # error: E0413"),
-    "given about pairs": pairs("  given age >= 30 # error: E0413"),
+    "for each about pairs": pairs("  for each age # error: E0413"),
+    "nothing left to be equal": pairs("  regardless of " + ALL_BUT_SEX + "\n  otherwise equal # error: E0413"),
+    "unequal behind otherwise equal": pairs("  otherwise equal # error: E0413\n  within 5 in age"),
     "excluding about pairs": pairs("  excluding groups below 30 rows # error: E0413"),
     "privileged about pairs": pairs("  privileged sex = male # error: E0413"),
     "an interval of no estimate": pairs("  measure fair_share with confidence 95% # error: E0413"),
-    "relax about groups": groups("  relax age by 5 # error: E0413\n  measure disparate_impact"),
-    "differ about groups": groups("  differ in sex # error: E0413\n  measure disparate_impact"),
-    "target about groups": groups("  target age >= 30 # error: E0413\n  measure disparate_impact"),
-    "when about groups": groups("  when confidence(a) >= 0.9 # error: E0413\n  measure disparate_impact"),
-    "metric of groups about pairs": pairs("  measure disparate_impact # error: E0413"),
-    "required metric of groups about pairs": pairs("  require equalized_odds <= 5% # error: E0413"),
-    "influence about pairs": pairs("  measure influence of age on disparate_impact # error: E0413"),
+    "within about groups": groups("  within 5 in age # error: E0413\n  measure impact_ratio"),
+    "differ about groups": groups("  differ in sex # error: E0413\n  measure impact_ratio"),
+    "otherwise equal about groups": groups("  otherwise equal # error: E0413\n  measure impact_ratio"),
+    "regardless about groups": groups("  regardless of age # error: E0413\n  measure impact_ratio"),
+    "when about groups": groups("  when confidence(a) >= 0.9 # error: E0413\n  measure impact_ratio"),
+    "metric of groups about pairs": pairs("  measure impact_ratio # error: E0413"),
+    "required metric of groups about pairs": pairs("  require odds_gap <= 5% # error: E0413"),
+    "influence about pairs": pairs("  measure influence of age on impact_ratio # error: E0413"),
     "metric of pairs about groups": groups("  measure fair_share # error: E0413"),
-    "unread privileged group": groups("  privileged sex = male # error: E0413\n  measure statistical_parity"),
-    "unread baseline": groups("  baseline sex = male # error: E0413\n  measure statistical_parity"),
+    "unread privileged group": groups("  privileged sex = male # error: E0413\n  measure parity_gap"),
+    "unread baseline": groups("  baseline sex = male # error: E0413\n  measure parity_gap"),
 }
 
 
@@ -230,8 +234,8 @@ UNDECIDED = {
     "doubt instead of confidence": pairs("  when confidence(a) <= 0.9 # error: E0414"),
     "confidence of a stranger": pairs("  when confidence(c) >= 0.9 # error: E0414"),
     "same decision of groups": groups("  require same decision # error: E0414"),
-    "a metric of groups without a number": groups("  require disparate_impact # error: E0414"),
-    "an influence without a number": groups("  require influence of age on disparate_impact <= age # error: E0414"),
+    "a metric of groups without a number": groups("  require impact_ratio # error: E0414"),
+    "an influence without a number": groups("  require influence of age on impact_ratio <= age # error: E0414"),
 }
 
 
@@ -243,10 +247,10 @@ def test_a_demand_can_be_decided(text: str, tmp_path: Path) -> None:
 # ---- smells --------------------------------------------------------------------------------------
 
 SAYING_NOTHING = {
-    "nothing allowed": pairs("  relax age by 0 # warning: W0803"),
-    "nothing allowed between whole numbers": pairs("  relax age by 0.5 # warning: W0803"),
-    "everything allowed": pairs("  relax age by 73 # warning: W0803"),
-    "everything allowed of a real": pairs("  relax income by 101 # warning: W0803"),
+    "nothing allowed": pairs("  within 0 in age # warning: W0803"),
+    "nothing allowed between whole numbers": pairs("  within 0.5 in age # warning: W0803"),
+    "everything allowed": pairs("  within 73 in age # warning: W0803"),
+    "everything allowed of a real": pairs("  within 101 in income # warning: W0803"),
 }
 
 
@@ -256,9 +260,9 @@ def test_a_relaxation_says_something(text: str, tmp_path: Path) -> None:
     assert_found_as_marked(text, tmp_path)
 
 
-@pytest.mark.parametrize("relaxation", ["age by 1", "age by 72", "income by 0.5", "income by 100"])
+@pytest.mark.parametrize("relaxation", ["1 in age", "72 in age", "0.5 in income", "100 in income"])
 def test_a_relaxation_within_the_range_does(relaxation: str, tmp_path: Path) -> None:
-    only_property(pairs(f"  relax {relaxation}"), tmp_path)
+    only_property(pairs(f"  within {relaxation}"), tmp_path)
 
 
 UNUSED = """\
@@ -275,12 +279,12 @@ model screen : Applicant -> { low, high } # warning: W0801
 graph causes { sex -> age } # warning: W0801
 distribution people over Applicant # warning: W0801
   uniform
-target seniors over Applicant = age >= 60 # warning: W0801
+condition seniors over Applicant = age >= 60 # warning: W0801
 property p {
   model approve
   compare a, b : Applicant
   differ in sex
-  target race = true
+  among race = true
   require same decision
 }
 """
@@ -291,7 +295,7 @@ def test_what_is_declared_and_never_used_is_said(tmp_path: Path) -> None:
     found = assert_found_as_marked(UNUSED, tmp_path)
     assert {finding.title for finding in found} >= {
         "protected attribute `race` is never compared",
-        "target `seniors` is never used",
+        "condition `seniors` is never used",
         "model `screen` is never used",
     }
 
@@ -307,7 +311,7 @@ def test_a_label_that_names_its_column_is_there_for_the_data(tmp_path: Path) -> 
 
 
 def test_nothing_is_called_unused_beside_errors(tmp_path: Path) -> None:
-    text = UNUSED.replace("# warning: W0801", "").replace("target race = true", "target rce = true # error: E0203")
+    text = UNUSED.replace("# warning: W0801", "").replace("among race = true", "among rce = true # error: E0203")
     assert_found_as_marked(text, tmp_path)
 
 
@@ -322,22 +326,22 @@ def test_one_run_shows_the_mistakes_of_all_properties_and_clauses(tmp_path: Path
     text = """\
 use "people.fair"
 
-target old = aeg >= 60 # error: E0203
+condition old = aeg >= 60 # error: E0203
 
 property first "Everything is wrong here" {
   compare a, b : Applicant
   differ in sex, rase # error: E0407, E0203
-  relax education by 1 # error: E0306
-  relax hours by -2 # error: E0308
-  target education = master and income >= fifty # error: E0204, E0203
+  within 1 in education # error: E0306
+  within -2 in hours # error: E0308
+  among education = master and income >= fifty # error: E0204, E0203
   require fair_share >= 95 # error: E0303
 }
 
 property second {
   compare a, b : Applicant
   differ in sex
-  given age >= 30 # error: E0413
-  target citizen = maybe # error: E0204
+  for each age # error: E0413
+  among citizen = maybe # error: E0204
 }
 
 property third {
@@ -351,7 +355,7 @@ property third {
 
 def test_a_good_property_beside_a_bad_one_costs_no_further_message(tmp_path: Path) -> None:
     good = "property good {\n  compare a, b : Applicant\n  differ in sex\n  require same decision\n}\n"
-    assert_found_as_marked(pairs("  target wealth >= 3 # error: E0203") + good, tmp_path)
+    assert_found_as_marked(pairs("  among wealth >= 3 # error: E0203") + good, tmp_path)
 
 
 def test_a_model_with_a_mistake_says_nothing_about_its_properties(tmp_path: Path) -> None:
@@ -370,7 +374,7 @@ property q {
   model approve
   across sex
   under people
-  measure disparate_impact
+  measure impact_ratio
 }
 """
     assert_found_as_marked(text, tmp_path)
@@ -387,7 +391,7 @@ domain Applicant {
 
 
 def test_findings_come_in_the_order_of_reading(tmp_path: Path) -> None:
-    text = pairs("  target ages >= 3") + "target old = aeg >= 60\n"
+    text = pairs("  among ages >= 3") + "condition old = aeg >= 60\n"
     assert [finding.primary.span.text for finding in findings(text, tmp_path)] == ["ages", "aeg"]
 
 

@@ -43,7 +43,7 @@ property shares {
   require fair_share >= limit
 }
 """
-OVER = "  across sex\n  under people\n  require disparate_impact >= limit\n"
+OVER = "  across sex\n  under people\n  require impact_ratio >= limit\n"
 
 
 def checked(text: str, given: Mapping[str, str] | None = None) -> tuple[CheckedSpec, list[str]]:
@@ -75,10 +75,10 @@ def test_a_name_means_its_number() -> None:
         ("a range", "integer 18 .. 30", "integer youngest .. 30"),
         ("a code", "{ x, y, z }", "{ x = youngest, y = 3, z = 4 }"),
         ("bins", "18 .. 30", "18 .. 30 bins at 20, 2n"),
-        ("a relaxation", "differ in sex", "differ in sex relax age by youngest"),
+        ("a relaxation", "differ in sex", "differ in sex within youngest in age"),
         ("a confidence", "fair_share >= limit", "fair_share >= limit with confidence sure"),
-        ("a list", "differ in sex", "differ in sex target age in { youngest, 20 .. older, 29 }"),
-        ("a sum", "differ in sex", "differ in sex target 2 * age - youngest < older + 30"),
+        ("a list", "differ in sex", "differ in sex among age in { youngest, 20 .. older, 29 }"),
+        ("a sum", "differ in sex", "differ in sex among 2 * age - youngest < older + 30"),
     ],
 )
 def test_numbers_stand_by_name_wherever_numbers_do(place: str, before: str, after: str) -> None:
@@ -126,15 +126,15 @@ def test_another_number_is_given_for_one_run(tmp_path: Path) -> None:
         (SPEC.replace("limit", "north"), ["E0201"]),
         (SPEC.replace("limit", "yes"), ["E0201"]),
         (SPEC.replace("limit", "rows"), ["E0216"]),
-        (SPEC.replace("limit", "disparate_impact"), ["E0216"]),
-        (SPEC + f"property p {{\n  for each t in {{ 1, 1 }}\n{OVER}  given age > t\n}}\n", ["E0201"]),
+        (SPEC.replace("limit", "impact_ratio"), ["E0216"]),
+        (SPEC + f"property p {{\n  for each t in {{ 1, 1 }}\n{OVER}  among age > t\n}}\n", ["E0201"]),
         (SPEC + f"property p {{\n  for each t in {{ 1, 2 }}\n{OVER}}}\n", ["E0413"]),
         (SPEC + f"property p {{\n  for each sex in {{ 1, 2 }}\n{OVER}}}\n", ["E0201"]),
-        (SPEC + f"property p {{\n  for each t in city\n{OVER}  given site = t\n}}\n", ["E0203"]),
-        (SPEC + f"property p {{\n  for each t in {{ 3 }}\n{OVER}  given t = north\n}}\n", ["E0203"]),
+        (SPEC + f"property p {{\n  for each t in city\n{OVER}  among site = t\n}}\n", ["E0203"]),
+        (SPEC + f"property p {{\n  for each t in {{ 3 }}\n{OVER}  among t = north\n}}\n", ["E0203"]),
         (SPEC + "property p {\n  for each G in { sex, site }\n" + OVER.replace("sex", "G") + "}\n", ["E0207"]),
         (SPEC + "property p {\n  for each G in { (sex, race) }\n  compare a, b : Applicant\n  differ in any sex, race\n"
-         "  relax G by 2\n  require fair_share >= limit\n}\n", ["E0307"]),
+         "  within 2 in G\n  require fair_share >= limit\n}\n", ["E0307"]),
         (SPEC.replace("18 .. 30", "18 .. least").replace("= 10", "= 20")
          + f"property p {{\n  for each least in {{ 20, 22 }}\n{OVER}}}\n", ["E0413"]),
         (SPEC + f"property p {{\n{OVER}  excluding groups below 2 of rows\n}}\n", ["E0308", "E0413"]),
@@ -158,7 +158,7 @@ def test_a_finding_about_a_number_says_what_its_name_is() -> None:
 def test_a_property_for_each_value() -> None:
     clauses = (
         "  for each G in { sex, race, (sex, race) }\n  for each place in site\n  across G\n  under people\n"
-        "  given site = place\n  require disparate_impact >= limit\n"
+        "  among site = place\n  require impact_ratio >= limit\n"
     )
     spec, codes = checked(SPEC + f"property gap {{\n{clauses}}}\n")
     assert codes == []
@@ -177,8 +177,8 @@ def test_a_property_for_each_value() -> None:
 
 
 def test_a_parameter_goes_through_its_numbers_in_models_and_targets(tmp_path: Path) -> None:
-    goes_through = "target older = age > least\n\nproperty shares {\n  for each least in { 18, 20, 29 }"
-    swept = SPEC.replace("property shares {", goes_through).replace("differ in sex", "differ in sex\n  target older")
+    goes_through = "condition older = age > least\n\nproperty shares {\n  for each least in { 18, 20, 29 }"
+    swept = SPEC.replace("property shares {", goes_through).replace("differ in sex", "differ in sex\n  among older")
     spec, codes = checked(swept)
     assert codes == []
     assert [each.model for each in spec.properties] == [f"approve[least = {least}]" for least in (18, 20, 29)]

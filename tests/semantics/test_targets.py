@@ -34,11 +34,11 @@ def question_of(target: str, folder: Path) -> tuple[Pair, Domain]:
 property p {{
   compare a, b : Applicant
   differ in sex
-  relax age freely
-  relax race freely
-  relax hours freely
-  relax citizen freely
-  target {target}
+  regardless of age
+  regardless of race
+  regardless of hours
+  regardless of citizen
+  among {target}
   require same decision
 }}
 """
@@ -159,7 +159,7 @@ def _names(predicate: Predicate, domain: Domain) -> set[str]:
 
 
 def test_several_targets_mean_and(tmp_path: Path) -> None:
-    question, domain = question_of("age >= 2\n  target age <= 3\n  target citizen", tmp_path)
+    question, domain = question_of("age >= 2\n  among age <= 3\n  among citizen", tmp_path)
     ages = {person["age"] for person in everybody(domain) if holds_for(question.target, tuple(person.values()))}
     assert ages == {2, 3}
     assert _names(question.target, domain) == {"age", "citizen"}
@@ -186,8 +186,8 @@ def _reading(domain: Domain, person: dict[str, Fraction]):
 
 
 NAMED = """
-target old over Applicant = age >= 3
-target idle = hours <= 0
+condition old over Applicant = age >= 3
+condition idle = hours <= 0
 """
 
 
@@ -197,7 +197,7 @@ def test_a_named_target_stands_for_its_condition(written: str, tmp_path: Path) -
 property p {{
   compare a, b : Applicant
   differ in sex
-  target {written}
+  among {written}
   require same decision
 }}
 """
@@ -218,7 +218,7 @@ model approve : Applicant -> { reject, grant }
 property p {
   compare a, b : Applicant
   differ in sex
-  target gender = female
+  among gender = female
   require same decision
 }
 """
@@ -230,24 +230,24 @@ property p {
 # ---- conditions that leave nobody, or everybody --------------------------------------------------
 
 NOBODY = {
-    "beyond the range": pairs("  target age > 90 # error: E0409"),
-    "strictly at its end": pairs("  target age < 18 # error: E0409"),
-    "a value between two integers": pairs("  target age = 30.5 # error: E0409"),
-    "a sum out of reach": pairs("  target age + hours >= 171 # error: E0409"),
-    "negated": pairs("  target not age >= 18 # error: E0409"),
-    "every value taken out": pairs("  target not education in { school, bachelors, doctorate } # error: E0409"),
-    "every alternative": pairs("  target age > 90 or hours > 80 # error: E0409"),
-    "two clauses together": pairs("  target age >= 50 # error: E0409\n  target age <= 40"),
-    "two lists together": pairs("  target education = school and education = doctorate # error: E0409"),
-    "a number with itself": pairs("  target age < age # error: E0409"),
-    "of one individual": pairs("  target a.age > 90 # error: E0409"),
-    "an order of what is held equal": pairs("  target a.age < b.age # error: E0409"),
-    "a difference of what is held equal": pairs("  target a.education != b.education # error: E0409"),
+    "beyond the range": pairs("  among age > 90 # error: E0409"),
+    "strictly at its end": pairs("  among age < 18 # error: E0409"),
+    "a value between two integers": pairs("  among age = 30.5 # error: E0409"),
+    "a sum out of reach": pairs("  among age + hours >= 171 # error: E0409"),
+    "negated": pairs("  among not age >= 18 # error: E0409"),
+    "every value taken out": pairs("  among not education in { school, bachelors, doctorate } # error: E0409"),
+    "every alternative": pairs("  among age > 90 or hours > 80 # error: E0409"),
+    "two clauses together": pairs("  among age >= 50 # error: E0409\n  among age <= 40"),
+    "two lists together": pairs("  among education = school and education = doctorate # error: E0409"),
+    "a number with itself": pairs("  among age < age # error: E0409"),
+    "of one individual": pairs("  among a.age > 90 # error: E0409"),
+    "an order of what is held equal": pairs("  among a.age < b.age # error: E0409"),
+    "a difference of what is held equal": pairs("  among a.education != b.education # error: E0409"),
     "different values of what is held equal": pairs(
-        "  target a.education = school and b.education = doctorate # error: E0409"
+        "  among a.education = school and b.education = doctorate # error: E0409"
     ),
-    "equality of what must differ": pairs("  target a.sex = b.sex # error: E0409"),
-    "the same value of what must differ": pairs("  target a.sex = male and b.sex = male # error: E0409"),
+    "equality of what must differ": pairs("  among a.sex = b.sex # error: E0409"),
+    "the same value of what must differ": pairs("  among a.sex = male and b.sex = male # error: E0409"),
     "the domain's constraint": "domain D {\n  age : integer 18 .. 90\n  where age > 90 # error: E0409\n}\n",
     "the domain's constraints together": (
         "domain D {\n  age : integer 18 .. 90\n  where age >= 50 # error: E0409\n  where age <= 40\n}\n"
@@ -261,18 +261,18 @@ def test_a_question_about_nobody_is_an_error(text: str, tmp_path: Path) -> None:
 
 
 EVERYBODY = {
-    "the whole range": pairs("  target age >= 18 # warning: W0802"),
-    "a value between two integers": pairs("  target age != 30.5 # warning: W0802"),
-    "negated": pairs("  target not age > 90 # warning: W0802"),
-    "every value": pairs("  target sex in { female, male } # warning: W0802"),
-    "both truth values": pairs("  target citizen in { yes, no } # warning: W0802"),
-    "one of two alternatives": pairs("  target age >= 18 or hours > 20 # warning: W0802"),
-    "a number with itself": pairs("  target age = age # warning: W0802"),
-    "a part of it": pairs("  target hours > 20 and age >= 18 # warning: W0802"),
-    "a part that is true of nobody": pairs("  target hours > 20 or age > 90 # warning: W0802"),
-    "of one individual": pairs("  target a.age >= 18 # warning: W0802"),
-    "equality of what is held equal": pairs("  target a.age = b.age # warning: W0802"),
-    "difference of what must differ": pairs("  target a.age >= 30 and a.sex != b.sex"),
+    "the whole range": pairs("  among age >= 18 # warning: W0802"),
+    "a value between two integers": pairs("  among age != 30.5 # warning: W0802"),
+    "negated": pairs("  among not age > 90 # warning: W0802"),
+    "every value": pairs("  among sex in { female, male } # warning: W0802"),
+    "both truth values": pairs("  among citizen in { yes, no } # warning: W0802"),
+    "one of two alternatives": pairs("  among age >= 18 or hours > 20 # warning: W0802"),
+    "a number with itself": pairs("  among age = age # warning: W0802"),
+    "a part of it": pairs("  among hours > 20 and age >= 18 # warning: W0802"),
+    "a part that is true of nobody": pairs("  among hours > 20 or age > 90 # warning: W0802"),
+    "of one individual": pairs("  among a.age >= 18 # warning: W0802"),
+    "equality of what is held equal": pairs("  among a.age = b.age # warning: W0802"),
+    "difference of what must differ": pairs("  among a.age >= 30 and a.sex != b.sex"),
     "the domain's constraint": "domain D {\n  age : integer 18 .. 90\n  where age <= 90 # warning: W0802\n}\n",
 }
 
@@ -283,14 +283,14 @@ def test_a_condition_true_of_everybody_is_said_to_be(text: str, tmp_path: Path) 
 
 
 def test_the_message_says_what_is_left_of_the_attribute(tmp_path: Path) -> None:
-    (finding,) = findings(pairs("  target age > 95"), tmp_path)
-    assert finding.title == "this target excludes everybody"
+    (finding,) = findings(pairs("  among age > 95"), tmp_path)
+    assert finding.title == "this condition excludes everybody"
     assert finding.primary.text == "`age` is a whole number from 18 to 90"
 
 
 def test_constraints_of_the_domain_count_when_a_target_is_judged(tmp_path: Path) -> None:
     text = SMALL.replace("citizen : boolean\n", "citizen : boolean\n  where age >= 2\n") + (
-        "property p {\n  compare a, b : Applicant\n  differ in sex\n  target age >= 1 # warning: W0802\n"
+        "property p {\n  compare a, b : Applicant\n  differ in sex\n  among age >= 1 # warning: W0802\n"
         "  require same decision\n}\n"
     )
     (finding,) = assert_found_as_marked(text, tmp_path)

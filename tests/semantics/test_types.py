@@ -74,8 +74,8 @@ def test_a_mirrored_threshold_is_turned(tmp_path: Path) -> None:
 BACKWARDS = {
     "integer": domain("  age : integer 90 .. 18 # error: E0301"),
     "real": domain("  income : real 1.5 .. -1 # error: E0301"),
-    "membership": pairs("  target age in 60 .. 30 # error: E0301"),
-    "element": pairs("  target age in { 20, 60 .. 30 } # error: E0301"),
+    "membership": pairs("  among age in 60 .. 30 # error: E0301"),
+    "element": pairs("  among age in { 20, 60 .. 30 } # error: E0301"),
     "law": domain("  income : real") + "distribution d over Applicant\n  income : uniform(3, 1) # error: E0301\n",
 }
 
@@ -105,8 +105,8 @@ model approve : Applicant -> { reject, grant }
 property p {
   compare a, b : Applicant
   differ in sex
-  relax age by 5
-  target age >= 30 and a.job = clerk
+  within 5 in age
+  among age >= 30 and a.job = clerk
   require same decision
 }
 """
@@ -114,16 +114,16 @@ property p {
 
 
 MISMATCHES = {
-    "order on a category": pairs("  target education >= bachelors # error: E0302"),
-    "order on a boolean": pairs("  target citizen > false # error: E0302"),
-    "a range of a category": pairs("  target education in { 0 .. 2 } # error: E0302"),
-    "a category with a number": pairs("  target race = 4 # error: E0302"),
-    "a category in a list of numbers": pairs("  target race in { 1, 4 } # error: E0302, E0302"),
-    "a category in a sum": pairs("  target race + age >= 30 # error: E0302"),
-    "a boolean in a sum": pairs("  target 2 * citizen >= 1 # error: E0302"),
-    "a boolean with two": pairs("  target citizen = 2 # error: E0302"),
-    "two categories": pairs("  target education = race # error: E0302"),
-    "a category with a sum": pairs("  target education = age + 1 # error: E0302"),
+    "order on a category": pairs("  among education >= bachelors # error: E0302"),
+    "order on a boolean": pairs("  among citizen > false # error: E0302"),
+    "a range of a category": pairs("  among education in { 0 .. 2 } # error: E0302"),
+    "a category with a number": pairs("  among race = 4 # error: E0302"),
+    "a category in a list of numbers": pairs("  among race in { 1, 4 } # error: E0302, E0302"),
+    "a category in a sum": pairs("  among race + age >= 30 # error: E0302"),
+    "a boolean in a sum": pairs("  among 2 * citizen >= 1 # error: E0302"),
+    "a boolean with two": pairs("  among citizen = 2 # error: E0302"),
+    "two categories": pairs("  among education = race # error: E0302"),
+    "a category with a sum": pairs("  among education = age + 1 # error: E0302"),
     "a category in a formula": AGE.replace("}", " job : category { clerk, nurse } }")
     + MODEL
     + "  score = 3 * job # error: E0302\n  grant when score > 0\n",
@@ -131,7 +131,7 @@ MISMATCHES = {
     + MODEL
     + '  from "m.onnx"\n  reads one_hot(income) # error: E0302\n  grant when score > 0\n',
     "bins of a category": domain("  job : category { clerk, nurse } bins at 1 # error: E0302"),
-    "groups of a real": groups("  measure disparate_impact", across="across income # error: E0207").replace(
+    "groups of a real": groups("  measure impact_ratio", across="across income # error: E0207").replace(
         "# error: E0207", "# error: E0302"
     ),
 }
@@ -144,7 +144,7 @@ def test_sides_of_a_comparison_belong_together(text: str, tmp_path: Path) -> Non
 
 
 def test_a_code_is_answered_with_the_value_it_stands_for(tmp_path: Path) -> None:
-    (finding,) = findings(pairs("  target race = 4"), tmp_path)
+    (finding,) = findings(pairs("  among race = 4"), tmp_path)
     assert finding.help == "write `black`"
 
 
@@ -155,9 +155,9 @@ THRESHOLDS = {
     "always met": pairs("", require="require fair_share >= 0% # error: E0303"),
     "always met from above": pairs("", require="require discrimination_rate <= 100% # error: E0303"),
     "never met": pairs("", require="require fair_share > 100% # error: E0303"),
-    "of groups": groups("  require disparate_impact >= 80 # error: E0303"),
+    "of groups": groups("  require impact_ratio >= 80 # error: E0303"),
     "under another name": groups("  require demographic_parity_ratio >= 1.25 # error: E0303"),
-    "confidence": groups("  require disparate_impact >= 80% with confidence 95 # error: E0303"),
+    "confidence": groups("  require impact_ratio >= 80% with confidence 95 # error: E0303"),
     "confidence of the model": pairs("  when confidence(a) >= 90 # error: E0303"),
     "probability": AGE + MODEL + '  from "m.onnx"\n  grant when probability >= 50 # error: E0303\n',
     "probability that always grants": AGE + MODEL + '  from "m.onnx"\n  grant when probability >= 0 # error: E0303\n',
@@ -190,9 +190,9 @@ def test_the_ends_themselves_can_be_required(demand: str, tmp_path: Path) -> Non
 
 
 CURVED = {
-    "product": pairs("  target age * hours >= 30 # error: E0304"),
-    "division by an attribute": pairs("  target age / hours >= 30 # error: E0304"),
-    "division by zero": pairs("  target age / 0 >= 30 # error: E0308"),
+    "product": pairs("  among age * hours >= 30 # error: E0304"),
+    "division by an attribute": pairs("  among age / hours >= 30 # error: E0304"),
+    "division by zero": pairs("  among age / 0 >= 30 # error: E0308"),
     "formula": domain("  age : integer 0 .. 9")
     + MODEL
     + "  score = age * age # error: E0304\n  grant when score > 0\n",
@@ -221,28 +221,28 @@ def test_values_and_codes_are_distinct(text: str, tmp_path: Path) -> None:
 
 
 RELAXED_LABELS = {
-    "category": pairs("  relax education by 1 # error: E0306"),
-    "boolean": pairs("  relax citizen by 1 # error: E0306"),
+    "category": pairs("  within 1 in education # error: E0306"),
+    "boolean": pairs("  within 1 in citizen # error: E0306"),
 }
 
 
 @each(RELAXED_LABELS)
 def test_a_category_has_no_distances(text: str, tmp_path: Path) -> None:
     (finding,) = assert_found_as_marked(text, tmp_path)
-    assert "freely" in (finding.help or "")
+    assert "regardless of" in (finding.help or "")
 
 
 KINDS = {
-    "a number as a condition": pairs("  target 3 # error: E0307"),
-    "a sum as a condition": pairs("  target age + 1 # error: E0307"),
-    "a number's name as a condition": pairs("  target age # error: E0307"),
-    "a category's name as a condition": pairs("  target not education # error: E0307"),
-    "a condition as a number": pairs("  target (age > 30) + 1 >= 1 # error: E0307"),
-    "a text as a number": pairs('  target age >= "30" # error: E0307'),
-    "a word in a list of numbers": pairs("  target age in { 20, old } # error: E0307"),
-    "abs in a sum": pairs("  target abs(age) + 1 >= 3 # error: E0307"),
-    "abs on both sides": pairs("  target abs(age) >= abs(hours) # error: E0307"),
-    "abs of two": pairs("  target abs(age, hours) >= 3 # error: E0307"),
+    "a number as a condition": pairs("  among 3 # error: E0307"),
+    "a sum as a condition": pairs("  among age + 1 # error: E0307"),
+    "a number's name as a condition": pairs("  among age # error: E0307"),
+    "a category's name as a condition": pairs("  among not education # error: E0307"),
+    "a condition as a number": pairs("  among (age > 30) + 1 >= 1 # error: E0307"),
+    "a text as a number": pairs('  among age >= "30" # error: E0307'),
+    "a word in a list of numbers": pairs("  among age in { 20, old } # error: E0307"),
+    "abs in a sum": pairs("  among abs(age) + 1 >= 3 # error: E0307"),
+    "abs on both sides": pairs("  among abs(age) >= abs(hours) # error: E0307"),
+    "abs of two": pairs("  among abs(age, hours) >= 3 # error: E0307"),
     "one-hot codes of two": AGE
     + MODEL
     + '  from "m.onnx"\n  reads one_hot(age, age) # error: E0307\n  grant when score > 0\n',
@@ -265,12 +265,12 @@ NUMBERS = {
     "edge above the range": domain("  age : integer 18 .. 90 bins at 45, 91 # error: E0308"),
     "one quantile": domain("  age : integer 18 .. 90 bins by quantiles 1 # error: E0308"),
     "half a quantile": domain("  age : integer 18 .. 90 bins by quantiles 2.5 # error: E0308"),
-    "negative relaxation": pairs("  relax age by -5 # error: E0308"),
-    "relaxation in percent": pairs("  relax income by 5% # error: E0308"),
+    "negative relaxation": pairs("  within -5 in age # error: E0308"),
+    "relaxation in percent": pairs("  within 5% in income # error: E0308"),
     "negative gap": pairs("", require="require abs(score(a) - score(b)) <= -1 # error: E0308"),
-    "no rows": groups("  excluding groups below 0 rows # error: E0308\n  measure disparate_impact"),
-    "listed number that nobody has": pairs("  target age in { 20, 120 } # error: E0308"),
-    "listed fraction of an integer": pairs("  target age in { 20.5, 30 } # error: E0308"),
+    "no rows": groups("  excluding groups below 0 rows # error: E0308\n  measure impact_ratio"),
+    "listed number that nobody has": pairs("  among age in { 20, 120 } # error: E0308"),
+    "listed fraction of an integer": pairs("  among age in { 20.5, 30 } # error: E0308"),
 }
 
 

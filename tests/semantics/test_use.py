@@ -37,9 +37,9 @@ def test_paths_count_from_the_file_that_uses(tmp_path: Path) -> None:
 
 
 def test_a_file_that_two_files_use_is_read_once(tmp_path: Path) -> None:
-    (tmp_path / "left.fair").write_text('use "people.fair"\ntarget old = age >= 60\n', encoding="utf-8")
-    (tmp_path / "right.fair").write_text('use "people.fair"\ntarget young = age < 30\n', encoding="utf-8")
-    text = 'use "left.fair"\nuse "right.fair"\n' + pairs("  target old or young").replace('use "people.fair"', "")
+    (tmp_path / "left.fair").write_text('use "people.fair"\ncondition old = age >= 60\n', encoding="utf-8")
+    (tmp_path / "right.fair").write_text('use "people.fair"\ncondition young = age < 30\n', encoding="utf-8")
+    text = 'use "left.fair"\nuse "right.fair"\n' + pairs("  among old or young").replace('use "people.fair"', "")
     only_property(text, tmp_path)
 
 
@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_read_says_so_once(name: str, tmp_path: Path) -> N
     """What it would have declared is not known, so nothing is said about names that may stand in it."""
     (tmp_path / "folder").mkdir()
     (tmp_path / "latin.fair").write_bytes("domain Käufer { }".encode("latin-1"))
-    text = pairs("  target wealth >= 3").replace('"people.fair"', f'"{name}" # error: E0210')
+    text = pairs("  among wealth >= 3").replace('"people.fair"', f'"{name}" # error: E0210')
     assert_found_as_marked(text, tmp_path)
 
 

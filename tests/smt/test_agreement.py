@@ -89,7 +89,7 @@ def _halving_loses_nobody(problem: Problem, known: Truth) -> None:
     # As much time as it takes: what is lost is found however busy the machine is.
     verdict = Smt(lambda jobs: Reluctant()).answer(problem, Facts(), Budget.of(3600.0), Silent())
     assert isinstance(verdict, Holds | Vacuous | Violated)
-    assert disagreement(problem, verdict, known) is None
+    assert disagreement(problem, about_somebody(problem, verdict), known) is None
 
 
 @settings(max_examples=examples(0.35))

@@ -106,7 +106,7 @@ def test_every_protected_value_and_both_orientations_become_cases() -> None:
     """Trap: only the smallest and largest value of a protected attribute were compared."""
     asked = problem(domain(race=category(0, 3, 4), sex=BOOLEAN), score([1, 1]), 0)
     assert len(cases(asked)) == 6
-    both = problem(domain(race=category(0, 3, 4), sex=BOOLEAN), score([1, 1]), 0, 1, mode=Differ.ALL)
+    both = problem(domain(race=category(0, 3, 4), sex=BOOLEAN), score([1, 1]), 0, 1, mode=Differ.EACH)
     assert len(cases(both)) == 3 * 2 * 2 * 1
     either = problem(domain(race=category(0, 3, 4), sex=BOOLEAN), score([1, 1]), 0, 1)
     assert len(cases(either)) == 6 * 5

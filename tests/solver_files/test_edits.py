@@ -21,6 +21,7 @@ import fairdsl
 from fairdsl.backends.intervals.container import pack, unpack
 from fairdsl.backends.intervals.job import JOB
 from fairdsl.backends.intervals.result import RESULT
+from fairdsl.codec import plain
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.report.model import Report
 from fairdsl.verdict import Arithmetic, Judgement, Shares
@@ -100,8 +101,9 @@ def of_manifest(folder: Path, draw: random.Random) -> None:
     del content["sha256"]
     content = edited(content, draw)
     if isinstance(content, dict):
-        content["sha256"] = sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    path.write_text(json.dumps(content), encoding="utf-8")
+        sealed(content, path)
+    else:
+        path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def of_answer(folder: Path, draw: random.Random) -> None:
@@ -118,19 +120,17 @@ def of_solver_file(folder: Path, draw: random.Random) -> None:
     flipped(path, draw)
     manifest = folder / "manifest.json"
     content = json.loads(manifest.read_bytes())
-    del content["sha256"]
     content["files"][path.name]["sha256"] = sha256(path.read_bytes()).hexdigest()
-    content["sha256"] = sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-    manifest.write_text(json.dumps(content), encoding="utf-8")
+    sealed(content, manifest)
 
 
 def of_container(folder: Path, draw: random.Random, kind: Any, suffix: str) -> None:
     path = draw.choice(sorted(folder.glob(f"*{suffix}")))
     found = unpack(kind, path)
-    header = {name: value for name, value in found.header.items() if name not in ("schema", "sha256")}
+    header = plain(found.head)
     arrays = {name: array.copy() for name, array in found.arrays.items()}
     if draw.random() < 0.25:
-        header = edited(header, draw) if header else header
+        header = edited(header, draw)
     else:
         name = draw.choice(sorted(arrays))
         array = arrays[name].reshape(-1)
@@ -144,7 +144,7 @@ def of_container(folder: Path, draw: random.Random, kind: Any, suffix: str) -> N
             case _:
                 arrays[name] = arrays[name][: len(arrays[name]) // 2] if arrays[name].ndim else arrays[name]
     if isinstance(header, dict):
-        path.write_bytes(pack(kind, header, arrays, compressed=kind is RESULT))
+        path.write_bytes(pack(header, arrays, compressed=kind is RESULT))
 
 
 def of_job(folder: Path, draw: random.Random) -> None:
@@ -226,12 +226,42 @@ def resumed(folders: Path, seed: int, place: Path) -> bool:
 
 @pytest.mark.parametrize(("form", "edit"), [kind[1:] for kind in KINDS], ids=[kind[0] for kind in KINDS])
 def test_edits(folders: Path, tmp_path: Path, form: str, edit: Any) -> None:
-    refused = [recovered(folders, form, edit, seed, tmp_path / "copy") for seed in range(6)]
+    refused = [recovered(folders, form, edit, seed, tmp_path / "copy") for seed in range(10)]
     assert any(refused) or edit is of_answer
 
 
 def test_edits_of_ledgers(folders: Path, tmp_path: Path) -> None:
     assert any(resumed(folders, seed, tmp_path / "copy") for seed in range(6))
+
+
+def sealed(content: dict[str, Any], path: Path) -> None:
+    content.pop("sha256", None)
+    content["sha256"] = sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["smtlib", "vnnlib", "interval-job"])
+def test_every_key_of_every_row_about_a_file_is_held_against_the_spec(folders: Path, tmp_path: Path, form: str) -> None:
+    shutil.copytree(folders / form, tmp_path / form)
+    shutil.copy(folders / "viol.fair", tmp_path)
+    path = tmp_path / form / "manifest.json"
+    written = json.loads(path.read_bytes())
+    for name, row in written["files"].items():
+        for changed in ({**row, "extra": 1}, *({**row, key: "x"} for key in row if key != "sha256")):
+            sealed({**written, "files": {**written["files"], name: changed}}, path)
+            with pytest.raises(DiagnosticError, match="E0626"):
+                fairdsl.recover(tmp_path / form)
+
+
+@pytest.mark.parametrize("name", ["../a.smt2", "/etc/passwd", "..", "", "a/b.smt2", "a\\b", "a\0"])
+def test_no_row_leads_out_of_the_folder(folders: Path, tmp_path: Path, name: str) -> None:
+    """Answers are looked for beside the names of files, so a path would have been followed before it was refused."""
+    shutil.copytree(folders / "smtlib", tmp_path / "smtlib")
+    path = tmp_path / "smtlib" / "manifest.json"
+    content = json.loads(path.read_bytes())
+    sealed({**content, "files": {**content["files"], name: {"sha256": "0"}}}, path)
+    with pytest.raises(DiagnosticError, match="is not the name of a file in the folder"):
+        fairdsl.recover(tmp_path / "smtlib", spec=folders / "viol.fair")
 
 
 @pytest.mark.slow

@@ -42,7 +42,7 @@ property alike {{
 property older {{
   compare a, b : Person
   differ in any sex, work
-  target age > {target}
+  among age > {target}
   require same decision
 }}
 property shares {{
@@ -53,13 +53,13 @@ property shares {{
 property parity {{
   across  sex
   under   people
-  require statistical_parity <= {parity}%
+  require parity_gap <= {parity}%
   measure most_favoured
 }}
 property impact {{
   across  sex, work
   under   people
-  require disparate_impact >= 80%
+  require impact_ratio >= 80%
 }}
 """
 

@@ -53,26 +53,26 @@ property compound "Nobody is favoured much" {
   model    admit
   across   sex, region
   under    applicants
-  require  disparate_impact >= 80%
-  measure  statistical_parity, most_favoured, least_favoured, acceptance_rate
+  require  impact_ratio >= 80%
+  measure  parity_gap, most_favoured, least_favoured, acceptance_rate
 }
 
 property errors {
   model    admit
   across   sex
   under    applicants
-  given    exam = true or skill >= 2
-  require  equalized_odds <= 20%
-  measure  predictive_parity
-  measure  influence of work on statistical_parity
+  among exam = true or skill >= 2
+  require  odds_gap <= 20%
+  measure  predictive_gap
+  measure  influence of work on parity_gap
 }
 
 property strata {
   model    admit
   across   sex
   under    applicants
-  given    region
-  require  statistical_parity <= 50%
+  for each region
+  require  parity_gap <= 50%
 }
 """
 

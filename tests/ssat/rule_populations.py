@@ -48,7 +48,7 @@ def rule_problems(draw: st.DrawFn) -> Problem:
         else:
             laws.append(factor(column, {(cell,): bernoulli(draw(_CHANCES)) for cell in (0, 1)}, (parent,)))
     model = linear([1], 1, inputs=[IndicatorInput(draw(rules()))])
-    metrics = ["statistical_parity", "disparate_impact", "most_favoured", "least_favoured", "equalized_odds"]
+    metrics = ["parity_gap", "impact_ratio", "most_favoured", "least_favoured", "odds_gap"]
     across = draw(st.sampled_from([(0,), (1,), (0, 1)]))
     strata = st.sampled_from([(), tuple(column for column in (0, 1) if column not in across)])
     return asked(

@@ -41,7 +41,7 @@ PROBLEMS = st.one_of(rule_problems(), rule_problems(), labelled())
 SOME = settings(max_examples=examples(0.7), deadline=None, suppress_health_check=list(HealthCheck))
 ASKED = Asked(
     spec="spec.fair", spec_sha256="", title=None, model="m", model_path=None, model_sha256=None, property="p",
-    sentence="s", clauses=(), formula="", demand="measure", metric="statistical_parity", threshold=None,
+    sentence="s", clauses=(), formula="", demand="measure", metric="parity_gap", threshold=None,
     required=False,
 )  # fmt: skip
 

@@ -240,7 +240,7 @@ distribution people over Applicant
 property parity {
   across   sex
   under    people
-  require  statistical_parity <= 80%
+  require  parity_gap <= 80%
 }
 """
 

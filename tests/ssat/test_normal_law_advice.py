@@ -24,7 +24,7 @@ distribution by_hand over Applicant
   bracket : table { low : 0.4, high : 0.6 } given sex = female
   bracket : table { low : 0.2, high : 0.8 } given sex = male
 """
-PROPERTY = "property alike {\n  across sex\n  under by_hand\n  measure statistical_parity\n}\n"
+PROPERTY = "property alike {\n  across sex\n  under by_hand\n  measure parity_gap\n}\n"
 NORMAL = "  income  : normal(30, 10) given sex = male\n  income  : normal(20, 10) given sex = female\n"
 PIECES = "  income  : uniform(0, 20) given bracket = low\n  income  : uniform(20, 100) given bracket = high\n"
 

@@ -29,7 +29,7 @@ model grade : Person -> {{ no, yes }}
 property rates {{
   across sex
   under people
-  measure statistical_parity
+  measure parity_gap
 }}
 """.replace("+ -", "- ")
 

@@ -31,7 +31,7 @@ model approve : Applicant -> { reject, grant }
 property fair {
   across sex
   under people
-  require statistical_parity <= 0.2
+  require parity_gap <= 0.2
 }
 """
 

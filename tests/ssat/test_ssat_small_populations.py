@@ -112,9 +112,9 @@ def labelled(draw: st.DrawFn) -> Problem:
     last = len(law.columns) - 1
     people = Domain(name="People", attributes=law.columns[:-1], where=TRUE)
     model = draw(st.one_of(trees(people), rules(people)))
-    metrics = ["statistical_parity", "disparate_impact", "acceptance_rate", "most_favoured", "least_favoured"]
+    metrics = ["parity_gap", "impact_ratio", "acceptance_rate", "most_favoured", "least_favoured"]
     if last > 1:
-        metrics += ["equalized_odds", "equal_opportunity", "predictive_parity"]
+        metrics += ["odds_gap", "opportunity_gap", "predictive_gap"]
     metric = draw(st.sampled_from(metrics))
     across = draw(st.lists(st.integers(0, last - 1), min_size=1, max_size=2, unique=True))
     each = draw(st.lists(st.integers(0, last - 1).filter(lambda column: column not in across), max_size=1))

@@ -83,7 +83,7 @@ def asked(
     law: Network, model: Model, *across: int, where: Predicate = TRUE, metric: str = "", **clauses: object
 ) -> Problem:
     attributes = law.columns[:-1] if law.has_label else law.columns
-    found = metric_named(metric or "statistical_parity", privileged="privileged" in clauses)
+    found = metric_named(metric or "parity_gap", privileged="privileged" in clauses)
     question = GroupMetric(
         metric=found,
         across=across,

@@ -88,7 +88,7 @@ MISTAKES: dict[str, Change] = {
     "event.threshold ": lambda d: d["event"].update(threshold=0.5),
     "question.metric": lambda d: d["question"].update(metric="fairness"),
     "question.across[0]": lambda d: d["question"].update(across=["item 0"]),
-    "question": lambda d: d["question"].update(metric="equalized_odds"),
+    "question": lambda d: d["question"].update(metric="odds_gap"),
     "distributions": lambda d: d["distributions"].append(d["distributions"][0]),
     "distributions[0].weights": lambda d: d["distributions"][0].update(weights=[1]),
     "distributions[0].columns[1]": lambda d: d["distributions"][0]["factors"].pop(),

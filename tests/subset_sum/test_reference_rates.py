@@ -31,7 +31,7 @@ def test_independent_attributes() -> None:
     assert exactly(problem) == {(ONE,): F(11, 20), (ZERO,): F(7, 50)}
     found = value(problem)
     assert (found.low, found.high) == (F(41, 100), F(41, 100))
-    assert value(asked(law, linear([1, 1, 1, -1], 2), 0, metric="disparate_impact")).low == F(14, 55)
+    assert value(asked(law, linear([1, 1, 1, -1], 2), 0, metric="impact_ratio")).low == F(14, 55)
 
 
 def test_a_child_of_the_protected_attribute() -> None:
@@ -123,7 +123,7 @@ def test_sums_of_normals() -> None:
         low, high = found[key]
         assert abs(low - F(expected)) < F(1, 10**9)
         assert 0 <= high - low < F(1, 10**25)
-    impact = value(asked(gaussian(), model, 0, metric="disparate_impact"))
+    impact = value(asked(gaussian(), model, 0, metric="impact_ratio"))
     assert abs(impact.low - F("0.233942090")) < F(1, 10**9)
 
 

@@ -135,11 +135,13 @@ formats = names.filter(lambda name: name.text != "when")
 attributes = node(
     tree.Attribute, doc=docs, name=names, type=types, column=st.none(), as_stored=st.just(False), bins=st.none() | bins
 ) | node(tree.Attribute, doc=docs, name=names, type=types, column=texts, bins=st.none() | bins)
+cut = node(tree.BinsAt, edges=several(quantities)) | node(tree.BinsByQuantiles, count=quantities)
+derived = node(tree.Derived, doc=docs, name=names, definition=expressions | node(tree.BinsOf, of=expressions, bins=cut))
 domains = node(
     tree.Domain,
     doc=docs,
     name=names,
-    members=several(attributes | node(tree.Where, condition=expressions), least=0),
+    members=several(attributes | derived | node(tree.Where, condition=expressions), least=0),
 )
 labels = node(
     tree.Label,
@@ -210,12 +212,15 @@ clauses = st.one_of(
     node(tree.CompareClause, names=several(names), domain=names),
     node(tree.AcrossClause, names=several(names)),
     node(tree.ModelReference, name=names),
-    node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names)),
-    node(tree.RelaxClause, name=names, by=st.none() | quantities),
-    node(tree.TargetClause, condition=expressions),
+    node(tree.DifferClause, mode=st.none(), names=several(names, most=1)),
+    node(tree.DifferClause, mode=st.none() | st.sampled_from(tree.DifferMode), names=several(names, least=2)),
+    node(tree.WithinClause, by=quantities, name=names),
+    node(tree.RegardlessClause, names=several(names)),
+    node(tree.OtherwiseEqualClause),
+    node(tree.AmongClause, condition=expressions),
+    node(tree.StrataClause, names=several(names)),
     node(tree.WhenClause, condition=expressions),
     node(tree.UnderClause, distribution=names),
-    node(tree.GivenClause, condition=expressions),
     node(tree.ExcludingClause, rows=st.none(), of_all=st.just(False)),
     node(tree.ExcludingClause, rows=quantities, of_all=st.booleans()),
     node(tree.AllowClause, path=paths),
@@ -239,7 +244,7 @@ properties = node(
     tree.Property, doc=docs, name=names, sentence=st.none() | texts, clauses=several(clauses, least=0, most=5)
 )
 metrics = node(tree.Metric, doc=docs, name=names, definition=expressions)
-targets = node(tree.NamedTarget, doc=docs, name=names, domain=st.none() | names, condition=expressions)
+conditions = node(tree.NamedCondition, doc=docs, name=names, domain=st.none() | names, condition=expressions)
 
 # ---- files -------------------------------------------------------------------------------------
 
@@ -258,7 +263,7 @@ specs = node(
             models,
             distributions,
             graphs,
-            targets,
+            conditions,
             metrics,
             properties,
         ),

@@ -20,7 +20,7 @@ def read(text: str) -> ParseResult:
 
 
 def property_of(formula: str) -> str:
-    return "property p {\n  target   " + formula + "\n  require  same decision\n}\n"
+    return "property p {\n  among " + formula + "\n  require same decision\n}\n"
 
 
 def nested(opening: str, core: str, times: int) -> str:
@@ -65,7 +65,7 @@ def test_what_nests_too_deep_is_refused(opening: str, core: str) -> None:
         assert diagnostic.primary is not None
         assert diagnostic.primary.span.first.line == 2
         assert diagnostic.primary.span.first.column > DEEPEST // 2
-        assert [span.text.split()[0] for span in result.lost] == ["target"]
+        assert [span.text.split()[0] for span in result.lost] == ["among"]
         assert result.spec is not None
         assert len(result.spec.items) == 2
 
@@ -80,7 +80,7 @@ def test_what_is_read_is_written_and_read_again(opening: str, core: str) -> None
 
 
 def test_the_place_is_the_one_that_is_too_deep() -> None:
-    (diagnostic,) = read("property p {\n  target " + "(\n" * 150 + "x" + ")" * 150 + "\n}").diagnostics
+    (diagnostic,) = read("property p {\n  among " + "(\n" * 150 + "x" + ")" * 150 + "\n}").diagnostics
     assert diagnostic.primary is not None
     assert diagnostic.primary.span.text == "("
     assert diagnostic.primary.span.first.line == 2 + DEEPEST
@@ -88,5 +88,5 @@ def test_the_place_is_the_one_that_is_too_deep() -> None:
 
 def test_each_deep_statement_is_reported_beside_other_mistakes() -> None:
     deep = "(" * 150 + "x = 3" + ")" * 150
-    text = "property p {\n  target " + deep + "\n  relax age 5\n  given " + deep + "\n}"
+    text = "property p {\n  among " + deep + "\n  within age 5\n  among " + deep + "\n}"
     assert [d.code for d in read(text).diagnostics] == ["E0107", "E0115", "E0115"]

@@ -57,25 +57,25 @@ use "b.fair"
 
 domain D {  # who
   # in years
-  age        : integer 0 .. 3  # trailing
+  age : integer 0 .. 3  # trailing
   ## What they do.
-  occupation : category { clerk, nurse = 4 }   column "Job"
+  occupation : category { clerk, nurse = 4 } column "Job"
   where age >= 2
   # last words
 }  # done
 
 graph g {
   sex -> job -> admit
-  sex        -> admit
+  sex -> admit
 }
 
 distribution d over D
-  age        : bernoulli(0.3)
+  age : bernoulli(0.3)
   occupation : table { clerk : 0.2, nurse : 80% } given age = 1
 
 property p {
-  compare  a, b : D
-  require  same decision
+  compare a, b : D
+  require same decision
 }
 
 # the end
@@ -146,7 +146,7 @@ def test_a_blank_line_behind_a_comment_is_kept() -> None:
     ],
 )
 def test_parentheses_are_kept_where_the_tree_needs_them(text: str) -> None:
-    spec = f"property p {{\n  target  {text}\n}}\n"
+    spec = f"property p {{\n  among {text}\n}}\n"
     assert formatted(spec) == spec
 
 
@@ -161,7 +161,7 @@ def test_parentheses_are_kept_where_the_tree_needs_them(text: str) -> None:
     ],
 )
 def test_other_parentheses_go(text: str, expected: str) -> None:
-    assert formatted(f"target t = {text}") == f"target t = {expected}\n"
+    assert formatted(f"condition t = {text}") == f"condition t = {expected}\n"
 
 
 def test_nothing_stays_nothing() -> None:

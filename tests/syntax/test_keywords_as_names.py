@@ -33,7 +33,7 @@ POSITIONS = {
     "independent": 'distribution d over D\n  independent given KW, KW\n  from KW "x"\n  KW : uniform(0, 1)',
     "setting": "distribution d over D\n  set KW = KW\n  set KW = 2",
     "law": "distribution d over D\n  KW : bernoulli(0.3) given KW = KW\n  KW : table { KW : 1 }\n  KW : KW(0, 1)",
-    "named target": "target KW over KW = KW = 1\n\ntarget KW = KW >= 60",
+    "named target": "condition KW over KW = KW = 1\n\ncondition KW = KW >= 60",
     "property": 'property KW "sentence" { }\nproperty KW { }',
     "compare": "property p { compare KW, KW : KW\n require KW(KW) = KW(KW) }",
     "across": "property p { across KW, KW\n under KW\n measure KW, KW within 1%, KW }",
@@ -41,23 +41,24 @@ POSITIONS = {
     "differ in one": "property p { differ in KW\n require same decision }",
     "differ in the last clause": "property p { differ in KW }",
     "differ in two": "property p { differ in KW, KW\n require same decision }",
-    "differ in any": "property p { differ in any KW, KW\n relax KW by 5 }",
-    "differ in all": "property p { differ in all KW, KW\n relax KW freely }",
-    "relax": "property p { relax KW by 5\n relax KW freely\n relax KW by 2% }",
-    "target": "property p { target KW = KW\n target KW\n target x = KW and KW = 1 or KW > 1\n when KW >= 1 }",
-    "target of one individual": "property p { target a.KW <= 3 and KW.KW = KW\n given KW\n require KW }",
-    "membership": "property p { target KW in { KW, 3 .. 5, KW }\n target KW in 3 .. 5\n target not KW in 3 .. 5 }",
-    "arithmetic": "property p { target 1 + KW < 2 * KW\n target -KW > KW\n target KW + 1 = KW / 3 }",
-    "negation": "property p { target not KW = 1\n target not (KW = 1)\n target x and not KW > 3 }",
+    "differ in any": "property p { differ in any KW, KW\n within 5 in KW }",
+    "differ in each": "property p { differ in each KW, KW\n regardless of KW, KW\n otherwise equal }",
+    "within": "property p { within 5 in KW\n regardless of KW\n within 2% in KW }",
+    "target": "property p { among KW = KW\n among KW\n among x = KW and KW = 1 or KW > 1\n when KW >= 1 }",
+    "target of one individual": "property p { among a.KW <= 3 and KW.KW = KW\n for each KW\n require KW }",
+    "membership": "property p { among KW in { KW, 3 .. 5, KW }\n among KW in 3 .. 5\n among not KW in 3 .. 5 }",
+    "arithmetic": "property p { among 1 + KW < 2 * KW\n among -KW > KW\n among KW + 1 = KW / 3 }",
+    "negation": "property p { among not KW = 1\n among not (KW = 1)\n among x and not KW > 3 }",
     "call": "property p { require abs(score(KW) - KW(KW)) <= 3\n require KW(KW) = KW }",
-    "given": "property p { given KW = KW\n given KW\n under KW }",
+    "strata": "property p { for each KW, KW\n among KW\n under KW }",
     "allow": "property p { allow KW -> KW -> KW\n baseline KW = KW\n privileged KW = KW\n require KW <= 2% }",
     "influence": "property p { measure influence of KW, (KW, KW) on KW, KW\n require influence of KW on KW <= 2 }",
 }
 
 
-#: What the grammar cannot tell apart: `and when ...` goes on with a formula, `reads when` reads an attribute.
-EXCEPTIONS = {"decided outcome": ["and", "in", "or", "reads"]}
+#: What the grammar cannot tell apart: `and when ...` goes on with a formula, `reads when` reads an attribute, and
+#: `differ in any` names attributes behind it: of one that is called so, write `differ in any any`.
+EXCEPTIONS = {"decided outcome": ["and", "in", "or", "reads"], "differ in one": ["any", "each"]}
 
 
 @pytest.mark.parametrize("position", POSITIONS)

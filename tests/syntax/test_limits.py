@@ -152,7 +152,7 @@ def test_a_label_that_was_lost_is_no_crash(tmp_path: Path) -> None:
     file.write_text(
         "domain Student{sex category{female}\nrace category{white,other}\ngrade integer 0..100bins at 80\n"
         "protected race\nmodel admit:Student{no,yes}score=grade+(sex=female)yes when score>0favourable yes\n"
-        "distribution applicants over finished\nproperty {across race under applicants\nmeasure predictive_parity\n",
+        "distribution applicants over finished\nproperty {across race under applicants\nmeasure predictive_gap\n",
         encoding="utf-8",
     )
     with pytest.raises(DiagnosticError):

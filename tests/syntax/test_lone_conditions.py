@@ -64,7 +64,7 @@ def test_an_escaped_text_keeps_its_place() -> None:
         ("age >", "E0115", "the condition ends after `>`, where more must follow", ">"),
         ("", "E0115", "this condition is empty", '""'),
         ("(age > 3) detain", "E0115", "`detain` cannot stand after `)`", "detain"),
-        ("age > 3 target x = 4", "E0115", None, "target"),
+        ("age > 3 among x = 4", "E0115", None, "among"),
         ("age ? 3", "E0115", None, "?"),
         ("(" * 120 + "age > 3" + ")" * 120, "E0115", "this formula is nested more than 100 levels deep", "("),
     ],

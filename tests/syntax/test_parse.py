@@ -36,6 +36,8 @@ domain Applicant {
   income : real
   wealth : real -1.5 .. 80%  bins by quantiles 4
   old    : boolean  bins by model
+  derived senior = age >= 62
+  derived band = bins of 2 * age - 3 at 20, 40
   where age >= 30 or not job = nurse
 }
 
@@ -68,9 +70,9 @@ distribution cohort over Applicant, reoffended
 
 graph influence { age -> job -> approve  age -> approve }
 
-target seniors over Applicant = age >= 60
+condition seniors over Applicant = age >= 60
 
-target rich = income > 3
+condition rich = income > 3
 
 metric misses = ratio(rate(refuse given each label))
 metric along = gap(rate(favourable along allowed paths))
@@ -83,12 +85,13 @@ property everything "Once" {
   model approve
   differ in any job, old
   differ in job
-  relax age by 5
-  relax income freely
-  target a.age in 18 .. 30 and job in { clerk, "school teacher", 3 .. 5, -1 }
+  within 5 in age
+  regardless of income, wealth
+  otherwise equal
+  among a.age in 18 .. 30 and job in { clerk, "school teacher", 3 .. 5, -1 }
   when confidence(a) >= 0.9
   under cohort
-  given old
+  for each old
   excluding groups below 30 rows
   excluding groups of probability 0
   allow age -> job -> approve
@@ -96,10 +99,10 @@ property everything "Once" {
   privileged old = false
   require abs(score(a) - score(b)) <= 5% with confidence 95%
   require same decision
-  require influence of age, (job, old) on disparate_impact >= -0.1
+  require influence of age, (job, old) on impact_ratio >= -0.1
   require misses of new >= misses of old - 1%
   measure fair_share within 0.1%, influence of (age, job) on acceptance_rate, discrimination_rate
-  measure disparate_impact with confidence 95%
+  measure impact_ratio with confidence 95%
 }
 """
 
@@ -123,12 +126,12 @@ def nodes(value: Any) -> Iterator[tree.Node]:
             yield from nodes(getattr(value, field.name))
 
 
-def target(text: str) -> tree.Expression:
-    """The condition of a target clause."""
-    (item,) = read(f"property p {{ target {text} }}").items
+def condition(text: str) -> tree.Expression:
+    """The condition of `among`."""
+    (item,) = read(f"property p {{ among {text} }}").items
     assert isinstance(item, tree.Property)
     (clause,) = item.clauses
-    assert isinstance(clause, tree.TargetClause)
+    assert isinstance(clause, tree.AmongClause)
     return clause.condition
 
 
@@ -176,22 +179,22 @@ def test_declarations_begin_and_end_with_their_words() -> None:
     [("0.8", Fraction(4, 5)), ("80%", Fraction(4, 5)), ("80 %", Fraction(4, 5)), ("-3", Fraction(-3))],
 )
 def test_numbers_are_exact(written: str, value: Fraction) -> None:
-    number = target(written)
+    number = condition(written)
     assert isinstance(number, tree.Number)
     assert number.value == value
     assert number.text == written.replace(" ", "")
 
 
 def test_signs_and_parentheses() -> None:
-    assert target("-3 * x") == target("(-3) * x")
-    assert isinstance(target("-(3)"), tree.Negative)
-    assert target("1 - 2 - 3") == target("(1 - 2) - 3")
-    assert target("1 - 2 - 3") != target("1 - (2 - 3)")
-    assert target("not a = 1 and b or c") == target("((not (a = 1)) and b) or c")
-    conjunction = target("a and b and c")
+    assert condition("-3 * x") == condition("(-3) * x")
+    assert isinstance(condition("-(3)"), tree.Negative)
+    assert condition("1 - 2 - 3") == condition("(1 - 2) - 3")
+    assert condition("1 - 2 - 3") != condition("1 - (2 - 3)")
+    assert condition("not a = 1 and b or c") == condition("((not (a = 1)) and b) or c")
+    conjunction = condition("a and b and c")
     assert isinstance(conjunction, tree.Conjunction)
     assert len(conjunction.parts) == 3
-    assert target("a and (b and c)") != conjunction
+    assert condition("a and (b and c)") != conjunction
 
 
 def test_bins_and_column_stand_in_any_order() -> None:

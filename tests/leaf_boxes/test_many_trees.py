@@ -1,0 +1,191 @@
+"""Many trees: boxes bounded by ranges and moments, against enumeration; every bound on the way encloses the share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairdsl.backends.contract import Offer, Refusal
+from fairdsl.backends.leaf_boxes import LeafBoxes, lowering, refinement
+from fairdsl.backends.leaf_boxes.forest import forest_of
+from fairdsl.backends.leaf_boxes.lowering import lower
+from fairdsl.backends.leaf_boxes.refinement import Refinement
+from fairdsl.ir.domain import Domain
+from fairdsl.ir.expr import TRUE, And, Relation, opposite
+from fairdsl.ir.feature import IndicatorInput
+from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Differ, Pair, Quantity
+from fairdsl.numerics.predicates import holds_for
+from fairdsl.verdict import Reason, Shares, Vacuous
+from tests.agreement.engines import ask, disagreement
+from tests.builders import category, domain, integer, layer, linear, member, problem
+from tests.drawing import examples
+from tests.leaf_boxes.box_problems import box_problems, conditions
+from tests.oracle import Truth, truth
+
+
+def enclosed(descent: Refinement, known: Truth) -> None:
+    """What is counted by now is in what there is; only what is paired is fair or unfair."""
+    counts = descent.counts
+    assert counts.fair <= known.fair
+    assert counts.unfair <= known.total - known.fair
+    assert counts.fair + counts.unfair + counts.vacuous + counts.undecided + descent.left == descent._sizes.total
+
+
+def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever can be bounded as many trees is, however few they are, with one cut a round."""
+    counted: Counter[str] = Counter()
+    monkeypatch.setattr(refinement, "_CUTS", 1)
+
+    @settings(max_examples=examples(2))
+    @given(box_problems(Quantity.FAIR_SHARE, most_trees=5))
+    def agree(drawn: Problem) -> None:
+        known, pair = truth(drawn), drawn.question
+        assert isinstance(pair, Pair)
+        if not known.individuals or (forest := forest_of(lowered := lower(drawn, pair))) is None:
+            return
+        descent = Refinement(lowered, forest, 2**20)
+        while not descent.finished:
+            enclosed(descent, known)
+            descent.step()
+        enclosed(descent, known)
+        assert (descent.left, descent.counts.unfair) == (0, known.total - known.fair)
+        assert descent.counts.fair == known.fair
+        with monkeypatch.context() as forced:
+            forced.setattr(lowering, "_COUNTED", 0)
+            verdict = ask(LeafBoxes(), drawn)
+        assert verdict is not None
+        assert disagreement(drawn, verdict, known) is None
+        counted["fair"] += known.fair > 0
+        counted["unfair"] += known.fair < known.total
+
+    agree()
+    assert counted["fair"]
+    assert counted["unfair"]
+
+
+def forest(people: Domain, trees: int, seed: int) -> Model:
+    """Trees of depth 2 over whole numbers; some of them test the first attribute, which is protected."""
+    rng = np.random.default_rng(seed)
+    width = len(people.attributes)
+    inputs, weights, groups = [], [], []
+    for _ in range(trees):
+        first, second = rng.integers(1, width), rng.integers(0, width)
+        one = linear({int(first): 1}, "<=", int(rng.integers(0, 9)))
+        other = member(0, 1) if second == 0 else linear({int(second): 1}, "<=", int(rng.integers(0, 9)))
+        ways = [And((a, b)) for a in (one, opposite(one)) for b in (other, opposite(other))]
+        groups.append(tuple(range(len(inputs), len(inputs) + 4)))
+        inputs += [IndicatorInput(way) for way in ways]
+        weights += [Fraction(int(value), 64) for value in rng.integers(-64, 65, size=4)]
+    return Model(
+        name="m",
+        outcomes=("no", "yes"),
+        inputs=tuple(inputs),
+        layers=(layer([weights], [0], 1),),
+        rule=ByThreshold(relation=Relation.GT, low=Fraction(1, 3), high=Fraction(1, 3), granted=1, otherwise=0),
+        groups=tuple(groups),
+    )
+
+
+def many(trees: int, columns: int, seed: int) -> Problem:
+    people = domain(s=category(0, 1), **{f"x{i}": integer(0, 9) for i in range(columns)})
+    return problem(people, forest(people, trees, seed), 0, quantity=Quantity.FAIR_SHARE)
+
+
+def test_forests_of_any_size_have_shares() -> None:
+    question = many(24, 3, seed=5)
+    offer = LeafBoxes().offer(question)
+    assert isinstance(offer, Offer)
+    shares, known = ask(LeafBoxes(), question), truth(question)
+    assert isinstance(shares, Shares)
+    assert (shares.undecided, shares.falsified) == (0, 1 - known.fair_share)
+    assert 0 < shares.falsified < 1
+    assert shares.witnesses
+    refused = LeafBoxes().offer(replace(question, quantity=Quantity.HOLDS))
+    assert isinstance(refused, Refusal)
+    assert "2^24" in refused.why
+
+
+@settings(max_examples=examples(0.3))
+@given(st.data())
+def test_means_and_variances_bound_what_is_open(data: st.DataObject) -> None:
+    """Every box's own bound, before anything below it was looked at, against everybody in it."""
+    question = many(data.draw(st.integers(2, 16)), 3, data.draw(st.integers(0, 10**6)))
+    pair = question.question
+    assert isinstance(pair, Pair)
+    if data.draw(st.booleans()):
+        target = data.draw(conditions(question.domain.attributes[1:]))
+        question = replace(question, question=replace(pair, target=target))
+    known = truth(question)
+    if not known.individuals:
+        return
+    found = forest_of(lowered := lower(question, question.question))  # type: ignore[arg-type]
+    assert found is not None
+    descent = Refinement(lowered, found, 2**20)
+    refinement.refine(found.trees, descent._boxes, descent._room, descent._settled, 0, 1)
+    descent._enter(int(descent._settled.number[0]))
+    enclosed(descent, known)
+
+
+def test_moments_are_those_of_everybody() -> None:
+    """Mean and variance of each score over the whole domain, against a loop over all people."""
+    question = many(12, 3, seed=11)
+    pair, model = question.question, question.model
+    assert isinstance(pair, Pair)
+    lowered = lower(question, pair)
+    found = forest_of(lowered)
+    assert found is not None
+    descent = Refinement(lowered, found, 2**20)
+    refinement.refine(found.trees, descent._boxes, descent._room, descent._settled, 0, 1)
+    weights, known = model.layers[0].weight.exact[0], truth(question)
+    for person, moments in enumerate(descent._room.moments):
+        scores = [
+            float(sum(w for w, item in zip(weights, model.inputs, strict=True) if holds_for(item.predicate, point)))  # type: ignore[union-attr]
+            for point in known.individuals
+            if point[0] == lowered.assignments[person][0]
+        ]
+        assert moments == pytest.approx([np.mean(scores), np.var(scores)], rel=1e-9)
+
+
+def test_without_room_for_boxes_the_rest_is_open() -> None:
+    question = many(60, 6, seed=3)
+    pair = question.question
+    assert isinstance(pair, Pair)
+    found = forest_of(lowered := lower(question, pair))
+    assert found is not None
+    descent = Refinement(lowered, found, 0)
+    while not descent.finished and not descent.full:
+        descent.step()
+    assert descent.full
+    assert 0 < descent.left < descent._sizes.total
+
+
+def test_whoever_is_not_asked_about_is_in_no_share() -> None:
+    question = many(16, 3, seed=8)
+    pair = question.question
+    assert isinstance(pair, Pair)
+    nobody = replace(question, question=replace(pair, target=member(0, 1)))
+    assert isinstance(ask(LeafBoxes(), nobody), Vacuous)
+    some = replace(question, question=replace(pair, target=linear({1: 1}, "<", 3)))
+    shares, known = ask(LeafBoxes(), some), truth(some)
+    assert isinstance(shares, Shares)
+    assert (shares.certified, shares.undecided) == (known.fair_share, 0)
+    everybody = replace(some, question=replace(pair, mode=Differ.EACH, target=TRUE))
+    assert isinstance(LeafBoxes().offer(everybody), Offer), "one attribute: each is any"
+
+
+def test_a_short_budget_leaves_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    from fairdsl.backends.contract import Budget, Facts, Silent
+
+    question = many(60, 6, seed=3)
+    monkeypatch.setattr(refinement, "_CUTS", 64)
+    shares = LeafBoxes().answer(question, Facts(), Budget.of(0.0), Silent())
+    assert isinstance(shares, Shares)
+    assert shares.reason is Reason.TIMEOUT
