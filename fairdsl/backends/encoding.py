@@ -16,11 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from fairdsl.backends.brought import Brought
 from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
-from fairdsl.backends.formats import FORMATS
+from fairdsl.backends.formats import formats
 from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.ir.problem import Problem
 from fairdsl.options import Options
+from fairdsl.replay import on_their_word
 from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Verdict
 
@@ -30,6 +32,7 @@ __all__ = [
     "ByParts",
     "Encoding",
     "Lowered",
+    "OutsideEncoding",
     "Parts",
     "Solving",
     "Standalone",
@@ -101,7 +104,7 @@ class Encoding(ABC):
     @property
     def extension(self) -> str:
         """What the format's files are called behind the dot."""
-        return FORMATS[self.name].extension
+        return formats()[self.name].extension
 
     def under(self, options: Options) -> Encoding:
         """The same encoding, with what is set of the options that it ``reads``."""
@@ -133,10 +136,69 @@ class Encoding(ABC):
 
 
 def encoding_of(name: str) -> Encoding:
-    """The encoding of a format, by its name; its backend is imported now. KeyError for a name that there is not."""
-    module, _, kind = FORMATS[name].encoding.partition(":")
+    """The encoding of a format, by its name; its backend is imported now. KeyError for a name that there is not.
+
+    DiagnosticError (E0628) for one of another package that cannot be loaded.
+    """
+    form = formats()[name]
+    if form.brought is not None:
+        return OutsideEncoding(form.brought)
+    module, _, kind = form.encoding.partition(":")
     encoding: Encoding = getattr(import_module(module), kind)()
     return encoding
+
+
+class OutsideEncoding(Encoding):
+    """An encoding of another package: what it makes of answers is its word, pairs are replayed, mistakes are named."""
+
+    def __init__(self, brought: Brought, encoding: Encoding | None = None) -> None:
+        self._brought = brought
+        with brought.named_when_it_fails():
+            self._theirs = encoding or brought.point.load()()
+            if not isinstance(self._theirs, Encoding):
+                raise TypeError(f"`{brought.point.value}` is no `fairdsl.backends.encoding.Encoding`")
+        # Of a class these are facts of all its objects; here they are another object's.
+        for name in ("meaning", "options", "reads"):
+            setattr(self, name, getattr(self._theirs, name))
+        self.name = brought.name  # type: ignore[misc]
+
+    def under(self, options: Options) -> Encoding:
+        """The same, with what is set."""
+        with self._brought.named_when_it_fails():
+            return OutsideEncoding(self._brought, self._theirs.under(options))
+
+    def offer(self, problem: Problem) -> Offer | Refusal:
+        """Their offer."""
+        with self._brought.named_when_it_fails():
+            return self._theirs.offer(problem)
+
+    def lower(self, problem: Problem, asked: Asked) -> Lowered:
+        """Their files."""
+        with self._brought.named_when_it_fails():
+            return self._theirs.lower(problem, asked)
+
+    def solve(self, path: Path, how: Solving, observer: Observer) -> Solved:
+        """By their solver."""
+        with self._brought.named_when_it_fails():
+            return self._theirs.solve(path, how, observer)
+
+    def answer(self, output: str, about: Mapping[str, Any]) -> Answer:
+        """What they read; malformed where they cannot."""
+        try:
+            return self._theirs.answer(output, about)
+        except Exception as error:
+            return Answer(status="malformed", detail=self._brought.failed(error))
+
+    def recover(self, problem: Problem, lowered: Lowered, answers: Mapping[str, Answer]) -> Verdict:
+        """Their verdict, held to what verdicts of fairdsl promise."""
+        with self._brought.named_when_it_fails():
+            verdict = self._theirs.recover(problem, lowered, answers)
+            return on_their_word(problem, verdict, self.name, self._brought.package)
+
+    def evidence(self, problem: Problem) -> Evidence:
+        """Theirs."""
+        with self._brought.named_when_it_fails():
+            return self._theirs.evidence(problem)
 
 
 class Parts(Protocol):

@@ -14,6 +14,7 @@ __all__ = [
     "nothing_to_recover",
     "nothing_to_resume",
     "other_questions",
+    "outside_failed",
     "result_exists",
     "unfitting",
 ]
@@ -102,4 +103,15 @@ def nothing_to_recover(paths: Sequence[str], lacking: str) -> Diagnostic:
         notes=(f"looked at {listing}",),
         help="give the folder that `fairdsl compile` wrote, with its manifest and what answers its files, or results "
         "of jobs themselves",
+    )
+
+
+def outside_failed(name: str, what: str) -> Diagnostic:
+    """A strategy or encoding of another package raises an exception, or is none."""
+    return Diagnostic(
+        code="E0628",
+        title=f"`{name}` of another package fails",
+        notes=(what,),
+        why="what it would have done is not done, and nothing of ours stands in for it silently",
+        help="tell its authors, or choose another one",
     )

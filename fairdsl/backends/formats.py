@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairdsl.backends.brought import Brought, brought
 from fairdsl.source.reading import opened
 
-__all__ = ["FORMATS", "Format", "format_of", "formats_of"]
+__all__ = ["FORMATS", "Format", "format_of", "formats", "formats_of"]
 
 #: How much of a file is read to tell formats with one extension apart.
 _BEGINNING = 4096
+#: The group of entry points by which other packages bring encodings.
+_GROUP = "fairdsl.encodings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,8 @@ class Format:
     backend: str
     #: The pattern of a line near the beginning of its files, by which they are known where their names do not tell.
     line: str | None = None
+    #: The package that brings it; None for ours.
+    brought: Brought | None = None
 
 
 #: By the name that ``--to`` takes.
@@ -42,14 +49,27 @@ FORMATS: dict[str, Format] = {
 }
 
 
+def formats() -> Mapping[str, Format]:
+    """Ours, and behind them those that other packages bring; what cannot be loaded has no extension."""
+    found = dict(FORMATS)
+    for one in brought(_GROUP, FORMATS):
+        ending, backend = "", ""
+        with suppress(Exception):  # whoever asks for it is told
+            kind = one.point.load()
+            ending, backend = str(kind.ending), str(getattr(kind, "backend", ""))
+        found[one.name] = Format(ending, one.point.value, backend, brought=one)
+    return found
+
+
 def format_of(path: Path) -> str | None:
     """The format that a file's name, and where needed its beginning, say that it has; None where they say none."""
-    named = [name for name, form in FORMATS.items() if path.suffix == f".{form.extension}"]
+    known = formats()
+    named = [name for name, form in known.items() if path.suffix == f".{form.extension}"]
     if len(named) != 1:
         with opened(path) as file:
             beginning = file.read(_BEGINNING).decode("utf-8", errors="replace")
-        marked = [name for name in named or FORMATS if _has_line(beginning, FORMATS[name].line)]
-        named = marked or [name for name in named if FORMATS[name].line is None]
+        marked = [name for name in named or known if _has_line(beginning, known[name].line)]
+        named = marked or [name for name in named if known[name].line is None]
     return next(iter(named), None)
 
 
@@ -59,4 +79,4 @@ def _has_line(text: str, pattern: str | None) -> bool:
 
 def formats_of(backend: str) -> tuple[str, ...]:
     """The formats of files that a backend computes."""
-    return tuple(name for name, form in FORMATS.items() if form.backend == backend)
+    return tuple(name for name, form in formats().items() if form.backend == backend)

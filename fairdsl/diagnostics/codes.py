@@ -181,6 +181,7 @@ _BACKENDS: dict[str, str] = {
     "E0625": "the time was up before anything was decided",
     "E0626": "a folder that does not ask what its spec asks",
     "E0627": "a result that claims what does not come out",
+    "E0628": "a strategy or encoding of another package that fails",
     "E0629": "a disk that is full or fails",
     "E0630": "a file that is no report to compare",
     "E0631": "a report without verdicts",

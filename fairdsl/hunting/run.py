@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.search import STRATEGIES, Caught, Judged, evaluator_of, hunt
+from fairdsl.backends.search import Caught, Judged, evaluator_of, hunt, loaded, strategies
 from fairdsl.clock import Deadline, phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
@@ -50,9 +50,10 @@ def search_spec(
 
     Raises DiagnosticError for mistakes in the spec, its files, the names given, and the output.
     """
-    strategy = wanted.strategy or ("portfolio" if wanted.near is None else "outward")
-    if strategy not in STRATEGIES:
-        raise DiagnosticError(unknown_choice("strategy", strategy, tuple(STRATEGIES)))
+    named = wanted.strategy or ("portfolio" if wanted.near is None else "outward")
+    if named not in (known := strategies()):
+        raise DiagnosticError(unknown_choice("strategy", named, tuple(known)))
+    strategy = loaded(known[named])
     if wanted.output is not None:
         check_output(wanted.output)
     deadline = Deadline.after(wanted.timeout)
@@ -63,8 +64,8 @@ def search_spec(
         elaborated = elaborate(spec.restricted_to((chosen,)), models, data=data, callables=callables)
     item = _demand(elaborated.demands)
     problem, pair = _problem(item)
-    if not STRATEGIES[strategy].possible(problem):
-        raise DiagnosticError(strategy_needs_formula(strategy, item.property.model, problem.model.span))
+    if not strategy.possible(problem):
+        raise DiagnosticError(strategy_needs_formula(strategy.name, item.property.model, problem.model.span))
     if wanted.representatives and pair.relax:
         raise DiagnosticError(no_representatives(pair.relax[0].span))
     with phase("reading the rows", deadline):
@@ -74,7 +75,7 @@ def search_spec(
         problem,
         pair,
         evaluator_of(problem.model),
-        STRATEGIES[strategy],
+        strategy,
         count=wanted.count,
         budget=Budget.of_command(wanted.timeout, seed=wanted.seed),
         observer=observer,
@@ -91,7 +92,7 @@ def search_spec(
         property=chosen,
         demand=item.demand.text,
         model=item.property.model,
-        strategy=strategy,
+        strategy=strategy.name,
         seed=wanted.seed,
         count=len(caught.pairs),
         by_strategy=caught.by_strategy,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fairdsl.backends.formats import FORMATS
+from fairdsl.backends.formats import formats
 from fairdsl.backends.smt.options import Partition
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.elaborate import Elaboration
@@ -30,8 +30,8 @@ def check_backend(options: Options) -> None:
 
 def check_format(name: str) -> None:
     """DiagnosticError when there is no such file format."""
-    if name not in FORMATS:
-        raise DiagnosticError(errors.unknown_choice("file format", name, tuple(FORMATS)))
+    if name not in (known := formats()):
+        raise DiagnosticError(errors.unknown_choice("file format", name, tuple(known)))
 
 
 def check_properties(names: Sequence[str], spec: CheckedSpec) -> None:

@@ -7,12 +7,12 @@ from contextlib import suppress
 from enum import Enum
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from inspect import getmembers, isclass
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
+from fairdsl.backends.brought import Brought, brought
 from fairdsl.backends.contract import Procedure
 from fairdsl.ir.opaque import Access
 from fairdsl.options import Section
@@ -32,21 +32,21 @@ class About(Enum):
 class Registered(NamedTuple):
     """A backend: its module, which is imported when it may answer, its class, what that answers, of which models.
 
-    ``point`` is the entry point of one that another package brings, ``made_by`` then its name.
+    ``brought`` is one that another package brings, ``made_by`` then its name.
     """
 
     module: str
     made_by: str
     about: About = About.PAIRS
     needs: Access = Access.LAYERS
-    point: EntryPoint | None = None
+    brought: Brought | None = None
 
     def procedure(self) -> Procedure:
         """One of it."""
-        if self.point is not None:
+        if self.brought is not None:
             from fairdsl.plan.outside import Outside  # few have any
 
-            return Outside(self.made_by, self.point)
+            return Outside(self.brought)
         return cast(Procedure, getattr(import_module(self.module), self.made_by)())
 
 
@@ -73,15 +73,12 @@ PARTITIONING = "smt"
 def engines() -> Mapping[str, Registered]:
     """Those of fairdsl, and behind them those that other packages bring; a name that is taken says whose it is."""
     found = dict(BACKENDS)
-    for point in sorted(entry_points(group=ENGINES), key=lambda point: point.name):
-        name = (
-            point.name if point.name not in found else f"{'' if point.dist is None else point.dist.name}:{point.name}"
-        )
+    for one in brought(ENGINES, BACKENDS):
         about, needs = About.PAIRS, Access.LAYERS
         with suppress(Exception):  # what cannot be loaded refuses, and says so
-            made = point.load()
+            made = one.point.load()
             about, needs = About[getattr(made, "asked", "pairs").upper()], getattr(made, "needs", needs)
-        found[name] = Registered(point.module, name, about, needs, point)
+        found[one.name] = Registered(one.point.module, one.name, about, needs, one)
     return found
 
 

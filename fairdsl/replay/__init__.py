@@ -17,6 +17,7 @@ from fairdsl.replay.run import breaks, replay, runtime_of, witness
 from fairdsl.replay.shorten import shortened
 from fairdsl.replay.shown import replayed
 from fairdsl.replay.spread import spread
+from fairdsl.replay.word import on_their_word
 
 __all__ = [
     "Decisions",
@@ -31,6 +32,7 @@ __all__ = [
     "deciders_of",
     "decisions_of_rows",
     "differing",
+    "on_their_word",
     "outside_of",
     "replay",
     "replayed",

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fairdsl.backends.encoding import Believing, Encoding, Standalone, encoding_of
 from fairdsl.backends.errors import nothing_to_recover, other_questions
-from fairdsl.backends.formats import FORMATS, format_of
+from fairdsl.backends.formats import FORMATS, format_of, formats
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.options import Run, options_of, split_settings
 from fairdsl.plan.registry import sections
@@ -97,7 +97,7 @@ def _by_manifest(folder: Path) -> bool:
     except (OSError, ValueError):
         content = None
     form = content.get("format") if isinstance(content, dict) else None
-    if isinstance(form, str) and form in FORMATS:
+    if isinstance(form, str) and form in formats():
         return not isinstance(encoding_of(form), Standalone)
     files = (path for path in files_in(folder) if path.name != MANIFEST)
     return (folder / MANIFEST).is_file() and not any(_states_its_demand(path) for path in files)
@@ -161,7 +161,7 @@ def _derived_again(
 ) -> Derivation:
     """What the spec asks, and asked when the files were written; DiagnosticError where the folder is about another."""
     where = str(folder / MANIFEST)
-    if manifest.format not in FORMATS:
+    if manifest.format not in formats():
         what = f"it is about files of the format `{manifest.format}`, which this fairdsl does not write"
         raise DiagnosticError(errors.unreadable_manifest(where, what))
     try:

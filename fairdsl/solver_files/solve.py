@@ -10,7 +10,7 @@ from fairdsl.backends.answer_files import write_whole
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.encoding import Solving, encoding_of
 from fairdsl.backends.errors import not_of_its_kind
-from fairdsl.backends.formats import FORMATS, format_of
+from fairdsl.backends.formats import format_of, formats
 from fairdsl.backends.solved import AnsweredDemand, Ended, Solved
 from fairdsl.clock import NEVER, phase
 from fairdsl.diagnostics import DiagnosticError
@@ -75,7 +75,7 @@ def foreign_option(path: Path, given: Collection[str]) -> str | None:
     if not foreign:
         return None
     name = foreign[0]
-    users = [other for other in FORMATS if name in encoding_of(other).options]
+    users = [other for other in formats() if name in encoding_of(other).options]
     return f"{name.replace('_', '-')} is about files of {_listed(users)}; `{path}` is a file of {form}"
 
 
@@ -93,7 +93,7 @@ def _form(path: Path) -> str:
         raise DiagnosticError(not_of_its_kind(str(path), "a file to solve", what, instead))
     form = format_of(path)
     if form is None:
-        endings = ", ".join(dict.fromkeys(f".{form.extension}" for form in FORMATS.values()))
+        endings = ", ".join(dict.fromkeys(f".{form.extension}" for form in formats().values()))
         write = f"solver files end with {endings}: write some with `fairdsl compile SPEC --to FORMAT -o DIR`"
         what = "its name ends as that of no format of solver files"
         raise DiagnosticError(not_of_its_kind(str(path), "a file to solve", what, write))

@@ -10,7 +10,7 @@ from fairdsl.backends.search.judge import Judged
 from fairdsl.backends.search.procedure import Search
 from fairdsl.backends.search.severity import Severity, severity
 from fairdsl.backends.search.shares import Share, share_of
-from fairdsl.backends.search.strategies import STRATEGIES
+from fairdsl.backends.search.strategies import STRATEGIES, loaded, strategies
 
 __all__ = [
     "STRATEGIES",
@@ -27,6 +27,8 @@ __all__ = [
     "evaluator_of",
     "grown",
     "hunt",
+    "loaded",
     "severity",
     "share_of",
+    "strategies",
 ]

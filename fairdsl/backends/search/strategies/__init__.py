@@ -1,5 +1,5 @@
 """The strategies of a hunt, by name: one file a method, which says where the method is from."""
 
-from fairdsl.backends.search.strategies.registry import STRATEGIES
+from fairdsl.backends.search.strategies.registry import STRATEGIES, loaded, strategies
 
-__all__ = ["STRATEGIES"]
+__all__ = ["STRATEGIES", "loaded", "strategies"]

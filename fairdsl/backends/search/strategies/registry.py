@@ -1,10 +1,14 @@
-"""Every strategy by its name: one line a strategy."""
+"""Every strategy by its name: one line a strategy, and behind them those that other packages bring."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
+
+from fairdsl.backends.brought import Brought, brought
 from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.slopes import Slopes
 from fairdsl.backends.search.strategies.climbing import climbing
@@ -18,10 +22,13 @@ from fairdsl.backends.search.strategies.resample import resample
 from fairdsl.backends.search.strategies.semi_directed import semi_directed
 from fairdsl.backends.search.strategies.uniform import uniform
 from fairdsl.backends.search.strategies.zero_order import zero_order
-from fairdsl.backends.search.strategy import Proposing, Strategy
+from fairdsl.backends.search.strategy import Proposal, Proposing, Strategy
 from fairdsl.ir.problem import Problem
 
-__all__ = ["STRATEGIES"]
+__all__ = ["STRATEGIES", "strategies"]
+
+#: The group of entry points by which other packages bring strategies.
+_GROUP = "fairdsl.strategies"
 
 
 def _smooth(problem: Problem) -> bool:
@@ -85,3 +92,43 @@ _ALL = (
 
 #: Strategies by name, the default first.
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType({strategy.name: strategy for strategy in _ALL})
+
+
+def strategies() -> Mapping[str, Strategy | Brought]:
+    """Ours, and behind them those of other packages, which are not loaded yet."""
+    return {**STRATEGIES, **{one.name: one for one in brought(_GROUP, STRATEGIES)}}
+
+
+def loaded(one: Strategy | Brought) -> Strategy:
+    """The strategy itself. DiagnosticError (E0628) for one of another package that cannot be had."""
+    return one if isinstance(one, Strategy) else _outside(one)
+
+
+def _outside(one: Brought) -> Strategy:
+    """A strategy of another package, which can look in the wrong places and do no other harm.
+
+    What it proposes is moved to the nearest candidates of the space: what is counted as tried has to be in it.
+    """
+    with one.named_when_it_fails():
+        theirs = one.point.load()
+        if not isinstance(theirs, Strategy):
+            raise TypeError(f"`{one.point.value}` is no `fairdsl.backends.search.Strategy`")
+
+    def possible(problem: Problem) -> bool:
+        with one.named_when_it_fails():
+            return bool(theirs.possible(problem))
+
+    def run(ground: Ground) -> Proposing:
+        columns, by = ground.space.columns, f"{one.name} ({one.package})"
+        with one.named_when_it_fails():
+            proposing = theirs.run(ground)
+            proposed = next(proposing)
+            while True:
+                rows = np.asarray(proposed.rows, dtype=np.float64)
+                if rows.ndim != 2 or rows.shape[1] != len(columns) or np.isnan(rows).any():
+                    raise ValueError(f"it proposes {rows.shape} numbers, not [n, {len(columns)}] of them")
+                settled = [column.settle(values) for column, values in zip(columns, rows.T, strict=True)]
+                tried = yield Proposal(by, np.column_stack(settled) if settled else rows)
+                proposed = proposing.send(tried)
+
+    return replace(theirs, name=one.name, run=run, possible=possible, expands=False, steady=False)
