@@ -3,18 +3,24 @@
 Sigmoid and tanh have no rational values: theirs are fractions within 2**-450, and numbers that are nearer
 than 2**-300 count as equal. No small problem has others that are.
 
-Shares no code with any engine: it reads the data classes of the IR and nothing else. Every loop is the
-quantifier that it stands for; nothing here is fast. It is what the engines are compared with.
-Whole numbers of a pair are an `int`: equal to the fraction, and compared much faster.
+Shares no code with any engine: it reads the data classes of the IR and nothing else. It is what the engines are
+compared with. Everybody is listed and every pair is looked at; of many at once a value is a column of Python's
+integers and fractions, one entry each, and what is written below of one value holds of every entry. Whole numbers are
+an `int` and sums are taken over a common denominator: equal to the fractions, and much faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cache
-from itertools import product
+from functools import cache, reduce
+from itertools import compress, product
+from math import lcm
+from operator import and_, or_
+
+import numpy as np
 
 from fairdsl.ir.domain import Boolean, Category, Domain, Integer, Point
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, Relation, Who
@@ -23,6 +29,11 @@ from fairdsl.ir.model import ByThreshold, Curve, Model
 from fairdsl.ir.opaque import Kernel, KernelMachine
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, SameDecision
+
+#: Numbers or truths of many individuals, one entry each.
+Column = np.ndarray
+Value = Fraction | int | Column
+Truths = bool | Column
 
 RELATIONS = {
     "=": lambda x, y: x == y,
@@ -68,35 +79,56 @@ def values_of(attribute_type: object) -> list[Fraction]:
     raise TypeError("the oracle enumerates finite domains")
 
 
-def true_for(predicate: Predicate, individuals: dict[Who, Point]) -> bool:
+def whole(numbers: Sequence[Fraction]) -> tuple[list[int], int]:
+    """The numbers as integers over one positive denominator."""
+    over = lcm(*{number.denominator for number in numbers})
+    return [number.numerator * (over // number.denominator) for number in numbers], over
+
+
+def columns_of(points: Sequence[Point]) -> Column:
+    """A column for every attribute."""
+    return np.array(points, dtype=object).T
+
+
+def true_for(predicate: Predicate, individuals: Mapping[Who, Sequence[Value]]) -> Truths:
+    """Whether it is true for individuals, or for every entry of columns of them."""
     match predicate:
         case Compare(left=left, relation=relation):
-            value = left.constant
-            for variable, coefficient in left.terms:
-                value += coefficient * individuals[variable.who][variable.attribute]
+            (value, *factors), _ = whole([left.constant, *(factor for _, factor in left.terms)])
+            for (variable, _), factor in zip(left.terms, factors, strict=True):
+                value = value + factor * individuals[variable.who][variable.attribute]
             return RELATIONS[relation.value](value, 0)
         case Member(variable=variable, values=values):
-            return individuals[variable.who][variable.attribute] in values
+            value = individuals[variable.who][variable.attribute]
+            if isinstance(value, np.ndarray):
+                return np.array([entry in values for entry in value], dtype=bool)
+            return value in values
         case And(parts):
-            return all(true_for(part, individuals) for part in parts)
+            return reduce(and_, (true_for(part, individuals) for part in parts), True)
         case Or(parts):
-            return any(true_for(part, individuals) for part in parts)
+            return reduce(or_, (true_for(part, individuals) for part in parts), False)
         case Not(part):
-            return not true_for(part, individuals)
+            return true_for(part, individuals) ^ True
 
 
+def those_for_whom(predicate: Predicate, points: Sequence[Point], who: Who = Who.EACH) -> list[Point]:
+    found = np.broadcast_to(true_for(predicate, {who: columns_of(points)}), len(points))
+    return list(compress(points, found))
+
+
+@cache
 def exponential(x: Fraction) -> Fraction:
-    """By the series at x / 2**n, squared n times; negative numbers by their inverse."""
+    """By the series at x / 2**n, squared n times, in integers over 2**600; negative numbers by their inverse."""
     if x < 0:
         return 1 / exponential(-x)
     doublings = 8 + int(x).bit_length()
-    small, term, total = x / 2**doublings, Fraction(1), Fraction(1)
+    small, term, total = round(x * 2 ** (600 - doublings)), 2**600, 2**600
     for n in range(1, 70):
-        term = rounded(term * small / n, 600)
+        term = term * small // (n * 2**600)
         total += term
     for _ in range(doublings):
-        total = rounded(total * total, 600)
-    return total
+        total = total * total // 2**600
+    return Fraction(total, 2**600)
 
 
 def rounded(x: Fraction, places: int) -> Fraction:
@@ -117,26 +149,41 @@ def bent(curve: Curve, slope: Fraction, z: Fraction) -> Fraction:
 
 
 def scores(model: Model, point: Point) -> list[Fraction]:
-    signals = [
-        point[item.attribute]
+    return scores_of(model, [point])[0]
+
+
+def scores_of(model: Model, points: Sequence[Point]) -> list[list[Fraction]]:
+    """The scores of each."""
+    columns = columns_of(points)
+    read = [
+        columns[item.attribute]
         if isinstance(item, AttributeInput)
-        else Fraction(1 if true_for(item.predicate, {Who.EACH: point}) else 0)
+        else np.broadcast_to(true_for(item.predicate, {Who.EACH: columns}), len(points)).astype(object)
         for item in model.inputs
     ]
     if isinstance(model.opaque, KernelMachine):
-        signals = machine_values(model.opaque, signals)
+        read = list(zip(*(machine_values(model.opaque, one) for one in zip(*read, strict=True)), strict=True))
+    signals, over = whole_table(read, len(points))
     for layer in model.layers:
-        slopes = layer.slope.exact.tolist()
-        curves = layer.curves or [Curve.LEAKY] * len(slopes)
-        following = []
-        rows = zip(layer.weight.exact.tolist(), layer.bias.exact.tolist(), curves, slopes, strict=True)
-        for weights, bias, curve, slope in rows:
-            z = Fraction(bias)
-            for weight, signal in zip(weights, signals, strict=True):
-                z += weight * signal
-            following.append(bent(curve, slope, z))
-        signals = following
-    return signals
+        table, shared = whole_table([*layer.weight.exact.T, layer.bias.exact], layer.width)
+        z = table.T @ np.vstack([signals, np.full(len(points), over, dtype=object)])
+        over *= shared
+        if layer.curves:
+            slopes = layer.slope.exact.tolist()
+            rows = zip(z, layer.curves, slopes, strict=True)
+            bends = [[bent(curve, slope, Fraction(x, over)) for x in row] for row, curve, slope in rows]
+            signals, over = whole_table(bends, len(points))
+        else:
+            slopes, steep = whole(layer.slope.exact.tolist())
+            signals = np.where(z > 0, z * steep, z * np.array(slopes, dtype=object)[:, None])
+            over *= steep
+    return [[Fraction(x, over) for x in found] for found in signals.T.tolist()]
+
+
+def whole_table(rows: Sequence[Sequence[Fraction]], width: int) -> tuple[Column, int]:
+    """Rows of so many numbers as integers over one positive denominator."""
+    integers, over = whole([number for row in rows for number in row])
+    return np.array(integers, dtype=object).reshape(len(rows), width), over
 
 
 def machine_values(machine: KernelMachine, inputs: list[Fraction]) -> list[Fraction]:
@@ -190,12 +237,17 @@ def decided(model: Model, found: list[Fraction]) -> int:
 
 def confidence(model: Model, point: Point) -> Fraction:
     """The probability that the model gives to the decision which it takes, within 2**-400."""
-    logits = [model.logits.scale * score for score in scores(model, point)]
-    rule, decided = model.rule, outcome(model, point)
+    return confident(model, scores(model, point))
+
+
+def confident(model: Model, found: list[Fraction]) -> Fraction:
+    """The probability of the decision that the decision rule makes of the scores."""
+    logits = [model.logits.scale * score for score in found]
+    rule, taken = model.rule, decided(model, found)
     if isinstance(rule, ByThreshold):
         above = bent(Curve.SIGMOID, Fraction(0), logits[0])
-        return above if (decided == rule.granted) == (rule.relation in (Relation.GT, Relation.GE)) else 1 - above
-    return exponential(logits[decided]) / sum(exponential(logit) for logit in logits)
+        return above if (taken == rule.granted) == (rule.relation in (Relation.GT, Relation.GE)) else 1 - above
+    return exponential(logits[taken]) / sum(exponential(logit) for logit in logits)
 
 
 def whom_the_target_names(predicate: Predicate) -> set[Who]:
@@ -221,45 +273,41 @@ def sure_enough(question: Pair, of_a: Fraction, of_b: Fraction) -> bool:
     return True
 
 
-def comparison(question: Pair, domain: Domain) -> Callable[[Point, Point], bool]:
-    """Similarity alone: who differs, who may, and everybody else equal."""
-    quantified = all if question.mode is Differ.EACH else any
+def compared(question: Pair, domain: Domain, individuals: Sequence[Point]) -> list[tuple[Point, Point]]:
+    """The pairs by similarity alone: who differs, who may, and everybody else equal."""
     relaxed = {entry.attribute: entry.by for entry in question.relax if entry.attribute not in question.differ}
     held = [index for index in range(len(domain.attributes)) if index not in question.differ and index not in relaxed]
-    bounded = [(index, by) for index, by in relaxed.items() if by is not None]
-
-    def comparable(a: Point, b: Point) -> bool:
-        for index in held:
-            if a[index] != b[index]:
-                return False
-        if not quantified([a[index] != b[index] for index in question.differ]):
-            return False
-        for index, by in bounded:
-            if abs(a[index] - b[index]) > by:
-                return False
-        return true_for(question.pair_target, {Who.A: a, Who.B: b})
-
-    return comparable
+    shared = [tuple(point[index] for index in held) for point in individuals]
+    equal = defaultdict(list)
+    for place, values in enumerate(shared):
+        equal[values].append(place)
+    candidates = [(place, other) for place, values in enumerate(shared) for other in equal[values]]
+    columns = columns_of(individuals)
+    a, b = (columns[:, [pair[side] for pair in candidates]] for side in (0, 1))
+    quantified = and_ if question.mode is Differ.EACH else or_
+    found = reduce(quantified, [a[index] != b[index] for index in question.differ])
+    for index, by in relaxed.items():
+        if by is not None:
+            found &= abs(a[index] - b[index]) <= by
+    found &= true_for(question.pair_target, {Who.A: a, Who.B: b})
+    return [(individuals[x], individuals[y]) for x, y in compress(candidates, found)]
 
 
 def truth(problem: Problem) -> Truth:
     """The answer to every quantity of a pair question, by enumeration."""
     question, domain, model = problem.question, problem.domain, problem.model
     assert isinstance(question, Pair)
-    individuals = [
-        point
-        for point in product(*([plain(value) for value in values_of(column.type)] for column in domain.attributes))
-        if true_for(domain.where, {Who.EACH: point}) and true_for(question.target, {Who.EACH: point})
-    ]
-    score = {point: scores(model, point) for point in individuals}
+    everyone = list(product(*([int(value) for value in values_of(column.type)] for column in domain.attributes)))
+    individuals = those_for_whom(And((domain.where, question.target)), everyone)
+    if not individuals:
+        return Truth([], total=0, fair=0, vacuous=0)
+    score = dict(zip(individuals, scores_of(model, individuals), strict=True))
     decision = {point: decided(model, score[point]) for point in individuals}
-    confidences = {point: confidence(model, point) for point in individuals if question.sure}
-    comparable = comparison(question, domain)
+    confidences = {point: confident(model, score[point]) for point in individuals if question.sure}
     pairs = [
         (a, b)
-        for a in individuals
-        for b in individuals
-        if comparable(a, b) and (not question.sure or sure_enough(question, confidences[a], confidences[b]))
+        for a, b in compared(question, domain, individuals)
+        if not question.sure or sure_enough(question, confidences[a], confidences[b])
     ]
 
     def breaks(a: Point, b: Point) -> bool:
@@ -274,52 +322,45 @@ def truth(problem: Problem) -> Truth:
     named = whom_the_target_names(question.pair_target)
     one_sided = named.pop() if len(named) == 1 else None
 
-    def unit_of(point: Point) -> Point:
-        """x itself: without `relax` the values of the attributes that do not differ, else the individual."""
-        if question.relax or one_sided:
-            return point
-        return tuple(value for index, value in enumerate(point) if index not in question.differ)
+    # x itself: without `relax` the values of the attributes that do not differ, else the individual.
+    shared = [index for index in range(len(domain.attributes)) if index not in question.differ]
+    by_individual = bool(question.relax or one_sided)
+    unit_of = {point: point if by_individual else tuple(point[index] for index in shared) for point in individuals}
 
     def those_of(found: list[tuple[Point, Point]]) -> set[Point]:
         sides = {Who.A: (0,), Who.B: (1,), None: (0, 1)}[one_sided]
-        return {unit_of(pair[side]) for pair in found for side in sides}
+        return {unit_of[pair[side]] for side in sides for pair in found}
 
-    can_be = [point for point in individuals if one_sided is None or true_for(question.pair_target, {one_sided: point})]
-    units = {unit_of(point) for point in can_be}
+    can_be = individuals if one_sided is None else those_for_whom(question.pair_target, individuals, one_sided)
+    units = {unit_of[point] for point in can_be}
     paired = those_of(pairs)
-    if question.relax or one_sided or not isinstance(question.demand, SameDecision):
+    if by_individual or not isinstance(question.demand, SameDecision):
         unfair = those_of(violations)
     else:
         members = {unit: [] for unit in units}
-        edges = {unit: [] for unit in units}
+        linked = {point: [] for point in individuals}
         for point in individuals:
-            members[unit_of(point)].append(point)
+            members[unit_of[point]].append(point)
         for a, b in pairs:
-            edges[unit_of(a)].append((a, b))
-        unfair = {unit for unit in units if not _constant_on_components(members[unit], edges[unit], decision)}
+            linked[a].append(b)
+            linked[b].append(a)
+        unfair = {unit for unit in units if not _constant_on_components(members[unit], linked, decision)}
     everybody = [tuple(Fraction(value) for value in point) for point in individuals]
     treated, asked = (
-        frozenset(tuple(Fraction(value) for value in point) for point in can_be if unit_of(point) in chosen)
+        frozenset(tuple(Fraction(value) for value in point) for point in can_be if unit_of[point] in chosen)
         for chosen in (unfair, paired)
     )
     return Truth(violations, len(paired), len(paired - unfair), len(units - paired), everybody, treated, asked)
 
 
-def plain(value: Fraction) -> Fraction | int:
-    """The same number, as an ``int`` where it is one."""
-    return int(value) if value.denominator == 1 else value
-
-
-def _constant_on_components(members, edges, decision) -> bool:
+def _constant_on_components(members, linked, decision) -> bool:
     """Whether the decision is constant on every connected component of R over one x."""
     unseen = set(members)
     while unseen:
-        component = {unseen.pop()}
-        grown = True
-        while grown:
-            reached = {q for a, b in edges for p, q in ((a, b), (b, a)) if p in component} - component
+        component, reached = set(), {unseen.pop()}
+        while reached:
             component |= reached
-            grown = bool(reached)
+            reached = {other for point in reached for other in linked[point]} - component
         unseen -= component
         if len({decision[point] for point in component}) > 1:
             return False
