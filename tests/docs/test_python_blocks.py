@@ -1,4 +1,4 @@
-"""The Python of the front page runs as it stands, and prints what it says it prints."""
+"""The Python of the tour runs as it stands, and prints what it says it prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"^```python\n(?P<text>.*?)^```\s*$", re.MULTILINE | re.DOTALL)
-BLOCKS = [match["text"] for match in _BLOCK.finditer((ROOT / "README.md").read_text(encoding="utf-8"))]
+BLOCKS = [match["text"] for match in _BLOCK.finditer((ROOT / "docs" / "tour.md").read_text(encoding="utf-8"))]
 
 
 def test_there_are_blocks() -> None:
