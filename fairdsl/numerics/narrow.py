@@ -138,8 +138,7 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
     if isinstance(narrowed, Interval) or narrowed.count > _FILTERED:
         return narrowed
     others = list(sets)
-    # Conjuncts that do not mention an attribute say nothing about its values.
-    about = [part for part in conjuncts(predicate) if any(v.attribute == index for v in variables(part))]
+    about = [part for part in conjuncts(predicate) if _restricts(part, index, sets)]
     # What an inequality leaves possible has no gaps, so of a thousand of them only the ends are tried.
     ends, others_about = And(tuple(filter(_without_gaps, about))), And(tuple(filterfalse(_without_gaps, about)))
 
@@ -152,6 +151,14 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
     last = next((place for place in reversed(range(first, len(values))) if possible_at(values[place], ends)), -1)
     kept = tuple(value for value in values[first : last + 1] if possible_at(value, others_about))
     return narrowed if len(kept) == narrowed.count else Finite(kept)
+
+
+def _restricts(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> bool:
+    """Whether it may rule out values of the attribute: it mentions it, and no possible alternative leaves it free."""
+    if isinstance(predicate, Or):
+        parts = predicate.parts
+        return all(_restricts(part, index, sets) or not possible(part, sets) for part in parts)
+    return any(variable.attribute == index for variable in variables(predicate))
 
 
 def _without_gaps(predicate: Predicate) -> bool:

@@ -23,6 +23,7 @@ from fairdsl.syntax.recover import offset_of
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
+from fairdsl.syntax.words import begin_of
 
 __all__ = ["parse_condition"]
 
@@ -39,7 +40,8 @@ def parse_condition(text: str, whole: Span, offsets: Sequence[int]) -> tree.Expr
         return _placed(_diagnosis(text, whole.file, stopped), whole, offsets)
     found = nested_too_deep(branch)
     if found is not None:
-        start = found[1].meta.start_pos
+        start = begin_of(found[1])
+        assert start is not None
         place = Span(whole.file, offsets[start], offsets[start] + 1)
         return something_else(place, depth_wording(DEEPEST))
     return ExpressionBuilder(whole.file, offsets).only_expression(branch)

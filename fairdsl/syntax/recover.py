@@ -22,12 +22,14 @@ from fairdsl.syntax.patch import Patched, patch
 from fairdsl.syntax.scan import Kind, scan
 from fairdsl.syntax.situation import Situation, situate
 from fairdsl.syntax.tables import grammar
-from fairdsl.syntax.words import Branch
+from fairdsl.syntax.words import Branch, begin_of, end_of
 
 __all__ = ["Recovered", "offset_of", "recover"]
 
 _MOST_REPORTED = 20
 _MOST_ROUNDS = 60
+#: Each attempt reads the whole text, so of a long one fewer mistakes are looked for.
+_MOST_READ = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +54,12 @@ class _Recovery:
         self._edits: tuple[Edit, ...] = ()
         self._diagnostics: list[Diagnostic] = []
         self._lost: list[Span] = []
+        self._read = 0
 
     def run(self) -> Recovered:
         for _ in range(_MOST_ROUNDS):
+            if self._diagnostics and self._read > _MOST_READ:
+                break
             patched, outcome = self._attempt(self._edits)
             if not isinstance(outcome, Situation):
                 if not self._drop_too_deep(patched, outcome):
@@ -78,6 +83,7 @@ class _Recovery:
 
     def _attempt(self, edits: tuple[Edit, ...]) -> tuple[Patched, Branch | Situation]:
         patched = patch(self._file.text, edits)
+        self._read += len(patched.text)
         try:
             return patched, grammar().parse(patched.text, start="start")
         except UnexpectedInput as stopped:
@@ -90,8 +96,9 @@ class _Recovery:
         found = nested_too_deep(branch)
         if found is None:
             return False
-        statement, place = (self._lexemes.index_at(patched.original[part.meta.start_pos]) for part in found)
-        dropped = Span(self._file, self._lexemes[statement].start, patched.original[found[0].meta.end_pos - 1] + 1)
+        statement, place = (self._lexemes.index_at(patched.original[begin_of(part) or 0]) for part in found)
+        end = patched.original[(end_of(found[0]) or 1) - 1] + 1
+        dropped = Span(self._file, self._lexemes[statement].start, end)
         self._diagnostics.append(something_else(self._lexemes[place].span, depth_wording(DEEPEST)))
         self._edits = (*self._edits, Edit(dropped, "\n"))
         self._lost.append(dropped)
@@ -111,6 +118,8 @@ class _Recovery:
                 return
         ends = list(_statement_ends(situation))
         for end in ends:
+            if self._read > _MOST_READ:
+                return
             dropped = self._span(situation.start, end)
             without = (*self._edits, Edit(dropped, "\n"))
             _, outcome = self._attempt(without)

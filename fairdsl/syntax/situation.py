@@ -9,6 +9,7 @@ from lark import Token, Tree
 
 from fairdsl.syntax.lexer import accepts
 from fairdsl.syntax.scan import Kind, Lexeme, Lexemes
+from fairdsl.syntax.words import begin_of
 
 __all__ = ["FIRST_WORDS", "Situation", "situate"]
 
@@ -141,7 +142,7 @@ def _owner(values: list[Any], lexemes: Lexemes, original: dict[int, int] | list[
 
 def _index_of(value: Any, lexemes: Lexemes, original: dict[int, int] | list[int]) -> int | None:
     """The index of the lexeme at which a token or branch begins; an empty branch has no place."""
-    start = value.start_pos if isinstance(value, Token) else getattr(value.meta, "start_pos", None)
+    start = begin_of(value)
     return None if start is None else lexemes.index_at(original[start])
 
 

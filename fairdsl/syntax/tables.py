@@ -24,7 +24,7 @@ __all__ = ["built", "grammar", "keywords", "tables_of"]
 
 _OPTIONS: dict[str, Any] = {
     "parser": "lalr",
-    "propagate_positions": True,
+    "propagate_positions": False,
     "maybe_placeholders": False,
     "start": ["start", "lone_condition"],
 }

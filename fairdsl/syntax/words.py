@@ -12,7 +12,7 @@ from fairdsl.source import SourceFile, Span
 from fairdsl.source.numbers import read_number
 from fairdsl.syntax import tree
 
-__all__ = ["Branch", "WordBuilder", "branches", "tokens"]
+__all__ = ["Branch", "WordBuilder", "begin_of", "branches", "end_of", "tokens"]
 
 #: What Lark makes of a rule; nothing is filtered out, so every branch holds a token at least.
 Branch: TypeAlias = Tree[Token]
@@ -31,6 +31,33 @@ def tokens(branch: Branch, *types: str) -> list[Token]:
     return [child for child in branch.children if isinstance(child, Token) and child.type in types]
 
 
+def begin_of(part: Token | Branch) -> int | None:
+    """Where a token or a rule begins; None of a branch that has nothing yet."""
+    return _edge(part, 0, "start_pos")
+
+
+def end_of(part: Token | Branch) -> int | None:
+    """Where a token or a rule ends; None of a branch that has nothing yet."""
+    return _edge(part, -1, "end_pos")
+
+
+def _edge(part: Token | Branch, child: int, key: str) -> int | None:
+    """The place of the first or last token of all; Lark would note eight such numbers with every rule that it reads.
+
+    Branches on the way keep it, for the parts of a long sum all begin at one place.
+    """
+    way: list[Branch] = []
+    while isinstance(part, Tree) and not hasattr(part.meta, key):
+        if not part.children:
+            return None
+        way.append(part)
+        part = part.children[child]
+    place: int | None = getattr(part.meta if isinstance(part, Tree) else part, key)
+    for passed in way:
+        setattr(passed.meta, key, place)
+    return place
+
+
 class WordBuilder:
     """Makes the nodes that hold a word of the text."""
 
@@ -41,10 +68,7 @@ class WordBuilder:
 
     def span(self, part: Token | Branch) -> Span:
         """The characters that a token or a rule was read from."""
-        if isinstance(part, Token):
-            start, end = part.start_pos, part.end_pos
-        else:
-            start, end = part.meta.start_pos, part.meta.end_pos
+        start, end = begin_of(part), end_of(part)
         assert start is not None
         assert end is not None
         if self._original is not None:

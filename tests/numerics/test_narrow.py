@@ -39,6 +39,12 @@ def test_alternatives_are_united_and_impossible_ones_dropped() -> None:
     assert (years, education) == (Finite(range(13, 17)), Finite((2,)))
 
 
+def test_an_alternative_that_leaves_an_attribute_free_restricts_it_only_where_it_is_possible() -> None:
+    free = Or((linear({0: 1}, "=", 3), member(1, 1)))
+    assert narrow(domain(free, x=integer(0, 9), y=BOOLEAN)) == (Finite(range(10)), Finite((0, 1)))
+    assert narrow(domain(free, x=integer(0, 9), y=BOOLEAN), member(1, 0)) == (Finite(range(3, 4)), Finite((0,)))
+
+
 def test_a_linear_constraint_bounds_wide_attributes() -> None:
     people = domain(hours=integer(0, 1000), age=integer(18, 96))
     hours, age = narrow(people, linear({0: 2, 1: 1}, "<=", 200))

@@ -110,6 +110,22 @@ def test_many_findings_take_seconds(tmp_path: Path, members: str, count: int) ->
     assert seconds < 6
 
 
+def test_many_lines_that_belong_elsewhere_take_seconds(tmp_path: Path) -> None:
+    """Each of them might begin the next statement, and each attempt to read on there reads all of them."""
+    codes, seconds = _lint(tmp_path, "}\nprotected sex\nmodel n : A -> { a, b }\n" + "  when age > 20 then b\n" * 1000)
+    assert codes
+    assert seconds < 6
+
+
+def test_parts_of_a_long_sum_begin_at_one_place() -> None:
+    """Finding where each begins takes one walk over the sum, none for each of them."""
+    terms = " + ".join(["age"] * 8000)
+    start = time.process_time()
+    read = parse(SourceFile("spec.fair", SPEC.format(members=f"  where {terms} > 3\n")))
+    assert read.complete
+    assert time.process_time() - start < 6
+
+
 def test_of_many_findings_the_first_are_printed(tmp_path: Path) -> None:
     file = tmp_path / "spec.fair"
     file.write_text(SPEC.format(members="  x : boolean\n" * 100), encoding="utf-8")
