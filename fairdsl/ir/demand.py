@@ -1,19 +1,21 @@
-"""General demands: a formula over what models make of one individual, or of two, and over their attributes.
+"""What is demanded: a formula over what models make of one individual, or of two, and over their attributes.
 
 A formula is a :data:`~fairdsl.ir.expr.Predicate` like every other condition. What models give are further *columns*
 behind those of the domain: ``Variable(len(domain.attributes) + k, who)`` is term k, of that individual. So one
-evaluation, one negation and one encoding serve conditions and demands.
+evaluation, one negation and one encoding serve conditions and demands. That two are decided alike, or have close
+scores, is such a formula too (:func:`formula_of`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
-from fairdsl.ir.expr import TRUE, Linear, Predicate, Variable, Who, variables
-from fairdsl.ir.question import Pair
+from fairdsl.ir.expr import TRUE, Compare, Linear, Predicate, Relation, Variable, Who, variables
+from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.source import Span
 
-__all__ = ["Decision", "Demanded", "Magnitude", "Score", "Term"]
+__all__ = ["Decision", "Demanded", "Magnitude", "Score", "Term", "formula_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,3 +92,19 @@ class Demanded:
     def of_individuals(self) -> bool:
         """Whether the units of shares are individuals, not assignments of what does not differ."""
         return self.alone or bool(self.pair.relax) or self.one_sided is not None
+
+
+def formula_of(pair: Pair, model: str, outcomes: int, attributes: int) -> Demanded:
+    """A question about pairs as a formula over what the model makes of them."""
+    first, second = ({Variable(attributes, who): Fraction(1)} for who in (Who.A, Who.B))
+    apart = Linear.of(first) - Linear.of(second)
+    terms: tuple[Term, ...]
+    match pair.demand:
+        case SameDecision():
+            terms = (Decision(model=0, ranks=tuple(range(outcomes))),)
+            formula, text = Compare(left=apart, relation=Relation.EQ), "same decision"
+        case ScoreGap(relation=relation, limit=limit):
+            terms = (Score(model=0), Magnitude(form=apart))
+            gap = Linear.of({Variable(attributes + 1): Fraction(1)}, -limit)
+            formula, text = Compare(left=gap, relation=relation), f"abs(score(a) - score(b)) {relation.value} {limit}"
+    return Demanded(names=("a", "b"), models=(model,), pair=pair, terms=terms, formula=formula, text=text)

@@ -134,6 +134,10 @@ class Linear:
     def __sub__(self, other: Linear) -> Linear:
         return self + other.scaled(Fraction(-1))
 
+    def renamed(self, who: Mapping[Who, Who]) -> Linear:
+        """The same expression about other individuals."""
+        return Linear.of({Variable(v.attribute, who.get(v.who, v.who)): c for v, c in self.terms}, self.constant)
+
     def value(self, of: Callable[[Variable], Fraction]) -> Fraction:
         """The exact value where ``of`` gives each variable's."""
         return sum((c * of(v) for v, c in self.terms), self.constant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fairdsl.ir.demand import Demanded
+from fairdsl.ir.demand import Demanded, formula_of
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import Who
 from fairdsl.ir.question import Pair, PairUnder, Precision, Quantity, Question, Threshold
@@ -55,6 +55,16 @@ class Problem:
     def models(self) -> tuple[Model, ...]:
         """All models that the question is about."""
         return (self.model, *self.others)
+
+    @property
+    def demanded(self) -> Demanded:
+        """The question as a formula over what the models make of those asked about; ValueError of groups and rows."""
+        match self.question:
+            case Demanded() as asked:
+                return asked
+            case Pair() as pair:
+                return formula_of(pair, self.model.name, len(self.model.outcomes), len(self.domain.attributes))
+        raise ValueError("a question about individuals was expected")
 
     @property
     def unit_in_words(self) -> str:

@@ -7,17 +7,22 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from fairdsl.backends.contract import Budget, Facts, Observer
-from fairdsl.backends.smt.cases import Cases, cases, pair_of
-from fairdsl.backends.smt.engine import Pool
+from fairdsl.backends.encoding import Answer
+from fairdsl.backends.smt.cases import Cases, cases
+from fairdsl.backends.smt.engine import Job, Pool, reason_of
 from fairdsl.backends.smt.options import SmtOptions
+from fairdsl.backends.smt.recover import checked, is_violation, pair_in
+from fairdsl.backends.smt.script import whole_script
 from fairdsl.backends.smt.settle import CaseBounds
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status
 from fairdsl.backends.smt.solvers.pool import PoolOf, Solvers
 from fairdsl.backends.smt.solvers.worker import Task
 from fairdsl.backends.smt.worklist import Outcome, WorkList
 from fairdsl.clock import absorb, meter_in_force, until
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
-from fairdsl.verdict import Reason, Witness
+from fairdsl.ir.question import Pair
+from fairdsl.verdict import Breach, Reason, Witness
 
 __all__ = ["Attempt", "Attempts", "Programmed"]
 
@@ -49,7 +54,7 @@ class Attempt:
     _problem: Problem
     _run: WorkList
     programmed: Programmed
-    _witness: Witness | None
+    _witness: Witness | Breach | None
     _again: bool = field(default=False, init=False)
 
     @property
@@ -112,11 +117,34 @@ class Attempts:
         return self._pool
 
     def begin(self, problem: Problem, facts: Facts, budget: Budget, *, until_open: bool = False) -> Attempt:
-        """Work on the problem, which has the attempts' domain; ``until_open``: only a proof is wanted."""
+        """Work on the problem, which has the attempts' domain; ``until_open``: only a proof is wanted.
+
+        Raises UnsplitError where the question has no cases.
+        """
         every = cases(problem)
         left, programmed, witness = self._by_programs(problem, every, budget)
-        run = WorkList(problem, self.pool, facts, budget, self.observer, left, until_open=until_open)
+        run = WorkList(
+            every.problem, self.pool, facts, budget, self.observer, left, until_open=until_open, original=problem
+        )
         return Attempt(self, problem, run, programmed, witness)
+
+    def whole(self, problem: Problem, budget: Budget) -> Outcome:
+        """All of the question in one script; ``sat`` is replayed."""
+        text = whole_script(problem)
+        self.pool.start(Job(key="whole", text=text, seed=budget.seed, effort=None, deadline=budget.deadline))
+        answers: list[tuple[Hashable, Answer]] = []
+        while not answers and not budget.exhausted:
+            answers = list(self.pool.finished(budget.deadline))
+        answer = answers[0][1] if answers else Answer(status="unknown", detail="timeout")
+        if answer.status == "unsat":
+            return Outcome(by_solver=1)
+        points = pair_in(problem, answer.values) if answer.status == "sat" else None
+        if points is None:
+            return Outcome(open=[(reason_of(answer), answer.detail or "the solver came to no answer")])
+        replayed = checked(problem, *points)
+        if replayed is None:
+            return Outcome(open=[(Reason.REPLAY_FAILED, "what the solver found breaks nothing when replayed")])
+        return Outcome(witness=replayed) if is_violation(problem, replayed) else Outcome(gaps=[replayed])
 
     def ended(self, run: WorkList) -> None:
         """Its budget is over: nobody waits for what solvers are still at."""
@@ -135,9 +163,9 @@ class Attempts:
 
     def _by_programs(
         self, problem: Problem, every: Cases, budget: Budget
-    ) -> tuple[CaseBounds, Programmed, Witness | None]:
+    ) -> tuple[CaseBounds, Programmed, Witness | Breach | None]:
         """The cases that linear programs leave to z3, what they decided, and the violation that they found."""
-        bounds = CaseBounds(problem, every)
+        bounds = CaseBounds(every.problem, every)
         many = False
         with until(budget.deadline):
             many = bounds.exceed(_FEW_UNITS)
@@ -148,9 +176,9 @@ class Attempts:
         if said is None:
             return bounds, Programmed(late=True), None  # the process did not finish: nothing is known
         if said.status is Status.VIOLATED:
-            return CaseBounds(problem, ()), Programmed(found=True), said.witness
+            return CaseBounds(every.problem, ()), Programmed(found=True), said.witness
         left = [every[number] for number in said.left]
-        return CaseBounds(problem, left), Programmed(cases=len(every) - len(left), trusted=said.trusted), None
+        return CaseBounds(every.problem, left), Programmed(cases=len(every) - len(left), trusted=said.trusted), None
 
     def _programs_say(self, problem: Problem, budget: Budget) -> Chained | None:
         seconds = min(_PROGRAM_SECONDS, _PROGRAM_SHARE * budget.remaining)
@@ -164,7 +192,7 @@ class Attempts:
         )
         if self._solvers is None:
             self._solvers = self.solvers_of(self.problem, 1, wanted.query_memory)
-        self._solvers.start("whole", Task(pair_of(problem), limits, problem.model))
+        self._solvers.start("whole", Task(_question(problem), limits, problem.model))
         answers: list[tuple[Hashable, Chained, float]] = []
         while not answers and not budget.exhausted:
             answers = self._solvers.finished(budget.deadline)
@@ -183,3 +211,8 @@ class Attempts:
         if self._solvers is not None:
             self._solvers.close()
         self._solvers = None
+
+
+def _question(problem: Problem) -> Pair | Demanded:
+    assert isinstance(problem.question, Pair | Demanded)
+    return problem.question

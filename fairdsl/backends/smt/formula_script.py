@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from fairdsl.backends.contract import Refusal
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.individuals import Individuals, declared
@@ -20,22 +19,10 @@ from fairdsl.ir.demand import Decision, Demanded, Magnitude
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Quantity
 
-__all__ = ["formula_refusal", "formula_script", "premise_script"]
+__all__ = ["formula_script", "premise_script"]
 
 _HEADER = ("(set-option :produce-models true)", "(set-logic QF_LIRA)")
-
-
-def formula_refusal(problem: Problem) -> Refusal | None:
-    """Why satisfiability says nothing about a formula; None where it does."""
-    if problem.quantity is not Quantity.HOLDS or problem.population is not None:
-        return Refusal(why="it has no notion of shares", other=True)
-    for model in problem.models:
-        if not model.rational:
-            why = f"`{model.name}` has sigmoid or tanh units inside, and its arithmetic knows straight pieces only"
-            return Refusal(why=why, span=model.span)
-    return None
 
 
 def formula_script(problem: Problem, asked: Demanded, name: str = "") -> str:

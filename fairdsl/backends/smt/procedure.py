@@ -11,12 +11,11 @@ from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Obse
 from fairdsl.backends.smt.attempts import Attempts, Programmed
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.engine import Pool, Workers, solver_name
-from fairdsl.backends.smt.formula_script import formula_refusal
-from fairdsl.backends.smt.formulas import formula_outcome
 from fairdsl.backends.smt.options import Partition, SmtOptions
-from fairdsl.backends.smt.recover import carried, checked, is_violation
+from fairdsl.backends.smt.recover import carried, checked, is_violation, people_in
 from fairdsl.backends.smt.rounding import Reach, inside, reach_of, widened_by
 from fairdsl.backends.smt.solvers.pool import PoolOf, SolverPool
+from fairdsl.backends.smt.ways import UnsplitError
 from fairdsl.backends.smt.worklist import Outcome
 from fairdsl.clock import Deadline, now
 from fairdsl.ir.demand import Demanded
@@ -49,19 +48,19 @@ _MARGINS, _MARGIN_SECONDS = 4, 0.5
 def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
     question = problem.question
-    if isinstance(question, Demanded):
-        return formula_refusal(problem)
-    if not isinstance(question, Pair):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
-    if problem.quantity is not Quantity.HOLDS:
+    if not isinstance(question, Pair | Demanded):
+        return Refusal(why="it answers questions about individuals and pairs of individuals", other=True)
+    if problem.quantity is not Quantity.HOLDS or problem.population is not None:
         return Refusal(why="it has no notion of shares", other=True)
-    if isinstance(question.demand, ScoreGap) and problem.model.score_count != 1:
-        return Refusal(why="a gap of scores needs a model with one score", span=question.span)
-    if question.sure and problem.model.logits is None:
-        return Refusal(why="how sure the model is needs its probabilities", span=question.sure[0].span)
-    if not problem.model.rational:
-        why = f"`{problem.model.name}` has sigmoid or tanh units inside, and its arithmetic knows straight pieces only"
-        return Refusal(why=why, span=problem.model.span)
+    pair = question.pair if isinstance(question, Demanded) else question
+    if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
+        return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
+    if pair.sure and problem.model.logits is None:
+        return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+    for model in problem.models:
+        if not model.rational:
+            why = f"`{model.name}` has sigmoid or tanh units inside, and its arithmetic knows straight pieces only"
+            return Refusal(why=why, span=model.span)
     return None
 
 
@@ -83,8 +82,7 @@ class Smt:
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Ready for every question about pairs that has a yes or a no."""
-        programs = "" if isinstance(problem.question, Demanded) else "linear programs, "
-        return refusal(problem) or Offer(method=f"proof by bounds, {programs}{solver_name()}", decides=True)
+        return refusal(problem) or Offer(method=f"proof by bounds, linear programs, {solver_name()}", decides=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The verdict; a violation always carries a pair that was replayed."""
@@ -92,8 +90,6 @@ class Smt:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets: regions that are settled stay so. In between no process is kept."""
-        if isinstance(problem.question, Demanded):
-            return self._formula(problem, problem.question, budget, observer)
         if budget.options[Partition].size is not None:
             return self._by_partitions(problem, budget, observer)
         known = tuple(witness for witness in facts.witnesses if witness.replay.agrees)
@@ -101,16 +97,11 @@ class Smt:
             method = "a pair that an earlier stage found"
             return Violated(witnesses=known, evidence=Evidence(backend=self.name, method=method))
         with Attempts(problem, budget, observer, partial(self._workers, budget), self._solvers) as attempts:
-            return (yield from _answering(problem, facts, budget, attempts))
-
-    def _formula(self, problem: Problem, asked: Demanded, budget: Budget, observer: Observer) -> Verdict:
-        """The verdict on a formula, from its cases or from one script."""
-        pool = self._workers(budget, budget.jobs)
-        try:
-            outcome = formula_outcome(problem, asked, pool, budget, observer)
-            return _verdict(outcome, _evidence(problem, outcome, budget, Programmed()))
-        finally:
-            pool.close()
+            try:
+                return (yield from _answering(problem, facts, budget, attempts))
+            except UnsplitError:
+                outcome = attempts.whole(problem, budget)
+                return _verdict(outcome, _evidence(problem, outcome, budget, Programmed()))
 
     def _workers(self, budget: Budget, jobs: int) -> Pool:
         return Workers(jobs, memory=budget.options[SmtOptions].query_memory) if self._pool is None else self._pool(jobs)
@@ -161,8 +152,8 @@ def _widened(problem: Problem, slack: Sequence[Fraction], budget: Budget, attemp
         return _Widened(margin=max(slack))
     attempt = attempts.begin(wider, Facts(), budget, until_open=True)
     outcome = attempt.go_on(budget)
-    met = carried([*outcome.gaps, *([] if outcome.witness is None else [outcome.witness])])["witnesses"]
-    pairs = [*outcome.unconfirmed, *((one.a.point, one.b.point) for one in met)]
+    met = [*outcome.gaps, *([] if outcome.witness is None else [outcome.witness])]
+    pairs = [*outcome.unconfirmed, *map(people_in, met)]
     if outcome.witness is not None:
         found = checked(problem, *pairs[-1])
         if found is not None and is_violation(problem, found):

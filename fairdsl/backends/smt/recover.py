@@ -20,7 +20,18 @@ from fairdsl.replay import breach, round_point, witness
 from fairdsl.source.numbers import read_number
 from fairdsl.verdict import Breach, Evidence, Holds, Reason, Replay, Unknown, Verdict, Violated, Witness, worst
 
-__all__ = ["answer_text", "carried", "checked", "is_violation", "number", "pair_in", "parse_answer", "recovered"]
+__all__ = [
+    "answer_text",
+    "as_pair",
+    "carried",
+    "checked",
+    "is_violation",
+    "number",
+    "pair_in",
+    "parse_answer",
+    "people_in",
+    "recovered",
+]
 
 _TOKEN = re.compile(r';[^\n]*|[()]|\|[^|]*\||"(?:[^"]|"")*"|[^\s();|"]+')
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
@@ -149,14 +160,17 @@ def checked(problem: Problem, a: Point, b: Point) -> Witness | Breach | None:
     return next((candidate for candidate in found if candidate is not None and _of(candidate).exact), None)
 
 
+def people_in(found: Witness | Breach) -> tuple[Point, Point]:
+    """The two; of one individual it is both."""
+    if isinstance(found, Witness):
+        return found.a.point, found.b.point
+    people = [person.values.point for person in found.individuals]
+    return people[0], people[-1]
+
+
 def is_violation(problem: Problem, found: Witness | Breach) -> bool:
     """Whether a checked witness counts in both arithmetics."""
-    people = (
-        [found.a.point, found.b.point]
-        if isinstance(found, Witness)
-        else [person.values.point for person in found.individuals]
-    )
-    representable = all(round_point(problem.domain, point) == point for point in people)
+    representable = all(round_point(problem.domain, point) == point for point in people_in(found))
     return _of(found).agrees and (representable or not _in_files(problem))
 
 
@@ -166,6 +180,11 @@ def carried(found: Sequence[Witness | Breach]) -> Carried:
         witnesses=tuple(one for one in found if isinstance(one, Witness)),
         breaches=tuple(one for one in found if isinstance(one, Breach)),
     )
+
+
+def as_pair(found: Witness | Breach | None) -> Witness | None:
+    """What was found of a question about pairs."""
+    return found if isinstance(found, Witness) else None
 
 
 class Carried(TypedDict):

@@ -17,11 +17,12 @@ from fractions import Fraction
 
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.ir.alike import allows_none, apart, computed_alike
+from fairdsl.ir.demand import Decision, Demanded
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Relation
 from fairdsl.ir.model import ByHighest, ByThreshold
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import ScoreGap
+from fairdsl.ir.question import Pair, ScoreGap
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import narrow
 
@@ -55,6 +56,8 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
     weights = sum(layer.weight.floats.size for layer in model.layers)
     if model.deployed is None or pair.sure or weights * _SECONDS_A_WEIGHT > seconds * _SHARE:
         return Reach()
+    if isinstance(problem.question, Demanded) and not _of_decisions(problem.question):
+        return Reach()
     # Importing the reader of files is for those that have one.
     from fairdsl.models.float32.decision import analysis_of, attributes_read, slack
 
@@ -62,7 +65,7 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
     if file is None:
         return Reach()
     read = attributes_read(file)
-    if read is not None and apart(pair).isdisjoint(read) and allows_none(pair):
+    if read is not None and isinstance(problem.question, Pair) and apart(pair).isdisjoint(read) and allows_none(pair):
         return Reach(
             covers="the file computes both individuals alike, rounding included", alike=computed_alike(problem)
         )
@@ -77,6 +80,11 @@ def reach_of(problem: Problem, seconds: float) -> Reach:
         return Reach(covers="the file computes its scores without rounding")
     hopeless = not isinstance(pair.demand, ScoreGap) and found.near > _MANY_NEAR
     return Reach(slack=tuple(by_score), hopeless=hopeless)
+
+
+def _of_decisions(asked: Demanded) -> bool:
+    """Whether a formula is about what one model decides: then it is widened as equal decisions are."""
+    return len(asked.models) == 1 and all(isinstance(term, Decision) for term in asked.terms)
 
 
 def _is_ordered(problem: Problem) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from fairdsl.backends.smt import terms
-from fairdsl.backends.smt.cases import Atom, Case, comparable_ways, pair_of, ways, widened
+from fairdsl.backends.smt.cases import Atom, Case, pair_of, widened
 from fairdsl.backends.smt.echo import mark
 from fairdsl.backends.smt.folded import fold
 from fairdsl.backends.smt.formula_script import formula_script, premise_script
@@ -17,6 +17,7 @@ from fairdsl.backends.smt.individuals import Individuals, commented, declared, p
 from fairdsl.backends.smt.plain import scores, whole_model
 from fairdsl.backends.smt.settle import Bounded
 from fairdsl.backends.smt.terms import Term
+from fairdsl.backends.smt.ways import breaking, comparable
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 
@@ -60,9 +61,9 @@ def whole_script(problem: Problem, part: str = "") -> str:
         lines.extend(whole_model(model, people, who))
     lines += ["", "; the demand, negated"]
     found = []
-    for title, atoms in ways(model, pair):
-        lines.append(f";   {commented(title)}")
-        found.append(_met(atoms, scores(model, "a"), scores(model, "b")))
+    for way in breaking(problem)[1]:
+        lines.append(f";   {commented(way.title)}")
+        found.append(_met(way.atoms, scores(model, "a"), scores(model, "b")))
     lines += [f"(assert {terms.disjunction(found)})", *_questions(people)]
     said = mark("\n".join([*comments, *lines]))
     return "\n".join([*comments, *_HEADER, f'(echo "{said}")', *lines[len(_HEADER) :]]) + "\n"
@@ -82,7 +83,7 @@ def admissible_script(problem: Problem) -> str:
     if pair.sure:
         for who in "ab":
             lines.extend(line for line in whole_model(model, people, who) if not line.startswith(";"))
-        met = (_met(atoms, scores(model, "a"), scores(model, "b")) for _, atoms in comparable_ways(model, pair))
+        met = (_met(way.atoms, scores(model, "a"), scores(model, "b")) for way in comparable(problem))
         lines.extend(_asserted(terms.disjunction(met)))
     return "\n".join([*lines, *_questions(people)]) + "\n"
 

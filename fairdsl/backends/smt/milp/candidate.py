@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.cases import Atom, Case, pair_of
+from fairdsl.backends.smt.cases import Atom, Case, asked_by
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.backends.smt.region import Region
 from fairdsl.ir.domain import Point
@@ -20,7 +20,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import exact_scores
 from fairdsl.numerics.narrow import Interval, ValueSet
-from fairdsl.replay.admissible import admissible
+from fairdsl.replay.admissible import admissible, outside
 
 __all__ = ["Candidates"]
 
@@ -52,7 +52,9 @@ class Candidates:
         size = np.abs(parts[0]).sum(axis=1) + np.abs(parts[1]).sum(axis=1) + np.abs(self._constants)
         if (met < -_NEAR * size).any():
             return None
-        if admissible(pair_of(self._problem), self._problem.domain, a, b, self._problem.model) is not None:
+        pair, domain = asked_by(self._problem, self._case), self._problem.domain
+        beside = admissible(pair, domain, a, b, self._problem.model) if pair.differ else outside("a", a, pair, domain)
+        if beside is not None:
             return None
         exact = exact_scores(self._problem.model, a), exact_scores(self._problem.model, b)
         return (a, b) if all(_meets(atom, *exact) for atom in self._case.atoms) else None

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.cases import Case, pair_of
+from fairdsl.backends.smt.cases import Case, asked_by
 from fairdsl.backends.smt.milp.conditions import order_rows, pair_rows
 from fairdsl.backends.smt.region import Region, reads_only
 from fairdsl.ir.ensemble import listed_of, reads_of
@@ -88,7 +88,7 @@ class Query:
 
 def pair_query(problem: Problem, case: Case) -> Query:
     """The case as a query, for all regions inside the case's."""
-    pair, region = pair_of(problem), case.region
+    pair, region = asked_by(problem, case), case.region
     query = network_query(float_layers(problem.model), problem.model.inputs, region, ("a", "b"))
     index = {owned: column for column, owned in enumerate(query.attributes)}
     whole = [_is_whole(region, attribute) for attribute in range(len(region.a))]

@@ -24,6 +24,7 @@ from fairdsl.backends.smt.partition.outcome import Outcome
 from fairdsl.backends.smt.partition.queue import Part, Query, Queue
 from fairdsl.backends.smt.partition.record import Record
 from fairdsl.backends.smt.partition.source import Block, Source
+from fairdsl.backends.smt.recover import as_pair
 from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.sieves.boxes import Box, has_unit_of
 from fairdsl.backends.smt.sieves.sampling import Sampler
@@ -219,7 +220,7 @@ class Run:
 
     def _solved_pruned(self, query: Query, pruned: PrunedModel, said: Chained) -> None:
         """What holds of a pruned network proves nothing; a violation of it may be one of the model."""
-        part, by, suspect = query.part, "pruned network", said.witness
+        part, by, suspect = query.part, "pruned network", as_pair(said.witness)
         assert self._heuristic is not None, "a network was pruned"
         network = self._heuristic.written(part.key, part.box, pruned)
         pair = None if suspect is None else self._violation(part.box, suspect.a.point, suspect.b.point)
@@ -255,8 +256,8 @@ class Run:
             units=0 if part.undecided is None else self._sieve.units,
             undecided=part.undecided or 0,
             seconds=seconds,
-            witness=said.witness,
-            gap=said.gap,
+            witness=as_pair(said.witness),
+            gap=as_pair(said.gap),
             reason=said.reason,
             detail=said.detail,
             pruned=pruned,

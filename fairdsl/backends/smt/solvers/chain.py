@@ -21,7 +21,7 @@ from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.smt.cases import Case, cases, pair_of
 from fairdsl.backends.smt.engine import Job, answer_to, request_of
-from fairdsl.backends.smt.recover import carried, checked, is_violation
+from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.region import whole_region
 from fairdsl.backends.smt.settle import Bounded, CaseBounds
 from fairdsl.backends.smt.sieves.boxes import Boxes
@@ -29,10 +29,11 @@ from fairdsl.backends.smt.worklist import WorkList
 from fairdsl.clock import Deadline, Meter, until
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
 from fairdsl.numerics.bounds import float_layers
 from fairdsl.options import Options, Run
 from fairdsl.replay import witness
-from fairdsl.verdict import Reason, Witness
+from fairdsl.verdict import Breach, Reason, Witness
 
 if TYPE_CHECKING:
     from fairdsl.backends.smt.milp.place import Enclosures
@@ -75,8 +76,8 @@ class Chained:
 
     status: Status
     by: str
-    witness: Witness | None = None
-    gap: Witness | None = None
+    witness: Witness | Breach | None = None
+    gap: Witness | Breach | None = None
     reason: Reason | None = None
     detail: str = ""
     undecided: int | None = None
@@ -104,9 +105,10 @@ def decide(problem: Problem, limits: Limits) -> Chained:
     """Decide the problem, as far as the limits allow."""
     deadline = Deadline.within(limits.seconds)
     every = cases(problem)
-    enclosures = _enclosures(problem)
-    asked = _left_by_sides(problem, every, enclosures, deadline)
-    open_cases, unbounded = _left_by_bounds(problem, asked, deadline)
+    together = every.problem
+    enclosures = _enclosures(together)
+    asked = _left_by_sides(together, every, enclosures, deadline)
+    open_cases, unbounded = _left_by_bounds(together, asked, deadline)
     if unbounded:
         left = (*(case.number for case, _ in open_cases), *(case.number for case in unbounded))
         reason = Reason.INCOMPLETE if limits.programs_only else Reason.TIMEOUT
@@ -115,8 +117,8 @@ def decide(problem: Problem, limits: Limits) -> Chained:
         return Chained(status=Status.HOLDS, by="bounds" if len(asked) == len(every) else "milp")
     undecided: int | None = None
     if limits.units:
-        open_cases, undecided = _tightened(problem, open_cases, deadline)
-    programmed = _programmed(problem, open_cases, limits, deadline, enclosures)
+        open_cases, undecided = _tightened(together, open_cases, deadline)
+    programmed = _programmed(problem, together, open_cases, limits, deadline, enclosures)
     if programmed.witness is not None:
         found = Chained(status=Status.VIOLATED, by="milp", witness=programmed.witness)
     elif not programmed.left:
@@ -125,7 +127,7 @@ def decide(problem: Problem, limits: Limits) -> Chained:
         left = tuple(case.number for case in programmed.left)
         found = Chained(status=Status.UNKNOWN, by="milp", reason=Reason.INCOMPLETE, left=left)
     else:
-        found = _by_z3(problem, programmed.left, deadline, limits.seed)
+        found = _by_z3(problem, together, programmed.left, deadline, limits.seed)
     if programmed.trusted and found.status is Status.HOLDS:
         found = replace(found, by="trusted milp")
     return replace(found, undecided=undecided, trusted=programmed.trusted)
@@ -174,15 +176,23 @@ class _Programmed:
 
     left: list[Case]
     trusted: bool = False
-    witness: Witness | None = None
+    witness: Witness | Breach | None = None
 
 
 def _programmed(
-    problem: Problem, open_cases: list[tuple[Case, Bounded]], limits: Limits, deadline: Deadline, enclosures: Enclosures
+    problem: Problem,
+    together: Problem,
+    open_cases: list[tuple[Case, Bounded]],
+    limits: Limits,
+    deadline: Deadline,
+    enclosures: Enclosures,
 ) -> _Programmed:
-    """A short try of all cases, which mostly is enough; then a thorough look for a violation; then the rest."""
+    """A short try of all cases, which mostly is enough; then a thorough look for a violation; then the rest.
+
+    The cases are about the model of ``together``; what is found is checked on the ``problem``.
+    """
     quickly = min(_QUICK_SECONDS, deadline.remaining / 8)
-    first = _by_programs(problem, open_cases, quickly, _QUICK_NODES, enclosures, trust=limits.trust_milp)
+    first = _by_programs(problem, together, open_cases, quickly, _QUICK_NODES, enclosures, trust=limits.trust_milp)
     if first.witness is not None or not first.left:
         return first
     found = _sampled(problem, limits.seed, Deadline.within(deadline.remaining * _SAMPLING_SHARE))
@@ -190,12 +200,13 @@ def _programmed(
         return _Programmed([], witness=found)
     left = [entry for entry in open_cases if entry[0] in first.left]
     seconds = deadline.remaining * (1.0 if limits.programs_only else _PROGRAMS_SHARE)
-    second = _by_programs(problem, left, seconds, None, enclosures, trust=limits.trust_milp)
+    second = _by_programs(problem, together, left, seconds, None, enclosures, trust=limits.trust_milp)
     return replace(second, trusted=first.trusted or second.trusted)
 
 
 def _by_programs(
     problem: Problem,
+    together: Problem,
     open_cases: list[tuple[Case, Bounded]],
     seconds: float,
     nodes: int | None,
@@ -214,7 +225,7 @@ def _by_programs(
         share = deadline.remaining / (len(open_cases) - place)
         if share <= 0:  # even to begin takes its time
             return _Programmed([*left, *(entry[0] for entry in open_cases[place:])], trusted)
-        answer = settle_case(problem, case, bounded, seconds=share, trust_milp=trust, enclosures=enclosures, **limit)
+        answer = settle_case(together, case, bounded, seconds=share, trust_milp=trust, enclosures=enclosures, **limit)
         if answer.status == "refuted":
             continue
         if answer.status == "infeasible" and trust:
@@ -222,7 +233,7 @@ def _by_programs(
             continue
         if answer.a is not None and answer.b is not None:
             found = checked(problem, answer.a, answer.b)
-            if isinstance(found, Witness) and is_violation(problem, found):
+            if found is not None and is_violation(problem, found):
                 return _Programmed([], trusted, found)
         left.append(case)
     return _Programmed(left, trusted)
@@ -232,6 +243,8 @@ def _sampled(problem: Problem, seed: int, until: Deadline) -> Witness | None:
     """A violation among many individuals, where programs are about to take long; no round begins after ``until``."""
     from fairdsl.backends.smt.sieves.sampling import Sampler
 
+    if not isinstance(problem.question, Pair):
+        return None
     sets = whole_region(problem.domain, pair_of(problem)).a
     for suspect in Sampler(problem, sets, seed, until).suspects(Boxes.of([sets]), *_MANY):
         found = witness(problem, *suspect.pair)
@@ -240,15 +253,16 @@ def _sampled(problem: Problem, seed: int, until: Deadline) -> Witness | None:
     return None
 
 
-def _by_z3(problem: Problem, left: list[Case], deadline: Deadline, seed: int) -> Chained:
+def _by_z3(problem: Problem, together: Problem, left: list[Case], deadline: Deadline, seed: int) -> Chained:
     """The cases that are left, by z3 and halving."""
     budget = Budget(deadline=deadline, options=Options(Run(jobs=1, seed=seed)))
-    outcome = WorkList(problem, _InProcess(), Facts(), budget, Silent(), CaseBounds(problem, left)).run()
-    for met in carried([] if outcome.witness is None else [outcome.witness])["witnesses"]:
-        return Chained(status=Status.VIOLATED, by="z3", witness=met)
-    for gap in carried(outcome.gaps)["witnesses"]:
+    bounds = CaseBounds(together, left)
+    outcome = WorkList(together, _InProcess(), Facts(), budget, Silent(), bounds, original=problem).run()
+    if outcome.witness is not None:
+        return Chained(status=Status.VIOLATED, by="z3", witness=outcome.witness)
+    if outcome.gaps:
         detail = "a pair breaks the demand in exact arithmetic but not in the deployed file's"
-        return Chained(status=Status.UNKNOWN, by="z3", gap=gap, reason=Reason.NUMERIC_GAP, detail=detail)
+        return Chained(status=Status.UNKNOWN, by="z3", gap=outcome.gaps[0], reason=Reason.NUMERIC_GAP, detail=detail)
     if outcome.open:
         reason, detail = outcome.open[0]
         return Chained(status=Status.UNKNOWN, by="z3", reason=reason, detail=detail)

@@ -15,6 +15,7 @@ from typing import Any
 
 from fairdsl.backends.smt.solvers.chain import Chained, Limits, Status, decide, preload
 from fairdsl.clock import UNITS, Meter, metered
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
@@ -27,7 +28,7 @@ __all__ = ["Failed", "Ready", "Task", "decided", "serve"]
 class Task:
     """Answer the question, of the problem's own model or of another one."""
 
-    question: Pair
+    question: Pair | Demanded
     limits: Limits
     model: Model | None = None
 

@@ -19,8 +19,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.cases import pair_of, ways
+from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.region import whole_region
+from fairdsl.backends.smt.ways import breaking
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
@@ -140,7 +141,7 @@ class _Search:
                 np.array([[float(factor) for factor in (*atom.a, *atom.b)] for atom in atoms]),
                 np.array([float(atom.constant) for atom in atoms]),
             )
-            for _, atoms in ways(problem.model, self._pair)
+            for atoms in (way.atoms for way in breaking(problem)[1])
         ]
 
     def rounds(self, a: Point, b: Point) -> Iterator[tuple[FloatArray, FloatArray]]:

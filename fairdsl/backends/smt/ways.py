@@ -1,39 +1,83 @@
-"""A formula, negated and split into cases like any other question.
+"""The ways to break a demand: conjunctions of linear inequalities over scores, and conditions on attributes.
 
-All that a formula names is given by one model: the models side by side, and the attributes that are compared with
-their scores as further scores. What breaks the formula is then a disjunction of conjunctions of linear inequalities
-over these scores, one conjunction a *way*: decisions are fixed outcome by outcome, absolute values by their sign,
-``!=`` by the two sides. Conditions on attributes alone stay conditions. A formula of too many ways is one script.
+Every demand is a formula (:attr:`~fairdsl.ir.problem.Problem.demanded`). All that it names is given by one model: the
+models side by side, and the attributes that are compared with their scores as further scores. What breaks the formula
+is then a disjunction of conjunctions of linear inequalities over these scores, one conjunction a *way*: decisions are
+fixed outcome by outcome, absolute values by their sign, ``!=`` by the two sides. Conditions on attributes alone stay
+conditions. A formula of too many ways is one script.
 
-``same decision`` is the formula ``m(a) = m(b)``; its ways are those of :mod:`~fairdsl.backends.smt.cases`.
+Where the question asks how sure the model is of an individual, a way fixes its decision and has conditions that are
+necessary for being sure of it (:mod:`~fairdsl.backends.smt.atoms`). Where (a, b) is admissible iff (b, a) is, a way
+with a and b exchanged is met by the same pairs, so one of the two is enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.atoms import Atom, decided
-from fairdsl.backends.smt.cases import Case, in_parts
+from fairdsl.backends.smt.atoms import Atom, decided, sure_of
 from fairdsl.ir.demand import Decision, Demanded, Magnitude, Score
 from fairdsl.ir.ensemble import Inputs
 from fairdsl.ir.exact_array import ExactArray
-from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Who, conjoin
+from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who, conjoin, rename
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import ByHighest, ByThreshold, Layer, Model
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
 
-__all__ = ["formula_cases"]
+__all__ = ["UnsplitError", "Way", "breaking", "comparable"]
 
-#: More ways than this are one script.
+#: A formula of more ways than this is one script. Decisions of two are worth more, however many outcomes there are.
 _MOST_WAYS = 256
 
 #: Who is decided about, and by which model.
 Deciding = tuple[int, Who]
+
+_OTHER = {Who.A: Who.B, Who.B: Who.A}
+
+
+class UnsplitError(Exception):
+    """There are more ways than are worth it, or no one model gives all that the formula names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A title, inequalities, the outcomes of a and b that they fix (of the first model), and a condition."""
+
+    title: str
+    atoms: tuple[Atom, ...]
+    outcomes: tuple[int | None, int | None]
+    condition: Predicate
+
+
+def breaking(problem: Problem) -> tuple[Problem, list[Way]]:
+    """The problem about the one model of all that is named, and the ways to break its demand."""
+    asked = problem.demanded
+    ways = _Ways(problem, asked).broken()
+    attributes = sorted(
+        {
+            variable.attribute
+            for way in ways
+            for form, _ in way.forms
+            for variable, _ in form.terms
+            if asked.term(variable, len(problem.domain.attributes)) is None
+        }
+    )
+    model = _side_by_side(problem.models, attributes)
+    atoms = _Atoms(problem, asked, attributes)
+    return replace(problem, model=model, others=()), [atoms.way(way) for way in ways]
+
+
+def comparable(problem: Problem) -> list[Way]:
+    """The ways in which a pair can count at all: the decisions that the model has to be sure of."""
+    asked = problem.demanded
+    return [_Atoms(problem, asked, ()).way(way) for way in _Ways(problem, asked).sure()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,41 +98,32 @@ class _Way:
             tuple(dict.fromkeys((*self.conditions, *other.conditions))),
         )
 
+    @property
+    def key(self) -> Hashable:
+        """The same of ways that are met by the same pairs, whatever the order of their parts."""
+        return frozenset(self.outcomes.items()), frozenset(self.forms), frozenset(self.conditions)
 
-class _TooManyError(Exception):
-    """There are more ways than are worth it."""
-
-
-def formula_cases(problem: Problem, asked: Demanded) -> tuple[Problem, Sequence[Case]] | None:
-    """The problem about the one model of all that is named, and its cases; None where it is one script rather."""
-    try:
-        ways = _Ways(problem, asked).broken()
-    except _TooManyError:
-        return None
-    attributes = sorted(
-        {
-            variable.attribute
-            for way in ways
-            for form, _ in way.forms
-            for variable, _ in form.terms
-            if asked.term(variable, len(problem.domain.attributes)) is None
-        }
-    )
-    model = _side_by_side(problem.models, attributes)
-    if model is None:
-        return None
-    together = replace(problem, model=model, others=())
-    atoms = _Atoms(problem, asked, attributes)
-    found: list[Case] = []
-    for way in ways:
-        pair, condition = asked.pair, conjoin(*way.conditions)
-        pair = (
-            replace(pair, target=conjoin(pair.target, condition))
-            if asked.alone
-            else replace(pair, pair_target=conjoin(pair.pair_target, condition))
+    @property
+    def exchanged(self) -> _Way:
+        """The way with a and b exchanged."""
+        return _Way(
+            {(model, _OTHER[who]): outcome for (model, who), outcome in self.outcomes.items()},
+            tuple((form.renamed(_OTHER), strict) for form, strict in self.forms),
+            tuple(rename(condition, _OTHER) for condition in self.conditions),
         )
-        found += in_parts(together, pair, atoms.title(way), atoms.of(way), condition, len(found))
-    return together, found
+
+    @property
+    def needed(self) -> _Way:
+        """The way without forms that others of it imply."""
+        return replace(self, forms=tuple(one for one in self.forms if not any(_implies(o, one) for o in self.forms)))
+
+
+def _implies(one: tuple[Linear, bool], other: tuple[Linear, bool]) -> bool:
+    """Whether the other is true, and another one, wherever the one is: the same sum with a greater constant."""
+    (form, strict), (wider, strictly) = one, other
+    if form.terms != wider.terms or one == other:
+        return False
+    return form.constant < wider.constant or (form.constant == wider.constant and strict and not strictly)
 
 
 class _Ways:
@@ -97,10 +132,26 @@ class _Ways:
     def __init__(self, problem: Problem, asked: Demanded) -> None:
         self._problem, self._asked = problem, asked
         self._attributes = len(problem.domain.attributes)
+        self._of_pairs = isinstance(problem.question, Pair)
 
     def broken(self) -> list[_Way]:
-        """Those in which the demand is broken."""
-        return self._joined([self.of(self._asked.premise, wanted=True), self.of(self._asked.formula, wanted=False)])
+        """Those in which the demand is broken; of two that are met by the same pairs exchanged, the later."""
+        asked = self._asked
+        ways = self._joined([self.sure(), self.of(asked.premise, wanted=True), self.of(asked.formula, wanted=False)])
+        ways = [way.needed for way in ways]
+        if asked.alone or not asked.pair.symmetric:
+            return ways
+        last = {way.key: place for place, way in enumerate(ways)}
+        return [way for place, way in enumerate(ways) if last.get(way.exchanged.key, place) <= place]
+
+    def sure(self) -> list[_Way]:
+        """What can be decided of those whom the model has to be sure of."""
+        wanted = [who for who in self._asked.people if self._asked.pair.sure_of(who)]
+        known = _outcomes_of(self._problem.model)
+        return [
+            _Way({(0, who): outcome for who, outcome in zip(wanted, outcomes, strict=True)})
+            for outcomes in product(known, repeat=len(wanted))
+        ]
 
     def of(self, predicate: Predicate, *, wanted: bool) -> list[_Way]:
         """Those in which the predicate is as wanted."""
@@ -133,16 +184,13 @@ class _Ways:
         return found
 
     def _few(self, ways: list[_Way]) -> list[_Way]:
-        if len(ways) > _MOST_WAYS:
-            raise _TooManyError
+        if len(ways) > _MOST_WAYS and not self._of_pairs:
+            raise UnsplitError
         return ways
 
     def _outcomes(self, term: Decision) -> Sequence[int]:
         """The outcomes that the model's rule can have."""
-        rule = self._problem.models[term.model].rule
-        if isinstance(rule, ByThreshold):
-            return sorted({rule.granted, rule.otherwise})
-        return range(len(term.ranks))
+        return _outcomes_of(self._problem.models[term.model])
 
     def _resolved(self, form: Linear) -> Iterator[tuple[_Way, Linear]]:
         """The sum without decisions and absolute values, and what is fixed for that."""
@@ -193,6 +241,12 @@ class _Ways:
             yield replace(way, forms=(*way.forms, *chosen))
 
 
+def _outcomes_of(model: Model) -> Sequence[int]:
+    """The outcomes that the model's rule can have."""
+    rule = model.rule
+    return sorted({rule.granted, rule.otherwise}) if isinstance(rule, ByThreshold) else range(len(model.outcomes))
+
+
 class _Atoms:
     """Ways as inequalities over the scores of the one model."""
 
@@ -203,26 +257,52 @@ class _Atoms:
         self._width = sum(counts) + len(attributes)
         self._place = {attribute: sum(counts) + place for place, attribute in enumerate(attributes)}
 
-    def of(self, way: _Way) -> tuple[Atom, ...]:
-        """The inequalities of the decisions, and the forms."""
+    def way(self, way: _Way) -> Way:
+        """The way as it is asked about."""
+        first, second = (way.outcomes.get((0, who)) for who in (self._asked.people[0], Who.B))
+        return Way(self._title(way), self._of(way), (first, second), conjoin(*way.conditions))
+
+    def _of(self, way: _Way) -> tuple[Atom, ...]:
+        """The inequalities of the decisions, of being sure of them, and the forms."""
         found: list[Atom] = []
         for (place, who), outcome in way.outcomes.items():
-            model = self._problem.models[place]
-            own = decided(model.rule, outcome, model.score_count, of_a=who is not Who.B)
+            model, of_a = self._problem.models[place], who is not Who.B
+            own = decided(model.rule, outcome, model.score_count, of_a=of_a)
             assert own is not None, "only outcomes that the rule has are tried"
+            if place == 0:
+                own += sure_of(model, outcome, self._asked.pair.sure_of(who), of_a=of_a)
             found += [replace(atom, a=self._spread(atom.a, place), b=self._spread(atom.b, place)) for atom in own]
         found += [self._atom(form, strict=strict) for form, strict in way.forms]
         # Where attributes alone decide, nothing is asked of scores: bounds and scripts have something that is true.
         return tuple(found) or (self._atom(Linear(constant=Fraction(1)), strict=False),)
 
-    def title(self, way: _Way) -> str:
-        """The way in words: whom the models decide how about."""
-        named = dict(zip(self._asked.people, self._asked.names, strict=True))
-        parts = [
-            f"{self._problem.models[place].name}({named[who]}): {self._problem.models[place].outcomes[outcome]}"
+    def _title(self, way: _Way) -> str:
+        """The way in words: how scores compare, and whom the models decide how about."""
+        named, several = dict(zip(self._asked.people, self._asked.names, strict=True)), len(self._problem.models) > 1
+        decisions = (
+            (f"{self._problem.models[place].name}({named[who]})" if several else named[who])
+            + f": {self._problem.models[place].outcomes[outcome]}"
             for (place, who), outcome in way.outcomes.items()
-        ]
-        return ", ".join(parts) or "the formula is false"
+        )
+        forms = (self._words(form, strict=strict) for form, strict in way.forms)
+        return "; ".join(filter(None, (*forms, ", ".join(decisions)))) or "the formula is false"
+
+    def _words(self, form: Linear, *, strict: bool) -> str:
+        """``score(a) - score(b) > 1/10``."""
+        parts: list[str] = []
+        for variable, factor in sorted(form.terms, key=lambda term: term[1] < 0):
+            sign = "-" if factor < 0 else "+" if parts else ""
+            times = "" if abs(factor) == 1 else f"{abs(factor)} * "
+            parts.append(f"{sign} {times}{self._named(variable)}".strip())
+        return f"{' '.join(parts)} {'>' if strict else '>='} {-form.constant}"
+
+    def _named(self, variable: Variable) -> str:
+        who = dict(zip(self._asked.people, self._asked.names, strict=True))[variable.who]
+        term = self._asked.term(variable, len(self._problem.domain.attributes))
+        if isinstance(term, Score):
+            model = f"{self._problem.models[term.model].name}." if len(self._problem.models) > 1 else ""
+            return f"{model}score({who})"
+        return f"{who}.{self._problem.domain.attributes[variable.attribute].name}"
 
     def _spread(self, row: Sequence[Fraction], place: int) -> tuple[Fraction, ...]:
         """Factors of one model's scores among those of all."""
@@ -242,13 +322,13 @@ class _Atoms:
 # ---- one model of all ----------------------------------------------------------------------------
 
 
-def _side_by_side(models: Sequence[Model], attributes: Sequence[int]) -> Model | None:
-    """One model whose scores are those of all, and the attributes; None where two of them have trees as arrays."""
+def _side_by_side(models: Sequence[Model], attributes: Sequence[int]) -> Model:
+    """One model whose scores are those of all, and the attributes; UnsplitError where two have trees as arrays."""
     if len(models) == 1 and not attributes:
         return models[0]
     trees = [model for model in models if model.ensemble is not None]
     if len(trees) > 1:
-        return None
+        raise UnsplitError
     listed: list[Input] = [item for model in models for item in model.listed]
     listed += [AttributeInput(attribute) for attribute in attributes]
     inputs: Sequence[Input] = tuple(listed)
