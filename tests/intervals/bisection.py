@@ -7,6 +7,7 @@ side, the largest first. It keeps the contract of ``refine.Refinement`` and no m
 from __future__ import annotations
 
 import heapq
+import math
 import time
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -21,6 +22,8 @@ from fairdsl.backends.intervals.task import AttributeKind, Task
 from fairdsl.verdict import Sampled
 
 State = Mapping[str, NDArray[np.generic]]
+#: First and last positions.
+Box = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def plane(sizes: Sequence[int], weights: Sequence[int], bias: int, **changes: Any) -> Task:
@@ -73,7 +76,8 @@ class Bisection(Refinement):
 
     def __init__(self, task: Task, memory: int) -> None:
         self.task, self.memory = task, memory
-        self.leaves: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+        self.leaves: dict[str, Box] = {}
+        self._weights, self._bias = task.weights[0][0].tolist(), float(task.origin[0][0])
         self.falsified = 0
         self.evaluated = 0
         self.forked: list[dict[str, Any]] = []
@@ -81,14 +85,14 @@ class Bisection(Refinement):
     @classmethod
     def start(cls, task: Task, *, memory: int = 2 << 30) -> Bisection:
         made = cls(task, memory)
-        made.leaves[""] = (task.low[0], task.high[0])
+        made.leaves[""] = (tuple(task.low[0].tolist()), tuple(task.high[0].tolist()))
         return made
 
     @classmethod
     def resume(cls, task: Task, state: State, *, memory: int = 2 << 30) -> Bisection:
         made = cls(task, memory)
-        keys, low, high = state["keys"], state["low"], state["high"]
-        made.leaves = {str(key): (low[n].copy(), high[n].copy()) for n, key in enumerate(keys)}
+        boxes = zip(map(tuple, state["low"].tolist()), map(tuple, state["high"].tolist()), strict=True)
+        made.leaves = dict(zip(state["keys"].tolist(), boxes, strict=True))
         made.falsified, made.evaluated = int(state["falsified"]), int(state["evaluated"])
         return made
 
@@ -130,23 +134,24 @@ class Bisection(Refinement):
         self.evaluated += done
         return done
 
-    def _units(self, box: tuple[NDArray[Any], NDArray[Any]]) -> int:
-        return int(np.prod(box[1] - box[0] + 1))
+    def _units(self, box: Box) -> int:
+        return math.prod(last - first + 1 for first, last in zip(*box, strict=True))
 
     def _split(self, key: str) -> list[str]:
         low, high = self.leaves.pop(key)
-        weights, bias = self.task.weights[0][0], self.task.origin[0][0]
-        least = np.minimum(weights * low, weights * high).sum() + bias
-        most = np.maximum(weights * low, weights * high).sum() + bias
+        ends = [(weight * a, weight * b) for weight, a, b in zip(self._weights, low, high, strict=True)]
+        least = sum(map(min, ends)) + self._bias
+        most = sum(map(max, ends)) + self._bias
         if least > 0:
             return []
         if most <= 0:
             self.falsified += self._units((low, high))
             return []
-        axis = int(np.argmax(high - low))
-        middle = int(low[axis] + high[axis]) // 2
-        first, second = high.copy(), low.copy()
-        first[axis], second[axis] = middle, middle + 1
+        sides = [b - a for a, b in zip(low, high, strict=True)]
+        axis = sides.index(max(sides))
+        middle = (low[axis] + high[axis]) // 2
+        first = (*high[:axis], middle, *high[axis + 1 :])
+        second = (*low[:axis], middle + 1, *low[axis + 1 :])
         self.leaves[key + "0"], self.leaves[key + "1"] = (low, first), (second, high)
         return [key + "0", key + "1"]
 
@@ -170,8 +175,8 @@ class Bisection(Refinement):
         boxes = sorted(self.leaves.items(), key=lambda leaf: (-self._units(leaf[1]), leaf[0]))[:limit]
         return [
             OpenBox(
-                low=tuple(map(int, low)),
-                high=tuple(map(int, high)),
+                low=low,
+                high=high,
                 comparison=0,
                 undecided=float(self._units((low, high))),
                 falsified=0.0,

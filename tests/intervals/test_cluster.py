@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -24,11 +25,16 @@ LARGE = plane((4000, 3000, 500), (3, -2, 5), -2001)
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
-    ) as cluster:
-        yield cluster.scheduler_address
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def address(cluster: Any) -> str:
+    return cluster.scheduler_address
 
 
 def refined(address: str, checkpoints: Checkpoints | None = None) -> SlowBisection:
@@ -112,11 +118,9 @@ def test_a_client_that_gave_up_is_a_cluster_that_is_gone(address: str) -> None:
             _ = cluster.places
 
 
-def test_a_cluster_that_goes_away_keeps_what_was_certified() -> None:
+def test_a_cluster_that_goes_away_keeps_what_was_certified(cluster: Any) -> None:
+    """The last test: the cluster is closed."""
     refinement = SlowBisection.start(LARGE)
-    cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL"
-    )
     joins: list[Bounds] = []
 
     def leave(refined: Refinement) -> None:

@@ -15,16 +15,19 @@ from fairdsl.backends.intervals import warmup
 from fairdsl.numerics.kernels import cache
 from fairdsl.private_folder import private_folder, why_not_private
 
-#: A kernel of one line: what it gives, and whether its machine code came from the cache.
-KERNEL = """
+#: A program that has a kernel of one line at every word: it says what the kernel gives, and whether its machine code
+#: came from the cache. Imported anew, a module knows nothing of what was compiled before.
+PROGRAM = """
 import sys
 from fairdsl.numerics.kernels import compiled
 sys.path.insert(0, sys.argv[1])
-from one import double
-print(double(2.0), compiled._FOLDER, sum(double.stats.cache_hits.values()))
+print('ready', flush=True)
+for _ in sys.stdin:
+    sys.modules.pop('one', None)
+    from one import double
+    print(double(2.0), compiled._FOLDER, sum(double.stats.cache_hits.values()), flush=True)
 """
-#: Says that it is there, and waits for a word.
-WAITING = "print('ready', flush=True)\ninput()\n"
+KERNEL = "from fairdsl.numerics.kernels.compiled import exact\n\n\n@exact\ndef double(x):\n    return 2 * x\n"
 
 
 @pytest.fixture
@@ -85,48 +88,64 @@ def test_a_folder_of_another_user_is_not_used(base: Path) -> None:
         os.chown(path, 0, -1)
 
 
-def run(module: Path) -> list[str]:
-    """What a fresh process says of the kernel."""
-    line = [sys.executable, "-c", KERNEL, str(module)]
-    return subprocess.run(line, capture_output=True, text=True, check=True, timeout=120).stdout.split()
+class Program:
+    """A fresh process that has the kernel whenever it is told to."""
+
+    def __init__(self, module: Path) -> None:
+        (module / "one.py").write_text(KERNEL)
+        line = [sys.executable, "-c", PROGRAM, str(module)]
+        self._process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.said() == ["ready"]
+
+    def begin(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
+
+    def said(self) -> list[str]:
+        """The words of its next line."""
+        assert self._process.stdout is not None
+        return self._process.stdout.readline().split()
+
+    def has_it(self) -> list[str]:
+        """What it says of the kernel."""
+        self.begin()
+        return self.said()
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=120)
+        assert self._process.returncode == 0
 
 
 def test_machine_code_is_kept_and_torn_files_are_compiled_again(base: Path, tmp_path: Path) -> None:
-    text = "from fairdsl.numerics.kernels.compiled import exact\n\n\n@exact\ndef double(x):\n    return 2 * x\n"
-    (tmp_path / "one.py").write_text(text)
     folder = cache.cache_folder()
-    assert run(tmp_path) == ["4.0", str(folder), "0"]
-    assert run(tmp_path) == ["4.0", str(folder), "1"]
-    kept = [path for path in base.rglob("*") if path.suffix in (".nbi", ".nbc")]
-    assert len(kept) == 2
-    for path in kept:
-        whole = path.read_bytes()
-        path.write_bytes(whole[: len(whole) // 2])
-        assert run(tmp_path) == ["4.0", str(folder), "0"]
-        assert run(tmp_path)[2] == "1"
+    with Program(tmp_path) as first:
+        assert first.has_it() == ["4.0", str(folder), "0"]
+    with Program(tmp_path) as second:
+        assert second.has_it() == ["4.0", str(folder), "1"]
+        kept = [path for path in base.rglob("*") if path.suffix in (".nbi", ".nbc")]
+        assert len(kept) == 2
+        for path in kept:
+            whole = path.read_bytes()
+            path.write_bytes(whole[: len(whole) // 2])
+            assert second.has_it() == ["4.0", str(folder), "0"]
+            assert second.has_it()[2] == "1"
     base.chmod(0o777)
-    assert run(tmp_path) == ["4.0", "None", "0"]
+    with Program(tmp_path) as third:
+        assert third.has_it() == ["4.0", "None", "0"]
 
 
 def test_two_cold_runs_at_once(base: Path, tmp_path: Path) -> None:
     """Both compile or wait for the other, both have the kernel, and what they leave is whole."""
-    text = "from fairdsl.numerics.kernels.compiled import exact\n\n\n"
-    (tmp_path / "one.py").write_text(text + "@exact\ndef double(x):\n    return 2 * x\n")
     folder = cache.cache_folder()
-    first, _, rest = KERNEL.partition("from one")
-    line = [sys.executable, "-c", f"{first}{WAITING}from one{rest}", str(tmp_path)]
-    runs = [subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    for each in runs:
-        assert each.stdout is not None
-        assert each.stdout.readline() == "ready\n"
-    for each in runs:  # nothing is there yet, and both begin
-        assert each.stdin is not None
-        each.stdin.write("go\n")
-        each.stdin.flush()
-    said = [each.communicate(timeout=120)[0].split() for each in runs]
-    assert [each.returncode for each in runs] == [0, 0]
-    assert [words[:2] for words in said] == [["4.0", str(folder)]] * 2
-    assert run(tmp_path) == ["4.0", str(folder), "1"]
+    with Program(tmp_path) as one, Program(tmp_path) as other:
+        for each in (one, other):  # nothing is there yet, and both begin
+            each.begin()
+        assert [each.said()[:2] for each in (one, other)] == [["4.0", str(folder)]] * 2
+        assert one.has_it() == ["4.0", str(folder), "1"]
 
 
 class Heard(Silent, Announcing):

@@ -60,6 +60,7 @@ def _counts_what_the_definition_counts(lowered: Lowered, expected: Truth) -> Non
 
 def _paths_cover_everybody_who_is_compared(lowered: Lowered, expected: Truth) -> None:
     partners = _partners(lowered, expected.violations)
+    first = _first_layer(lowered)
     rng = np.random.default_rng(1)
     left = {(unit, a, b) for unit, pairs in partners.items() for a, b in pairs}
     for root, comparison in enumerate(lowered.task.comparison.tolist()):
@@ -69,7 +70,7 @@ def _paths_cover_everybody_who_is_compared(lowered: Lowered, expected: Truth) ->
             reached = [group + shared for group in groups]
             for a, b in partners.get(unit, ()):
                 if lowered.task.relaxed or _within(lowered, comparison, a):
-                    reached += [_first_layer(lowered.problem, lowered, point) for point in (a, b)]
+                    reached += [_pre_activations(first, point) for point in (a, b)]
                     left.discard((unit, a, b))
             for direction in rng.standard_normal((8, len(shared))):
                 low, high = support(lowered.task, comparison, direction)
@@ -110,10 +111,14 @@ def _within(lowered: Lowered, comparison: int, point) -> bool:
     return any(lowered.assignments.values_of(m) == chosen for m in lowered.members[comparison])
 
 
-def _first_layer(problem: Problem, lowered: Lowered, point) -> np.ndarray:
-    """The pre-activations of the first layer, by the definition of contributions."""
-    layers = (*problem.model.layers[:-1], decision_of(problem.model).layer)
-    first = FirstLayer(problem.model, layers[0], lowered.roles.sets)
+def _first_layer(lowered: Lowered) -> FirstLayer:
+    model = lowered.problem.model
+    layers = (*model.layers[:-1], decision_of(model).layer)
+    return FirstLayer(model, layers[0], lowered.roles.sets)
+
+
+def _pre_activations(first: FirstLayer, point) -> np.ndarray:
+    """Of the first layer, by the definition of contributions."""
     total = first.bias
     for index, value in enumerate(point):
         total = total + first.contributions(index, [value])[0]

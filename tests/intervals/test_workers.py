@@ -58,15 +58,24 @@ def test_a_finished_refinement_is_exact(jobs: int) -> None:
     assert refinement.bounds() == Bounds(violating=exact, falsified=exact, violating_float32=None)
 
 
-def test_the_result_depends_on_the_nodes_alone() -> None:
-    found = []
-    for _ in range(2):
-        refinement = Bisection.start(LARGE)
-        ending = refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=2000)
-        assert ending is Ending.NODES
-        found.append((refinement.bounds(), refinement.nodes, sorted(refinement.leaves)))
-    assert found[0] == found[1]
-    assert found[0][1] == 2000
+def refined(kind: type[Bisection]) -> Bisection:
+    """By two processes, to 2000 nodes."""
+    refinement = kind.start(LARGE)
+    ending = refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=2000)
+    assert ending is Ending.NODES
+    assert refinement.nodes == 2000
+    return refinement
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> Bisection:
+    return refined(SlowBisection)
+
+
+def test_the_result_depends_on_the_nodes_alone(undisturbed: Bisection) -> None:
+    again = refined(Bisection)
+    assert again.bounds() == undisturbed.bounds()
+    assert sorted(again.leaves) == sorted(undisturbed.leaves)
 
 
 def test_the_deadline_is_kept_and_progress_told() -> None:
@@ -111,15 +120,12 @@ def killing_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return killed
 
 
-def test_a_killed_worker_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    refinement = SlowBisection.start(LARGE)
-    refine_in_parallel(refinement, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=3000)
+def test_a_killed_worker_changes_nothing(undisturbed: Bisection, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = killing_once(monkeypatch)
-    again = SlowBisection.start(LARGE)
-    refine_in_parallel(again, jobs=2, deadline=Deadline(0.0), observer=Silent(), nodes=3000)
+    again = refined(SlowBisection)
     assert killed
-    assert again.bounds() == refinement.bounds()
-    assert sorted(again.leaves) == sorted(refinement.leaves)
+    assert again.bounds() == undisturbed.bounds()
+    assert sorted(again.leaves) == sorted(undisturbed.leaves)
 
 
 def test_a_part_that_kills_its_workers_stays_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
