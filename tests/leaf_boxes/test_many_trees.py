@@ -74,12 +74,12 @@ def test_agrees_with_the_oracle(monkeypatch: pytest.MonkeyPatch) -> None:
 def forest(people: Domain, trees: int, seed: int) -> Model:
     """Trees of depth 2 over whole numbers; some of them test the first attribute, which is protected."""
     rng = np.random.default_rng(seed)
-    width = len(people.attributes)
+    width, borders = len(people.attributes), len(people.attributes[1].values) - 1
     inputs, weights, groups = [], [], []
     for _ in range(trees):
         first, second = rng.integers(1, width), rng.integers(0, width)
-        one = linear({int(first): 1}, "<=", int(rng.integers(0, 9)))
-        other = member(0, 1) if second == 0 else linear({int(second): 1}, "<=", int(rng.integers(0, 9)))
+        one = linear({int(first): 1}, "<=", int(rng.integers(0, borders)))
+        other = member(0, 1) if second == 0 else linear({int(second): 1}, "<=", int(rng.integers(0, borders)))
         ways = [And((a, b)) for a in (one, opposite(one)) for b in (other, opposite(other))]
         groups.append(tuple(range(len(inputs), len(inputs) + 4)))
         inputs += [IndicatorInput(way) for way in ways]
@@ -94,8 +94,8 @@ def forest(people: Domain, trees: int, seed: int) -> Model:
     )
 
 
-def many(trees: int, columns: int, seed: int) -> Problem:
-    people = domain(s=category(0, 1), **{f"x{i}": integer(0, 9) for i in range(columns)})
+def many(trees: int, columns: int, seed: int, values: int = 5) -> Problem:
+    people = domain(s=category(0, 1), **{f"x{i}": integer(0, values - 1) for i in range(columns)})
     return problem(people, forest(people, trees, seed), 0, quantity=Quantity.FAIR_SHARE)
 
 
@@ -155,7 +155,7 @@ def test_moments_are_those_of_everybody() -> None:
 
 
 def test_without_room_for_boxes_the_rest_is_open() -> None:
-    question = many(60, 6, seed=3)
+    question = many(60, 6, seed=3, values=10)
     pair = question.question
     assert isinstance(pair, Pair)
     found = forest_of(lowered := lower(question, pair))
@@ -184,7 +184,7 @@ def test_whoever_is_not_asked_about_is_in_no_share() -> None:
 def test_a_short_budget_leaves_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     from fairdsl.backends.contract import Budget, Facts, Silent
 
-    question = many(60, 6, seed=3)
+    question = many(60, 6, seed=3, values=10)
     monkeypatch.setattr(refinement, "_CUTS", 64)
     shares = LeafBoxes().answer(question, Facts(), Budget.of(0.0), Silent())
     assert isinstance(shares, Shares)
