@@ -17,9 +17,10 @@ __all__ = ["expressible"]
 
 def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
     """The problem, or why files of this format cannot say it."""
-    plan = plan_of(item)
-    if isinstance(plan, Refused) and (item.refusal is not None or item.demand.beyond):
-        return plan.diagnostics[0]
+    if item.refusal is not None or item.demand.beyond:
+        plan = plan_of(item)
+        if isinstance(plan, Refused):
+            return plan.diagnostics[0]
     lacking = (without_layers(model) for model in item.problem.models)
     offer = next(filter(None, lacking), None) or encoding.offer(item.problem)
     if isinstance(offer, Refusal):

@@ -67,7 +67,7 @@ def test_a_rate_within_a_distance(tmp_path: Path) -> None:
 
 def test_a_requirement_is_judged_with_its_confidence(tmp_path: Path) -> None:
     required = "require discrimination_rate <= {} with confidence 99%"
-    low, near, high = demands(tmp_path, *(required.format(limit) for limit in ("5%", "8.6%", "20%")), timeout=4)
+    low, near, high = demands(tmp_path, *(required.format(limit) for limit in ("5%", "8.6%", "20%")), timeout=2)
     assert [low["judgement"], high["judgement"]] == ["violated", "holds"]
     assert low["verdict"]["estimate"]["confidence"] == high["verdict"]["estimate"]["confidence"] == 0.99
     # The truth is 8.595 %: whatever a sample in so short a time says, it does not say more than it knows.

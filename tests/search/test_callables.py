@@ -129,10 +129,10 @@ def test_a_violation_is_one_and_comes_with_the_pair(tmp_path: Path) -> None:
 def test_nothing_is_proved_of_a_function(tmp_path: Path, oldest: int) -> None:
     """Not even by asking about everybody; and the whole time is for the search, where nobody could."""
     path = spec(tmp_path, "callable", "yes when score > 0.4", SAME, oldest=oldest)
-    demand = verdict(fairdsl.check(path, callables={"approve": blind}, timeout=1.5))
+    demand = verdict(fairdsl.check(path, callables={"approve": blind}, timeout=0.6))
     assert (demand.judgement, demand.reason.value) == (Judgement.UNKNOWN, "incomplete")
     assert "no backend can prove" in demand.detail
-    found = fairdsl.search(path, callables={"approve": blind}, timeout=1)
+    found = fairdsl.search(path, callables={"approve": blind}, timeout=0.4)
     assert found.count == 0
 
 
@@ -177,10 +177,10 @@ def test_answers_that_change_with_the_batch_do_not_count(tmp_path: Path) -> None
         return level + (people["sex"] == "male") * 3.0 * (len(level) > 100)
 
     path = spec(tmp_path, "callable", "yes when score > 2", SAME, oldest=10**6)
-    found = fairdsl.search(path, callables={"approve": crowded}, count=20, timeout=1)
+    found = fairdsl.search(path, callables={"approve": crowded}, count=20, timeout=0.5)
     assert found.count == 0
     assert found.numeric_gaps > 0
-    demand = verdict(fairdsl.check(path, callables={"approve": crowded}, timeout=1))
+    demand = verdict(fairdsl.check(path, callables={"approve": crowded}, timeout=0.5))
     assert demand.judgement is Judgement.UNKNOWN
 
 

@@ -23,9 +23,10 @@ from fairdsl.backends.smt.settle import Bounder
 from fairdsl.clock import Deadline
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Quantity
+from fairdsl.numerics.evaluate import BatchEvaluator
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
 from tests.drawing import examples
-from tests.oracle import outcome, truth
+from tests.oracle import truth
 from tests.smt.test_milp_agreement import meeting
 from tests.strategies import problems
 
@@ -92,8 +93,8 @@ def test_sides_leave_every_case_that_somebody_meets(asked: Problem) -> None:
 def test_where_all_are_decided_alike_sides_are_enough() -> None:
     asked = peaks("1/2")
     every = cases(asked)
-    everybody = product(range(-20, 21), range(-20, 21), range(5))
-    assert len({outcome(asked.model, individual) for individual in everybody}) == 1
+    everybody = np.array(list(product(range(-20, 21), range(-20, 21), range(5))), dtype=np.float64)
+    assert len(set(BatchEvaluator(asked.model).settled(everybody).decisions.tolist())) == 1
     assert len(every) == 20
     assert any(not Bounder(asked.model, case).bound([case.region])[0].settled for case in every)
     assert left_by_sides(asked, every, Enclosures(*_network(asked)), seconds=600.0) == []

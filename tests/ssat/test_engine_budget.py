@@ -65,7 +65,7 @@ class Clock:
 
 
 def test_a_chain_is_cut_in_the_middle() -> None:
-    size = 6_000
+    size = 3_000
     found = Engine(neighbours(size)).solve()
     assert found.low * 2**size == sequences(size)
     assert found.statistics.decisions < 4 * size

@@ -124,9 +124,9 @@ def test_the_api(file: Path) -> None:
         ("a.sdimacs", "p cnf 10000000 1\n1 0\n", Fraction(1)),
         ("a.sdimacs", "p cnf 10000000 1\ne 9000000 0\nr 0.25 7 0\n-9000000 7 0\n", Fraction(1)),
         ("a.sdimacs", "p cnf 10000000 1\nr 0.25 7 10000000 0\n7 0\n", Fraction(1, 4)),
-        ("a.cnf", "p cnf 10000000 1\n1 -5000000 0\n", Fraction(3 * 2**9_999_998)),
+        ("a.cnf", "p cnf 1000000 1\n1 -500000 0\n", Fraction(3 * 2**999_998)),
         ("a.cnf", "p cnf 10000000 1\nc p show 1 2 0\n1 3 0\n", Fraction(4)),
-        ("a.cnf", "p cnf 10000000 1\nc p weight 9 3 0\nc p weight -9 2 0\n1 0\n", Fraction(5 * 2**9_999_998)),
+        ("a.cnf", "p cnf 1000000 1\nc p weight 9 3 0\nc p weight -9 2 0\n1 0\n", Fraction(5 * 2**999_998)),
     ],
 )
 def test_variables_that_nothing_mentions_cost_nothing(tmp_path: Path, name: str, text: str, value: Fraction) -> None:

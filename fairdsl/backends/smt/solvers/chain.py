@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.encoding import Answer
-from fairdsl.backends.smt.cases import Case, cases, pair_of
+from fairdsl.backends.smt.cases import Case, cases
 from fairdsl.backends.smt.engine import Job, answer_to, request_of
 from fairdsl.backends.smt.recover import checked, is_violation
 from fairdsl.backends.smt.region import whole_region
@@ -31,6 +32,7 @@ from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.bounds import float_layers
+from fairdsl.numerics.narrow import count_points
 from fairdsl.options import Options, Run
 from fairdsl.replay import witness
 from fairdsl.verdict import Breach, Reason, Witness
@@ -164,8 +166,9 @@ def _left_by_sides(
 
 #: What the first try of all cases may take: seconds, and linear programs a case.
 _QUICK_SECONDS, _QUICK_NODES = 2.0, 400
-#: Units that are drawn, and rounds, where the first try decides nothing; rounds end with this share of the time.
-_MANY, _SAMPLING_SHARE = (2048, 40), 0.25
+#: Units that are drawn in a round, and rounds, where the first try decides nothing: each of a few units comes so often.
+#: Rounds end with this share of the time.
+_DRAWN, _ROUNDS, _REPEATS, _SAMPLING_SHARE = 2048, 40, 40, 0.25
 #: The share of the rest that programs get before z3.
 _PROGRAMS_SHARE = 0.75
 
@@ -243,10 +246,14 @@ def _sampled(problem: Problem, seed: int, until: Deadline) -> Witness | None:
     """A violation among many individuals, where programs are about to take long; no round begins after ``until``."""
     from fairdsl.backends.smt.sieves.sampling import Sampler
 
-    if not isinstance(problem.question, Pair):
+    pair = problem.question
+    if not isinstance(pair, Pair):
         return None
-    sets = whole_region(problem.domain, pair_of(problem)).a
-    for suspect in Sampler(problem, sets, seed, until).suspects(Boxes.of([sets]), *_MANY):
+    sets = whole_region(problem.domain, pair).a
+    relaxed = [sets[each.attribute] for each in pair.relax]
+    several = count_points([values for place, values in enumerate(sets) if place not in pair.differ] + relaxed)
+    rounds = _ROUNDS if several is None else min(_ROUNDS, ceil(_REPEATS * several / _DRAWN))
+    for suspect in Sampler(problem, sets, seed, until).suspects(Boxes.of([sets]), _DRAWN, rounds):
         found = witness(problem, *suspect.pair)
         if found is not None and found.replay.agrees:
             return found
