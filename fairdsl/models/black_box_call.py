@@ -98,9 +98,11 @@ class _Called:
         name = self._declaration.name
         if kind is Kind.NUMBERS or kind is None:
             return Classes.of_columns(name, (), output.shape[1])
-        first, self._first = self._first, False
+        if not self._first:
+            return Classes(name, (), complete=False)
+        self._first = False
         met = sorted({value if isinstance(value, str) else int(value) for value in output[:, 0].tolist()}, key=str)
-        return Classes(name, tuple(met) if first else (), complete=False)
+        return Classes(name, tuple(met), complete=False)
 
     def _argument(self, points: FloatArray) -> FloatArray | dict[str, NDArray[Any]]:
         """What the function is called with: arrays of its own, which it may change."""
