@@ -12,11 +12,9 @@ the cores among themselves; and the operating system keeps its limit on memory, 
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import pickle
-import select
 import signal
 import subprocess
 import sys
@@ -25,22 +23,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from socket import socketpair
-from threading import Thread
-from types import ModuleType
 from typing import IO, Any, TypeVar
 
 from fairdsl.clock import Deadline
 
-__all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "begin", "lacks_memory", "run", "waiting"]
+__all__ = ["PROGRAM", "Gone", "GoneError", "Ran", "Worker", "lacks_memory", "run", "waiting"]
 
 #: A worker finds the modules where the parent finds them, also those of a checkout. Its arguments: where modules are,
-#: the connection, its memory in bytes, and what :func:`begin` calls with the rest.
-PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-PROGRAM += "from fairdsl.processes import begin; begin(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])"
+#: the connection, its memory in bytes, and what ``worker_program.begin`` calls with the rest. That is run as a file, as
+#: importing the package takes as long as importing z3.
+PROGRAM = "import json, runpy, sys; sys.path[:] = json.loads(sys.argv[1]); "
+PROGRAM += f"begin = runpy.run_path({str(Path(__file__).with_name('worker_program.py'))!r})['begin']; "
+PROGRAM += "begin(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])"
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -158,45 +155,6 @@ def waiting(workers: Sequence[_Any], until: Deadline) -> list[_Any]:
     by_connection = {id(worker.connection): worker for worker in workers}
     ready = wait([worker.connection for worker in workers], until.patience)
     return [by_connection[id(connection)] for connection in ready]
-
-
-def begin(handle: int, memory: int, target: str, *arguments: str) -> None:
-    """In the worker: keep to the limits, and call the target."""
-    connection: Connection[object, object] = Connection(handle)
-    Thread(target=_end_with_parent, args=(handle,), daemon=True).start()
-    _limit(memory)
-    module, _, function = target.rpartition(":")
-    with suppress(EOFError, OSError):
-        getattr(_module(module), function)(connection, *arguments)
-
-
-def _module(name: str) -> ModuleType:
-    if not name.endswith(".py"):
-        return importlib.import_module(name)
-    spec = spec_from_file_location(Path(name).stem, name)
-    assert spec is not None, "it is the path of a module"
-    assert spec.loader is not None, "it is the path of a module"
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _end_with_parent(handle: int) -> None:
-    """Wait until the parent is gone, and end the process: a parent that was killed ends nobody."""
-    line = select.poll()
-    line.register(handle, 0)  # a hang-up is told whether or not it is asked for
-    line.poll()
-    os._exit(1)
-
-
-def _limit(memory: int) -> None:
-    """The operating system's own limit in bytes on this process, where it has one; 0 for none."""
-    if memory:
-        with suppress(ImportError, OSError, ValueError):
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

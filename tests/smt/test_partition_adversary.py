@@ -218,7 +218,7 @@ BUSY = """
 import json, sys, time
 sys.path[:] = json.loads(sys.argv[1])
 from fairdsl.backends.smt.solvers import worker
-from fairdsl.processes import begin
+from fairdsl.worker_program import begin
 worker.decided = lambda problem, task: time.sleep(600)
 begin(int(sys.argv[2]), 0, sys.argv[4])
 """
