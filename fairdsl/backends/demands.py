@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.contract import Budget
 from fairdsl.ir.demand import Decision, Magnitude
 from fairdsl.ir.exact_rows import ExactRows
 from fairdsl.ir.expr import Variable, Who
@@ -21,13 +22,13 @@ from fairdsl.ir.problem import Problem
 from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths
-from fairdsl.numerics.evaluate import Points, points_of
-from fairdsl.numerics.exact import UNDECIDED
-from fairdsl.replay import Exactly, asked_of, breach, runtime_of
+from fairdsl.numerics.evaluate import BatchEvaluator, Points, Settled, points_of
+from fairdsl.replay import Exactly, breach, runtime_of
 from fairdsl.verdict import Breach
 
-__all__ = ["Judge", "Judged", "Measured", "breaches_of"]
+__all__ = ["Judge", "Judged", "Measured", "breaches_of", "joined", "measured", "settled_by"]
 
+Evaluator = BatchEvaluator | BlackBoxEvaluator
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Truths = NDArray[np.int8]
@@ -87,7 +88,7 @@ class Judge:
     """Measures individuals and judges tuples of them, for one problem."""
 
     def __init__(self, problem: Problem) -> None:
-        self.problem, self.asked = problem, asked_of(problem)
+        self.problem, self.asked = problem, problem.demanded
         self.exactly = Exactly(problem)
         self._attributes = len(problem.domain.attributes)
         self._evaluators = [evaluator_of(model) for model in problem.models]
@@ -102,14 +103,7 @@ class Judge:
 
     def measure(self, points: Points) -> Measured:
         """What the models make of individuals."""
-        decisions, scores = [], []
-        for evaluator in self._evaluators:
-            # Of a black box a decision is defined by its answer about the individual alone.
-            settle = evaluator.settled_alone if isinstance(evaluator, BlackBoxEvaluator) else evaluator.settled
-            found = settle(points)
-            decisions.append(found.decisions)
-            scores.append(_scores(found.scores, found.errors))
-        return Measured(points, tuple(decisions), tuple(scores), _steps(points))
+        return measured(points, [settled_by(evaluator, points) for evaluator in self._evaluators])
 
     def as_deployed(self, points: Floats, measured: Measured) -> Measured:
         """What the deployed files make of the same individuals; models without one stay as they are."""
@@ -123,10 +117,18 @@ class Judge:
             scores[place] = _scores(numbers, np.zeros_like(numbers))
         return Measured(points, tuple(decisions), tuple(scores), measured.steps)
 
-    def judge(self, people: Mapping[Who, Measured], rows: Mapping[Who, Integers], *, files: bool = False) -> Judged:
+    def judge(
+        self,
+        people: Mapping[Who, Measured],
+        rows: Mapping[Who, Integers],
+        *,
+        files: bool = False,
+        budget: Budget | None = None,
+    ) -> Judged:
         """Tuples, the i-th of which has the ``rows[who][i]``-th of ``people[who]``.
 
-        With ``files`` the numbers are those of deployed files, and nothing but sums of them is settled.
+        With ``files`` the numbers are those of deployed files, and nothing but sums of them is settled. What rounding
+        leaves open stays so once the budget ends.
         """
         count = len(next(iter(rows.values())))
         known: dict[Variable, Between] = {}
@@ -139,14 +141,11 @@ class Judge:
         premise = truths(self.asked.premise, of, count)
         formula = truths(self.asked.formula, of, count)
         left = np.flatnonzero((premise != FALSE) & ((premise == OPEN) | (formula == OPEN)))
-        for row in left.tolist():
+        for done, row in enumerate(left.tolist()):
+            if budget is not None and done % 64 == 63 and budget.exhausted:
+                break
             premise[row], formula[row] = self._settled(row, known, people, rows, files=files)
         return Judged(premise, np.minimum(premise, -formula).astype(np.int8))
-
-    def margins(self, measured: Measured, rows: Integers, model: int) -> Floats:
-        """How far individuals are from another decision of a model: a preference, no claim."""
-        middle = (measured.scores[model].low + measured.scores[model].high) / 2
-        return np.asarray(np.abs(middle[rows]), dtype=np.float64)
 
     def _number(
         self,
@@ -167,7 +166,7 @@ class Judge:
         ranks = np.array(term.ranks, dtype=np.float64)
         decided = who.decisions[term.model][some]
         number = ranks[np.maximum(decided, 0)]
-        if not (decided == UNDECIDED).any():
+        if not (decided < 0).any():
             return Between(number, number, step=0)
         open_ = decided < 0
         return Between(np.where(open_, ranks.min(), number), np.where(open_, ranks.max(), number), step=0)
@@ -197,6 +196,44 @@ class Judge:
         if files or premise == FALSE or (premise == TRUE and formula != OPEN):
             return premise, formula
         return self.exactly.judge({who: _point(people[who], int(some[row])) for who, some in rows.items()})
+
+
+def settled_by(evaluator: Evaluator, points: Points) -> Settled:
+    """What a model makes of individuals: of a black box its answers about each alone define what it decides."""
+    settle = evaluator.settled_alone if isinstance(evaluator, BlackBoxEvaluator) else evaluator.settled
+    return settle(points)
+
+
+def measured(points: Points, by_model: Sequence[Settled]) -> Measured:
+    """Individuals, and what each model makes of them."""
+    decisions = tuple(found.decisions for found in by_model)
+    return Measured(points, decisions, tuple(_scores(found.scores, found.errors) for found in by_model), _steps(points))
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """Individuals that were measured part by part."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    scores = tuple(_in_a_row([part.scores[place] for part in parts]) for place in range(len(first.scores)))
+    return Measured(
+        np.concatenate([np.asarray(part.points) for part in parts]),
+        tuple(np.concatenate([part.decisions[place] for part in parts]) for place in range(len(first.decisions))),
+        scores,
+        tuple(_finest([part.steps[index] for part in parts]) for index in range(len(first.steps))),
+    )
+
+
+def _in_a_row(parts: Sequence[Between]) -> Between:
+    low, step = np.concatenate([part.low for part in parts]), _finest([part.step for part in parts])
+    if all(part.known for part in parts):
+        return Between.at_once(low, step)
+    return Between(low, np.concatenate([part.high for part in parts]), step)
+
+
+def _finest(steps: Sequence[int | None]) -> int | None:
+    known = [step for step in steps if step is not None]
+    return max(known) if len(known) == len(steps) else None
 
 
 def breaches_of(judge: Judge, people: Mapping[Who, Measured], rows: Mapping[Who, Integers]) -> list[Breach]:
@@ -232,6 +269,8 @@ def _point(measured: Measured, row: int) -> tuple[Fraction, ...]:
 def _scores(scores: Floats, errors: Floats) -> Between:
     """The first score, moved outward by its error; and what all are multiples of where they are known."""
     score, error = scores[:, 0], errors[:, 0]
+    if not error.any() and np.isfinite(score).all():
+        return Between.at_once(score, step_of(score))
     with np.errstate(all="ignore"):
         exact = error == 0
         low = np.where(exact, score, np.nextafter(score - error, -np.inf))

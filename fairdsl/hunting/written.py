@@ -12,11 +12,8 @@ from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Point
 from fairdsl.ir.expr import Who
-from fairdsl.ir.model import Model
-from fairdsl.ir.opaque import BlackBox
-from fairdsl.ir.question import Pair, SameDecision, ScoreGap
+from fairdsl.ir.question import Pair
 from fairdsl.numerics.demand import FALSE, OPEN
-from fairdsl.numerics.exact import settled_gap, settled_scores
 from fairdsl.plan.choices import check_properties
 from fairdsl.replay import Exactly, admissible, breach, outside_of, replay
 from fairdsl.semantics import front_end
@@ -131,7 +128,7 @@ def _held(item: Elaborated, asked: Pair, first: Point, second: Point) -> Replaye
         demand=item.demand.text,
         beside=admissible(asked, problem.domain, first, second, problem.model),
         pair=Witness(a=people[0], b=people[1], replay=replay(problem, first, second)) if inside else None,
-        undecided=inside and _undecided(problem.model, asked, first, second),
+        undecided=inside and OPEN in Exactly(problem).judge({Who.A: first, Who.B: second}),
     )
 
 
@@ -140,7 +137,7 @@ def _judged(
 ) -> ReplayedDemand:
     """The pair, or one of it, on a formula; also whether its premise leaves them aside."""
     problem, exactly = item.problem, Exactly(item.problem)
-    beside, broken, open_ = outside_of(asked, problem.domain, people), None, False
+    beside, broken, open_ = outside_of(problem, people), None, False
     if beside is None:
         broken = breach(problem, people, exactly)
         premise, formula = exactly.judge(people)
@@ -161,17 +158,6 @@ def _inside(domain: Domain, points: Sequence[Point]) -> bool:
     return all(
         attribute.contains(value) for point in points for attribute, value in zip(domain.attributes, point, strict=True)
     )
-
-
-def _undecided(model: Model, pair: Pair, a: Point, b: Point) -> bool:
-    """Whether exact arithmetic does not tell what the demand is about: it works with enclosures."""
-    if isinstance(model.opaque, BlackBox):
-        return False
-    match pair.demand:
-        case SameDecision():
-            return None in (settled_scores(model, a)[1], settled_scores(model, b)[1])
-        case ScoreGap(relation=relation, limit=limit):
-            return settled_gap(model, (a, b), relation, limit) is None
 
 
 def _point(domain: Domain, name: str, values: Mapping[str, object]) -> Point:

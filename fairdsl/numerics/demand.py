@@ -31,7 +31,7 @@ Truths = NDArray[np.int8]
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Numbers [n] that lie in [low, high].
+    """Numbers [n] that lie in [low, high]; known ones have one array for both.
 
     ``step``: all ends are multiples of ``2**-step``, so that sums of not too large ones are exact; None: not known.
     """
@@ -43,11 +43,25 @@ class Between:
     @property
     def magnitude(self) -> Between:
         """Their absolute values."""
+        if self.known:
+            return Between.at_once(np.abs(self.low), self.step)
         low = np.where(self.low > 0, self.low, np.where(self.high < 0, -self.high, 0.0))
         return Between(low, np.maximum(np.abs(self.low), np.abs(self.high)), self.step)
 
+    @classmethod
+    def at_once(cls, numbers: Floats, step: int | None) -> Between:
+        """Numbers that are known."""
+        return cls(numbers, numbers, step)
+
+    @property
+    def known(self) -> bool:
+        """Whether nothing lies between the ends."""
+        return self.low is self.high
+
     def at(self, rows: NDArray[np.intp]) -> Between:
         """Some of them."""
+        if self.known:
+            return Between.at_once(self.low[rows], self.step)
         return Between(self.low[rows], self.high[rows], self.step)
 
 
@@ -90,6 +104,8 @@ def _step(number: Fraction) -> int | None:
 
 def sums(form: Linear, of: Callable[[Variable], Between], count: int) -> Between:
     """The numbers that a sum lies between, the rounding of float64 included."""
+    if (exact := _exact_sum(form, of, count)) is not None:
+        return exact
     constant_low, constant_high = float_below(form.constant), float_above(form.constant)
     low, high, size = (np.full(count, number) for number in (constant_low, constant_high, abs(constant_high)))
     steps = [_step(form.constant)]
@@ -110,6 +126,24 @@ def sums(form: Linear, of: Callable[[Variable], Between], count: int) -> Between
             return Between(low, high, finest)
         slack = size * ((len(form.terms) + 3) * 2.0**-51) + 1e-300
         return Between(np.nan_to_num(low - slack, nan=-np.inf), np.nan_to_num(high + slack, nan=np.inf))
+
+
+def _exact_sum(form: Linear, of: Callable[[Variable], Between], count: int) -> Between | None:
+    """The sum of known numbers in which nothing is rounded; None where that is not so."""
+    numbers = [(of(variable), factor, _step(factor)) for variable, factor in form.terms]
+    steps = [_step(form.constant)]
+    for number, _, step in numbers:
+        steps.append(step + number.step if number.known and step is not None and number.step is not None else None)
+    finest = max((step for step in steps if step is not None), default=0)
+    if None in steps:
+        return None
+    total, size = np.full(count, float(form.constant)), abs(float(form.constant))
+    with np.errstate(all="ignore"):
+        for number, factor, _ in numbers:
+            product = float(factor) * number.low
+            total += product
+            size += float(np.abs(product).max(initial=0.0))
+    return Between.at_once(total, finest) if size * 2.0**finest < 2.0**52 else None
 
 
 def _compared(left: Between, relation: Relation) -> Truths:

@@ -12,7 +12,7 @@ from fairdsl.replay.decisions import (
     differing,
     rows_counted,
 )
-from fairdsl.replay.demands import Exactly, asked_of, breach, outside_of
+from fairdsl.replay.demands import Exactly, breach, outside_of
 from fairdsl.replay.run import breaks, replay, runtime_of, witness
 from fairdsl.replay.shorten import shortened
 from fairdsl.replay.shown import replayed
@@ -24,7 +24,6 @@ __all__ = [
     "Exactly",
     "TimeIsUpError",
     "admissible",
-    "asked_of",
     "breach",
     "breaks",
     "compares_somebody",

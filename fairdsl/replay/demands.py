@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from fairdsl.ir.demand import Decision, Demanded, Magnitude, Score
-from fairdsl.ir.domain import Domain, Point
+from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who, variables
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
@@ -19,7 +19,7 @@ from fairdsl.replay.run import runtime_of
 from fairdsl.source import Span
 from fairdsl.verdict import Breach, Failed, Given, Individual, Person
 
-__all__ = ["Exactly", "asked_of", "breach", "outside_of"]
+__all__ = ["Exactly", "breach", "outside_of"]
 
 #: Binary digits of scores that no fraction has: those of the decision first, then more.
 _PRECISIONS = (None, 192, 400)
@@ -29,18 +29,11 @@ _KEPT = 1 << 16
 Ends = tuple[Fraction, Fraction]
 
 
-def asked_of(problem: Problem) -> Demanded:
-    """The question of a problem that is a general demand."""
-    if not isinstance(problem.question, Demanded):
-        raise ValueError("a general demand was expected")
-    return problem.question
-
-
 class Exactly:
     """Premise and formula of individuals in exact arithmetic; of black boxes by their answers."""
 
     def __init__(self, problem: Problem) -> None:
-        self._problem, self._asked = problem, asked_of(problem)
+        self._problem, self._asked = problem, problem.demanded
         self._attributes = len(problem.domain.attributes)
         self._found = lru_cache(maxsize=_KEPT)(self._settled)
 
@@ -102,8 +95,8 @@ def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | Non
 
     A breach whose ``agrees`` is false is one in one arithmetic only.
     """
-    asked, exactly = asked_of(problem), exactly or Exactly(problem)
-    if outside_of(asked, problem.domain, people) is not None:
+    asked, exactly = problem.demanded, exactly or Exactly(problem)
+    if outside_of(problem, people) is not None:
         return None
     premise, formula = exactly.judge(people)
     exact = premise == TRUE and formula == FALSE
@@ -134,11 +127,12 @@ def breach(problem: Problem, people: Mapping[Who, Point], exactly: Exactly | Non
     )
 
 
-def outside_of(asked: Demanded, domain: Domain, people: Mapping[Who, Point]) -> str | None:
+def outside_of(problem: Problem, people: Mapping[Who, Point]) -> str | None:
     """The rule by which the demand is not about these individuals, its premise aside; None where it is."""
+    asked, domain = problem.demanded, problem.domain
     if asked.alone:
         return outside(asked.names[0], people[Who.EACH], asked.pair, domain)
-    return admissible(asked.pair, domain, people[Who.A], people[Who.B])
+    return admissible(asked.pair, domain, people[Who.A], people[Who.B], problem.model)
 
 
 def _given(model: Model, settled: tuple[Enclosed, int | None], name: str, point: Point) -> Given:

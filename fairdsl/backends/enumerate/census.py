@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.demands import Judge, Measured, joined, measured, settled_by
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, ScoreGap, Sure
+from fairdsl.ir.question import Pair, Sure
 from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
@@ -38,7 +40,8 @@ class Census:
 
     ``decisions`` are outcomes, ``UNDECIDED`` or ``UNSEEN``, and mean something only where
     ``admissible`` (in domain and target). ``margins`` are distances to another decision in scores,
-    roughly. ``scores`` and ``errors`` are kept for gap demands only. ``masked`` says whether the budget
+    roughly. ``measured`` is what every model makes of the first ``seen`` who are ``listed``, kept where tuples of
+    them are judged, and ``as_files`` the same as the deployed files have it. ``masked`` says whether the budget
     sufficed to find out who is admissible. ``doubled`` counts the individuals whose decision took more digits
     than float64 has, ``exactly`` those that took exact arithmetic. ``deployed`` are the decisions of the
     deployed file. ``sure`` says of each individual whether the model is as sure as the question asks of ``a`` and
@@ -49,14 +52,15 @@ class Census:
     admissible: NDArray[np.bool_]
     decisions: NDArray[np.int16]
     margins: NDArray[np.float32]
-    scores: NDArray[np.float64] | None
-    errors: NDArray[np.float64] | None
     masked: bool
+    listed: NDArray[np.int64]
     seen: int = 0
     doubled: int = 0
     exactly: int = 0
     deployed: NDArray[np.int16] | None = None
     sure: dict[Who, NDArray[np.int8]] = field(default_factory=dict)
+    measured: Measured | None = None
+    as_files: Measured | None = None
 
     def surely(self, who: Who) -> NDArray[np.bool_]:
         """Whom the model is sure enough of to be ``who``."""
@@ -82,17 +86,18 @@ class Census:
         return self.masked and self.seen == self.count
 
 
-def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observer: Observer) -> Census:
-    """Evaluate every individual, until the budget ends."""
-    keeps_scores = isinstance(pair.demand, ScoreGap)
+def take_census(
+    problem: Problem, asked: Demanded, grid: Grid, budget: Budget, observer: Observer, *, measure: bool
+) -> Census:
+    """Evaluate every individual, until the budget ends; ``measure``: by every model, and keep that."""
+    pair = asked.pair
     census = Census(
         grid=grid,
         admissible=np.zeros(grid.shape, dtype=np.bool_),
         decisions=np.full(grid.shape, UNSEEN, dtype=np.int16),
         margins=np.zeros(grid.shape, dtype=np.float32),
-        scores=np.zeros(grid.shape) if keeps_scores else None,
-        errors=np.zeros(grid.shape) if keeps_scores else None,
         masked=True,
+        listed=np.zeros(0, dtype=np.int64),
         sure={who: np.full(grid.shape, OPEN, dtype=np.int8) for who in (Who.A, Who.B) if pair.sure_of(who)},
     )
     wanted = conjoin(problem.domain.where, pair.target)
@@ -101,32 +106,40 @@ def take_census(problem: Problem, pair: Pair, grid: Grid, budget: Budget, observ
             census.masked = False
             return census
         census.admissible.reshape(-1)[indices] = mask(wanted, {Who.EACH: grid.points(indices)})
-    evaluator = evaluator_of(problem.model)
-    everybody = np.flatnonzero(census.admissible)
-    for start in range(0, everybody.size, evaluator.chunk):
+    evaluators = [evaluator_of(model) for model in (problem.models if measure else (problem.model,))]
+    census.listed = everybody = np.flatnonzero(census.admissible)
+    chunk = min(evaluator.chunk for evaluator in evaluators)
+    parts: list[Measured] = []
+    for start in range(0, everybody.size, chunk):
         if budget.exhausted:
             break
-        indices = everybody[start : start + evaluator.chunk]
-        _evaluate(census, pair, evaluator, indices)
+        indices = everybody[start : start + chunk]
+        points = grid.points(indices)
+        settled = [settled_by(evaluator, points) for evaluator in evaluators]
+        _note(census, pair, evaluators[0], points, settled[0], indices)
+        parts += [measured(points, settled)] if measure else []
         observer.progress("enumerate", census.seen / everybody.size, f"{census.seen:,} individuals")
+    if measure:
+        nobody = np.zeros((0, len(problem.domain.attributes)))
+        empty = measured(nobody, [settled_by(evaluator, nobody) for evaluator in evaluators])
+        census.measured = joined(parts or [empty])
     return census
 
 
-def _evaluate(
-    census: Census, pair: Pair, evaluator: BatchEvaluator | BlackBoxEvaluator, indices: NDArray[np.int64]
+def _note(
+    census: Census,
+    pair: Pair,
+    evaluator: BatchEvaluator | BlackBoxEvaluator,
+    points: NDArray[np.float64],
+    settled: Settled,
+    indices: NDArray[np.int64],
 ) -> None:
-    points = census.grid.points(indices)
-    # Of a black box a decision is defined by its answer about the individual alone.
-    settle = evaluator.settled_alone if isinstance(evaluator, BlackBoxEvaluator) else evaluator.settled
-    settled = settle(points)
+    """What the first model makes of some people."""
     census.decisions.reshape(-1)[indices] = settled.decisions
     census.doubled += settled.doubled
     census.exactly += settled.exactly
     census.seen += len(indices)
     census.margins.reshape(-1)[indices] = evaluator.margins(settled.scores)
-    if census.scores is not None and census.errors is not None:
-        census.scores.reshape(-1)[indices] = settled.scores[:, 0]
-        census.errors.reshape(-1)[indices] = settled.errors[:, 0]
     for who, answers in census.sure.items():
         answers.reshape(-1)[indices] = _surely(evaluator.model, points, settled, pair.sure_of(who))
 
@@ -141,12 +154,18 @@ def _surely(model: Model, points: NDArray[np.float64], settled: Settled, wanted:
     return answers
 
 
-def with_deployed(census: Census, problem: Problem, budget: Budget, observer: Observer) -> str | None:
-    """Run the deployed file on everybody where that is affordable; the note to print, or None."""
-    if isinstance(problem.model.opaque, BlackBox):
-        return None  # it was the deployed file that decided
-    if problem.model.deployed is None or not census.complete or not 0 < census.count <= _DEPLOYED:
+def with_deployed(
+    census: Census, problem: Problem, judge: Judge | None, budget: Budget, observer: Observer
+) -> str | None:
+    """Run the deployed files on everybody where that is affordable; the note to print, or None."""
+    if not census.complete or not 0 < census.count <= _DEPLOYED:
         return None
+    if judge is not None and judge.has_files and census.measured is not None:
+        census.as_files = judge.as_deployed(census.grid.points(census.listed), census.measured)
+        pairs = zip(census.measured.decisions, census.as_files.decisions, strict=True)
+        return _agreeing(census, int(np.logical_or.reduce([ours != theirs for ours, theirs in pairs]).sum()))
+    if problem.model.deployed is None or isinstance(problem.model.opaque, BlackBox):
+        return None  # of a black box it was the file that decided
     runtime = runtime_of(problem.model.deployed)
     everybody = np.flatnonzero(census.admissible)
     deployed: NDArray[Any] = np.full(census.grid.size, UNSEEN, dtype=np.int16)
@@ -157,7 +176,10 @@ def with_deployed(census: Census, problem: Problem, budget: Budget, observer: Ob
         deployed[indices] = runtime.decide_array(census.grid.points(indices))
         observer.progress("float32", (start + len(indices)) / everybody.size, f"{everybody.size:,} individuals")
     census.deployed = deployed.reshape(census.grid.shape)
-    apart = int((census.deployed[census.admissible] != census.decisions[census.admissible]).sum())
+    return _agreeing(census, int((census.deployed[census.admissible] != census.decisions[census.admissible]).sum()))
+
+
+def _agreeing(census: Census, apart: int) -> str:
     if apart:
         return f"float32 disagrees on {apart:,} of {census.count:,} individuals"
     return f"float32 agrees on all {census.count:,} individuals"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,16 +11,15 @@ from numpy.typing import NDArray
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.enumerate.census import Census
 from fairdsl.backends.enumerate.marks import mark_by_counting
-from fairdsl.backends.enumerate.offer import visits_pairs
-from fairdsl.backends.enumerate.pairs import free_axes
+from fairdsl.backends.enumerate.tuples import Kept
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Who
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, SameDecision
-from fairdsl.replay import admissible, witness
-from fairdsl.verdict import Witness
+from fairdsl.ir.question import Pair
+from fairdsl.replay import admissible, breach, witness
+from fairdsl.verdict import Breach, Witness
 
-__all__ = ["SHOWN", "Chosen", "choose"]
+__all__ = ["SHOWN", "Chosen", "choose", "choose_tuples"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -37,6 +36,40 @@ class Chosen:
 
     witnesses: list[Witness] = field(default_factory=list)
     gaps: list[Witness] = field(default_factory=list)
+    breaches: list[Breach] = field(default_factory=list)
+
+    @property
+    def agreeing(self) -> tuple[Breach, ...]:
+        """Those who break a formula in both arithmetics."""
+        return tuple(one for one in self.breaches if one.agrees)
+
+
+def choose_tuples(problem: Problem, census: Census, kept: Kept, budget: Budget) -> Chosen:
+    """The same among tuples that were judged to violate: those with the largest margins first."""
+    chosen, margins = Chosen(), census.margins.reshape(-1)
+    least = np.minimum.reduce([margins[indices] for indices in kept.values()])
+    met: set[frozenset[Point]] = set()
+    for tries, row in enumerate(np.argsort(-least, kind="stable").tolist()):
+        done = max(len(chosen.witnesses), len(chosen.agreeing)) >= SHOWN or tries >= _REPLAYS
+        if done or ((chosen.witnesses or chosen.gaps or chosen.breaches) and budget.exhausted):
+            break
+        people = {who: census.grid.point(int(indices[row])) for who, indices in kept.items()}
+        if frozenset(people.values()) in met:
+            continue
+        met.add(frozenset(people.values()))
+        _note(chosen, problem, people)
+    chosen.breaches.sort(key=lambda one: not one.agrees)
+    del chosen.gaps[SHOWN:], chosen.breaches[SHOWN:]
+    return chosen
+
+
+def _note(chosen: Chosen, problem: Problem, people: Mapping[Who, Point]) -> None:
+    if isinstance(problem.question, Pair):
+        found = witness(problem, *people.values())
+        if found is not None:
+            (chosen.witnesses if found.replay.agrees else chosen.gaps).append(found)
+    elif (broken := breach(problem, people)) is not None:
+        chosen.breaches.append(broken)
 
 
 def choose(problem: Problem, pair: Pair, census: Census, violating: BoolArray, budget: Budget) -> Chosen:
@@ -69,7 +102,7 @@ def _candidates(pair: Pair, census: Census, violating: BoolArray) -> Iterator[tu
     """Pairs that may be violations, the best partner of each individual first, then the second best."""
     margins = census.margins.reshape(-1)
     agrees = _agreement(pair, census, violating)
-    free = free_axes(pair)
+    free = sorted({*pair.differ, *(relaxation.attribute for relaxation in pair.relax)})
     listed = [
         (individual, partners)
         for individual in _best(np.flatnonzero(violating), margins, agrees, _INDIVIDUALS).tolist()
@@ -90,9 +123,8 @@ def _agreement(pair: Pair, census: Census, violating: BoolArray) -> BoolArray | 
     if census.deployed is None:
         return None
     alike = census.deployed == census.decisions
-    if not visits_pairs(pair):
-        usable = np.where(alike, census.decisions, np.int16(-1)).astype(np.int16)
-        alike = alike & mark_by_counting(census, pair, usable).violating
+    usable = np.where(alike, census.decisions, np.int16(-1)).astype(np.int16)
+    alike = alike & mark_by_counting(census, pair, usable).violating
     return np.asarray(alike & violating, dtype=np.bool_).reshape(-1)
 
 
@@ -117,16 +149,9 @@ def _partners(
     others = grid.along(individual, free)
     others = others[census.admissible.reshape(-1)[others]]
     others = others[_sure(pair, census, individual, others)]
-    if isinstance(pair.demand, SameDecision):
-        decisions = census.decisions.reshape(-1)
-        others = others[(decisions[others] >= 0) & (decisions[others] != decisions[individual])]
-        return _best(others[_near(pair, census, individual, others)], margins, agrees, _PARTNERS)
-    if census.scores is None:
-        return others[:0]
-    others = others[_near(pair, census, individual, others)]
-    scores = census.scores.reshape(-1)
-    order = np.lexsort((others, -np.abs(scores[others] - scores[individual])))
-    return others[order[:_PARTNERS]]
+    decisions = census.decisions.reshape(-1)
+    others = others[(decisions[others] >= 0) & (decisions[others] != decisions[individual])]
+    return _best(others[_near(pair, census, individual, others)], margins, agrees, _PARTNERS)
 
 
 def _sure(pair: Pair, census: Census, individual: int, others: IntArray) -> BoolArray:

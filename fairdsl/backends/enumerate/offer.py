@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import prod
 
 from fairdsl.backends.contract import Cost, Offer, Refusal
-from fairdsl.backends.enumerate.demands import offer_demand
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.problem import Problem
@@ -14,7 +13,7 @@ from fairdsl.ir.question import Pair, SameDecision, ScoreGap
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.narrow import Finite, ValueSet, count_points, narrow
 
-__all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "visits_pairs"]
+__all__ = ["MOST_PAIRS", "MOST_POINTS", "offer", "visits_tuples"]
 
 #: Individuals that are evaluated at most.
 MOST_POINTS = 2**22
@@ -26,12 +25,14 @@ def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
     asked = problem.question
     if not isinstance(asked, Pair | Demanded):
-        return Refusal(why="it answers questions about pairs of individuals", other=True)
+        return Refusal(why="it answers questions about individuals and pairs of individuals", other=True)
     pair = asked if isinstance(asked, Pair) else asked.pair
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
     if pair.sure and problem.model.logits is None:
         return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+    if problem.population is not None:
+        return Refusal(why="it counts individuals alike, and not the rows of a table", other=True)
     sets = narrow(problem.domain, pair.target)
     for attribute, values in zip(problem.domain.attributes, sets, strict=True):
         if not isinstance(values, Finite):
@@ -39,18 +40,16 @@ def offer(problem: Problem) -> Offer | Refusal:
         if not Grid.representable(values):
             return Refusal(why=f"`{attribute.name}` has values that are no float64 numbers", span=attribute.span)
     points = count_points(sets)
-    if isinstance(asked, Demanded):
-        return offer_demand(problem, asked, sets, points)
     if points is None or points > MOST_POINTS:
         return Refusal(why=f"{_power(points or 0)} points; its limit is 2^22", span=problem.domain.span)
-    if visits_pairs(pair) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:
+    if visits_tuples(asked) and (pairs := _pair_count(pair, sets)) > MOST_PAIRS:
         return Refusal(why=f"{_power(pairs)} pairs to visit one by one; its limit is 2^26", span=pair.span)
     return Offer(method=f"evaluates all {points:,} individuals", decides=True, cost=Cost.COUNT)
 
 
-def visits_pairs(pair: Pair) -> bool:
+def visits_tuples(asked: Pair | Demanded) -> bool:
     """Whether the pairs must be visited one by one: counting partners along the axes is not enough."""
-    return pair.pair_target != TRUE or not isinstance(pair.demand, SameDecision)
+    return isinstance(asked, Demanded) or asked.pair_target != TRUE or not isinstance(asked.demand, SameDecision)
 
 
 def _pair_count(pair: Pair, sets: Sequence[ValueSet]) -> int:

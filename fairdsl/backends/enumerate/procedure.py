@@ -7,18 +7,19 @@ made fast enough for millions of individuals.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
+from fairdsl.backends.demands import Judge
 from fairdsl.backends.enumerate.alone import decided_alone
 from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
-from fairdsl.backends.enumerate.choose import Chosen, choose
-from fairdsl.backends.enumerate.demands import answer_demand
+from fairdsl.backends.enumerate.choose import Chosen, choose, choose_tuples
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
-from fairdsl.backends.enumerate.offer import offer, visits_pairs
-from fairdsl.backends.enumerate.pairs import mark_by_pairs
+from fairdsl.backends.enumerate.offer import offer, visits_tuples
+from fairdsl.backends.enumerate.tuples import Kept, free_axes, mark_by_tuples
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who
 from fairdsl.ir.model import Model
@@ -30,6 +31,10 @@ from fairdsl.numerics.predicates import mask
 from fairdsl.verdict import Arithmetic, Evidence, Holds, Known, Reason, Shares, Unknown, Vacuous, Verdict, Violated
 
 __all__ = ["Enumerate"]
+
+
+#: Pairs that are judged as deployed files decide them, at most.
+_FILED_PAIRS = 2**24
 
 
 class Enumerate:
@@ -51,52 +56,59 @@ class Enumerate:
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
         """The exact verdict; bounds or Unknown when the budget ends first."""
-        pair = problem.question
-        if isinstance(pair, Demanded):
-            return answer_demand(problem, pair, facts, budget, observer)
-        if not isinstance(pair, Pair):
+        if not isinstance(problem.question, Pair | Demanded):
             raise ValueError("enumeration was asked what it refuses")
+        asked = problem.demanded
+        pair = asked.pair
+        judge = Judge(problem) if visits_tuples(problem.question) else None
         sets = [values for values in narrow(problem.domain, pair.target) if isinstance(values, Finite)]
         if len(sets) != len(problem.domain.attributes):
             raise ValueError("enumeration was asked what it refuses")
-        census = take_census(problem, pair, Grid(sets), budget, observer)
-        marks = _mark(problem, pair, census, budget, observer)
-        note = with_deployed(census, problem, budget, observer)
-        asked = problem.quantity is Quantity.HOLDS and not pair.sure
-        alone = asked and decided_alone(census, problem, sets, budget)
-        unshared = _only_in_float32(pair, census, marks)
+        census = take_census(problem, asked, Grid(sets), budget, observer, measure=judge is not None)
+        marks, kept = _marked(pair, judge, census, budget, observer)
+        note = with_deployed(census, problem, judge, budget, observer)
+        holds = problem.quantity is Quantity.HOLDS and not pair.sure
+        alone = holds and judge is None and decided_alone(census, problem, sets, budget)
+        filed, breaking = _marked_in_files(pair, judge, census, budget, observer)
+        unshared = None if filed is None else filed & ~marks.violating
         notes = [entry for entry in (note, _counted_in_float32(unshared)) if entry is not None]
         evidence = Evidence(backend=self.name, method=_method(census, problem.model), notes=tuple(notes))
         if census.complete and not marks.paired.any() and not marks.undecided.any():
             return Vacuous(evidence=evidence)
         facts.somebody = bool(marks.paired.any())
-        chosen = choose(problem, pair, census, marks.violating, budget)
+        if kept is None:
+            chosen = choose(problem, pair, census, marks.violating, budget)
+        else:
+            chosen = choose_tuples(problem, census, kept, budget)
         facts.witnesses.extend(chosen.witnesses)
         facts.gaps.extend(chosen.gaps)
         if problem.quantity is Quantity.HOLDS:
             verdict = _holds(census, marks, chosen, evidence)
-            checked = _checked_in_float32(verdict, problem, pair, census, unshared, budget)
+            checked = _checked_in_float32(verdict, problem, pair, census, unshared, breaking, budget)
             return _of_the_file(checked) if alone and unshared is not None else checked
-        return _shares(problem, pair, census, marks, chosen, evidence)
+        return _shares(problem, asked, census, marks, filed, chosen, evidence)
 
 
-def _mark(problem: Problem, pair: Pair, census: Census, budget: Budget, observer: Observer) -> Marks:
-    if visits_pairs(pair):
-        return mark_by_pairs(census, pair, problem.model, budget, observer)
-    return mark_by_counting(census, pair, census.decisions)
+def _marked(
+    pair: Pair, judge: Judge | None, census: Census, budget: Budget, observer: Observer
+) -> tuple[Marks, Kept | None]:
+    """Marks, and some of the tuples that violate where they are judged one by one."""
+    if judge is None or census.measured is None:
+        return mark_by_counting(census, pair, census.decisions), None
+    return mark_by_tuples(census, judge, census.measured, budget, observer)
 
 
-def _only_in_float32(pair: Pair, census: Census, marks: Marks) -> NDArray[np.bool_] | None:
-    """Who is in a violation of the deployed file but in none of exact arithmetic; None where not counted."""
-    violating = _violating_in_float32(pair, census)
-    return None if violating is None else violating & ~marks.violating
-
-
-def _violating_in_float32(pair: Pair, census: Census) -> NDArray[np.bool_] | None:
-    """Who is in a violation of the deployed file; None where it was not run or pairs cannot be counted."""
-    if census.deployed is None or visits_pairs(pair):
-        return None
-    return mark_by_counting(census, pair, census.deployed).violating
+def _marked_in_files(
+    pair: Pair, judge: Judge | None, census: Census, budget: Budget, observer: Observer
+) -> tuple[NDArray[np.bool_] | None, Kept | None]:
+    """Who is in a violation of the deployed files, and some tuples that are one; None where that was not found out."""
+    if judge is None:
+        return (None if census.deployed is None else mark_by_counting(census, pair, census.deployed).violating), None
+    pairs = census.count * prod(census.grid.shape[axis] for axis in free_axes(judge.asked))
+    if census.as_files is None or pairs > _FILED_PAIRS:
+        return None, None
+    marks, kept = mark_by_tuples(census, judge, census.as_files, budget, observer, files=True)
+    return (None, None) if budget.exhausted else (marks.violating, kept)
 
 
 def _counted_in_float32(unshared: NDArray[np.bool_] | None) -> str | None:
@@ -111,17 +123,23 @@ def _checked_in_float32(
     pair: Pair,
     census: Census,
     unshared: NDArray[np.bool_] | None,
+    breaking: Kept | None,
     budget: Budget,
 ) -> Verdict:
     """What holds of the exact model but not of the file as it runs is no proof of fairness: a numeric gap."""
-    deployed = census.as_deployed
-    if not isinstance(verdict, Holds) or deployed is None or unshared is None or not unshared.any():
+    if not isinstance(verdict, Holds) or unshared is None or not unshared.any():
         return verdict
+    deployed = census.as_deployed
+    if breaking is not None:
+        chosen = choose_tuples(problem, census, breaking, budget)
+    elif deployed is not None:
+        chosen = choose(problem, pair, deployed, unshared, budget)
     return Unknown(
         reason=Reason.NUMERIC_GAP,
         detail="it holds in exact arithmetic, but the deployed float32 file decides differently",
         evidence=verdict.evidence,
-        witnesses=tuple(choose(problem, pair, deployed, unshared, budget).gaps),
+        witnesses=tuple(chosen.gaps),
+        breaches=tuple(chosen.breaches),
     )
 
 
@@ -148,14 +166,15 @@ def _method(census: Census, model: Model) -> str:
 
 
 def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Verdict:
-    if chosen.witnesses:
-        return Violated(witnesses=tuple(chosen.witnesses), evidence=evidence)
+    if chosen.witnesses or chosen.agreeing:
+        return Violated(witnesses=tuple(chosen.witnesses), breaches=chosen.agreeing, evidence=evidence)
     if marks.violating.any():
         return Unknown(
-            reason=Reason.NUMERIC_GAP if chosen.gaps else Reason.REPLAY_FAILED,
+            reason=Reason.NUMERIC_GAP if chosen.gaps or chosen.breaches else Reason.REPLAY_FAILED,
             detail="exact arithmetic finds violations that the deployed float32 model does not share",
             evidence=evidence,
             witnesses=tuple(chosen.gaps),
+            breaches=tuple(chosen.breaches),
         )
     if not census.complete:
         return Unknown(reason=Reason.TIMEOUT, detail="the budget ended first", evidence=evidence)
@@ -168,19 +187,27 @@ def _holds(census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> 
     return Holds(evidence=evidence)
 
 
-def _shares(problem: Problem, pair: Pair, census: Census, marks: Marks, chosen: Chosen, evidence: Evidence) -> Shares:
+def _shares(
+    problem: Problem,
+    asked: Demanded,
+    census: Census,
+    marks: Marks,
+    filed: NDArray[np.bool_] | None,
+    chosen: Chosen,
+    evidence: Evidence,
+) -> Shares:
     """Count units: individuals with ``relax`` or a one-sided target, otherwise assignments of what does not differ.
 
     A unit that is fair in one arithmetic and unfair in the other is neither certified nor falsified.
     """
 
     def units(individuals: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return individuals if pair.of_individuals else np.asarray(individuals.any(axis=pair.differ), dtype=np.bool_)
+        differ = asked.pair.differ
+        return individuals if asked.of_individuals else np.asarray(individuals.any(axis=differ), dtype=np.bool_)
 
-    present = units(census.admissible & _can_be_a_unit(pair, census))
+    present = units(census.admissible & _can_be_a_unit(asked, census))
     unfair, paired = units(marks.violating), units(marks.paired)
-    deployed = _violating_in_float32(pair, census)
-    gap = unfair ^ units(deployed) if deployed is not None else np.zeros_like(unfair)
+    gap = unfair ^ units(filed) if filed is not None else np.zeros_like(unfair)
     open_units = (units(marks.undecided) & ~unfair) | gap
     known = Known(
         fair=int((present & paired & ~unfair & ~open_units).sum()),
@@ -203,16 +230,18 @@ def _shares(problem: Problem, pair: Pair, census: Census, marks: Marks, chosen: 
         unit=problem.unit_in_words,
         evidence=evidence,
         witnesses=tuple(chosen.witnesses),
+        breaches=chosen.agreeing,
         total=int(known.possible) if census.masked else None,
         reason=reason,
     )
 
 
-def _can_be_a_unit(pair: Pair, census: Census) -> NDArray[np.bool_]:
+def _can_be_a_unit(asked: Demanded, census: Census) -> NDArray[np.bool_]:
     """Who meets what a one-sided target asks of the one that it names."""
-    if pair.one_sided is None:
+    pair = asked.pair
+    if asked.one_sided is None or pair.one_sided is None:
         return census.admissible
-    everybody = np.flatnonzero(census.admissible)
+    everybody = census.listed
     found = np.zeros(census.grid.size, dtype=np.bool_)
     found[everybody] = mask(pair.unit_target, {Who.EACH: census.grid.points(everybody)})
     return found.reshape(census.grid.shape)

@@ -1,0 +1,137 @@
+"""Who breaks a demand, tuple by tuple: any formula, of one individual or of pairs, as the definition has it.
+
+Of pairs, everybody is taken as ``a`` at once and given one value of what may differ after the other as ``b``, so that
+the work is one array for each such value and not one step for each pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.demands import Judge, Judged, Measured
+from fairdsl.backends.enumerate.census import Census
+from fairdsl.backends.enumerate.marks import Marks
+from fairdsl.clock import Work, spend
+from fairdsl.ir.demand import Demanded
+from fairdsl.ir.expr import TRUE, Who
+from fairdsl.ir.question import Differ
+from fairdsl.numerics.predicates import mask
+
+__all__ = ["Kept", "free_axes", "mark_by_tuples"]
+
+BoolArray = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+#: Those in some violating tuples, by individual: flat indices.
+Kept = Mapping[Who, Integers]
+
+#: What is counted where effort is given.
+_PAIRS = Work("pairs compared", 0.02)
+#: Tuples that are judged at once, and that are kept to be replayed.
+_BLOCK, _KEPT = 2**18, 4096
+
+
+def free_axes(asked: Demanded) -> list[int]:
+    """The attributes that need not be equal."""
+    return sorted({*asked.pair.differ, *(relaxation.attribute for relaxation in asked.pair.relax)})
+
+
+def mark_by_tuples(
+    census: Census, judge: Judge, measured: Measured, budget: Budget, observer: Observer, *, files: bool = False
+) -> tuple[Marks, Kept]:
+    """Marks for any question, and some tuples that violate; those that the budget does not reach are undecided.
+
+    ``measured`` are those seen, with ``files`` as the deployed files have it. Of a one-sided question those are marked
+    whom it names.
+    """
+    asked, size = judge.asked, census.grid.size
+    violating, paired, undecided = (np.zeros(size, dtype=np.bool_) for _ in range(3))
+    ends = asked.people if asked.one_sided is None else (asked.one_sided,)
+    kept: dict[Who, list[Integers]] = {who: [np.zeros(0, dtype=np.int64)] for who in asked.people}
+    people, count = dict.fromkeys(asked.people, measured), 0
+    place = np.full(size, -1, dtype=np.int64)
+    place[census.listed] = np.arange(len(census.listed))
+    for done, rows in _blocks(census, asked, place):
+        rows, sure = _sure_enough(census, rows)
+        places = {who: place[indices] for who, indices in rows.items()}
+        seen = np.logical_and.reduce([at < len(measured) for at in places.values()])
+        judged = _judged(judge, people, places, seen, budget, files=files)
+        spend(_PAIRS, len(seen))
+        if budget.exhausted:
+            # Who has a partner at all is then not known either: everybody's demand is undecided.
+            undecided[:] = True
+            break
+        # Where it stays open whether the pair counts, so does what it would break.
+        breaks, unknown = judged.violating & sure, judged.undecided | ~sure
+        for marked, chosen in ((paired, judged.asked & sure), (violating, breaks), (undecided, unknown)):
+            for end in ends:
+                marked[rows[end][chosen]] = True
+        if count < _KEPT and breaks.any():
+            some = np.flatnonzero(breaks)[:_KEPT]
+            count += len(some)
+            for who, indices in rows.items():
+                kept[who].append(indices[some])
+        observer.progress("pairs", done, "")
+    shape = census.grid.shape
+    marks = Marks(violating.reshape(shape), paired.reshape(shape), undecided.reshape(shape) & census.admissible)
+    return marks, {who: np.concatenate(parts) for who, parts in kept.items()}
+
+
+def _judged(
+    judge: Judge,
+    people: Mapping[Who, Measured],
+    places: Mapping[Who, Integers],
+    seen: BoolArray,
+    budget: Budget,
+    *,
+    files: bool,
+) -> Judged:
+    """The tuples; those with somebody who was not seen stay open."""
+    if seen.all():
+        return judge.judge(people, places, files=files, budget=budget)
+    premise, broken = (np.zeros(len(seen), dtype=np.int8) for _ in range(2))
+    if seen.any():
+        known = judge.judge(people, {who: at[seen] for who, at in places.items()}, files=files, budget=budget)
+        premise[seen], broken[seen] = known.premise, known.broken
+    return Judged(premise, broken)
+
+
+def _sure_enough(census: Census, rows: Mapping[Who, Integers]) -> tuple[Mapping[Who, Integers], BoolArray]:
+    """The tuples whose individuals the model may be sure enough of, and whether it is."""
+    perhaps = [census.perhaps(who).reshape(-1)[indices] for who, indices in rows.items()]
+    inside = np.logical_and.reduce(perhaps)
+    kept = rows if inside.all() else {who: indices[inside] for who, indices in rows.items()}
+    return kept, np.logical_and.reduce([census.surely(who).reshape(-1)[indices] for who, indices in kept.items()])
+
+
+def _blocks(census: Census, asked: Demanded, place: Integers) -> Iterator[tuple[float, Mapping[Who, Integers]]]:
+    """Tuples that the question speaks of as flat indices, with the fraction done."""
+    pair, grid, free = asked.pair, census.grid, free_axes(asked)
+    shape = [grid.shape[axis] for axis in free]
+    strides = {axis: prod(grid.shape[axis + 1 :]) for axis in free}
+    windows = {each.attribute: grid.window(each.attribute, each.by) for each in pair.relax}
+    joined = np.logical_and if pair.mode is Differ.EACH else np.logical_or
+    for start in range(0, len(census.listed), _BLOCK):
+        first = census.listed[start : start + _BLOCK]
+        if asked.alone:
+            yield start / len(census.listed), {Who.EACH: first}
+            continue
+        own = {axis: first // strides[axis] % grid.shape[axis] for axis in free}
+        base = first - sum((own[axis] * strides[axis] for axis in free), np.zeros_like(first))
+        for number, values in enumerate(product(*map(range, shape))):
+            at = dict(zip(free, values, strict=True))
+            second = base + sum(value * strides[axis] for axis, value in at.items())
+            fits = (place[second] >= 0) & joined.reduce([own[axis] != at[axis] for axis in pair.differ])
+            for axis, (starts, stops) in windows.items():
+                fits &= (starts[own[axis]] <= at[axis]) & (at[axis] < stops[own[axis]])
+            rows = {Who.A: first[fits], Who.B: second[fits]}
+            if pair.pair_target != TRUE and fits.any():
+                inside = mask(pair.pair_target, {who: grid.points(indices) for who, indices in rows.items()})
+                rows = {who: indices[inside] for who, indices in rows.items()}
+            if len(rows[Who.A]):
+                yield (start + len(first) * number / prod(shape)) / len(census.listed), rows
