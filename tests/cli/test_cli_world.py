@@ -85,7 +85,8 @@ def test_an_interrupted_search_writes_what_it_found(spec: str, tmp_path: Path) -
 
 
 def test_a_job_in_the_background_ignores_what_its_shell_ignores(spec: str, tmp_path: Path) -> None:
-    line = "set +m; $fairdsl search $1 --count 20000 -o $2 & while sleep 0.2; kill -INT $! 2>/dev/null; do :; done; wait $!"
-    ended = shell(line, spec, str(tmp_path / "pairs.csv"))
+    begun = "set +m; $fairdsl search $1 --count 20000 -o $2 & "
+    interrupted = "while sleep 0.2; kill -INT $! 2>/dev/null; do :; done; wait $!"
+    ended = shell(begun + interrupted, spec, str(tmp_path / "pairs.csv"))
     assert ended.returncode == 1, ended.stderr
     assert len((tmp_path / "pairs.csv").read_text(encoding="utf-8").splitlines()) == 20_001
