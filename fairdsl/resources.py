@@ -6,6 +6,7 @@ their readers look for them. Imports nothing of ours.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 __all__ = ["error_page", "grammar_file", "prelude_file", "prelude_files", "style_sheet", "text_of", "version"]
@@ -49,6 +50,7 @@ def text_of(file: Path) -> str:
     return file.read_text(encoding="utf-8")
 
 
+@cache
 def version(package: str = "fairdsl") -> str:
     """The installed version of a package; of this one perhaps that of a source tree, which has none."""
     from importlib.metadata import PackageNotFoundError

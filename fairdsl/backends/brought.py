@@ -6,10 +6,13 @@ is asked for is believed to be there; what it says is its own word, and what can
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from functools import lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 
 from fairdsl.backends.errors import outside_failed
 from fairdsl.diagnostics import DiagnosticError
@@ -46,10 +49,23 @@ class Brought:
             raise DiagnosticError(outside_failed(self.name, self.failed(error))) from error
 
 
+def _folders() -> Iterator[tuple[str, int]]:
+    """Where packages are looked for, and when what lies there last changed."""
+    for entry in sys.path:
+        with suppress(OSError):
+            yield entry, os.stat(entry or ".").st_mtime_ns
+
+
+@lru_cache(maxsize=8)
+def _points(group: str, _folders: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """The group's entry points there: reading what is installed takes longer than answering a small question."""
+    return entry_points(group=group)
+
+
 def brought(group: str, ours: Collection[str]) -> Sequence[Brought]:
     """What is brought to a group, by name."""
     found = dict[str, Brought]()
-    for point in sorted(entry_points(group=group), key=lambda point: point.name):
+    for point in sorted(_points(group, tuple(_folders())), key=lambda point: point.name):
         taken = point.name in ours or point.name in found
         name = f"{'' if point.dist is None else point.dist.name}:{point.name}" if taken else point.name
         found[name] = Brought(name, point)

@@ -59,7 +59,7 @@ def test_the_json_report_fits_its_schema(tmp_path: Path) -> None:
     result = run(HIRING, *options, "--json")
     assert result.exit_code == 1
     written = json.loads(result.stdout)
-    jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator(SCHEMA).validate(written)
     same, share = written["properties"][0]["demands"]
     coverage = same["verdict"]["evidence"]["coverage"]
     assert coverage["holds"] == {"count": 6, "volume": 0.6, "volume_exact": "3/5"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from hashlib import sha256
 from random import Random
 from typing import Any
@@ -19,6 +20,11 @@ from fairdsl.codec import Document, MisfitError, Sealed, plain, schema
 SEEDS = st.integers(0, 2**32)
 
 
+@cache
+def validator(kind: type[Document]) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema(kind))
+
+
 @pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.__name__)
 @settings(max_examples=15)
 @given(seed=SEEDS)
@@ -28,7 +34,7 @@ def test_random_objects_come_back(kind: type[Document], seed: int) -> None:
     again = kind.from_json(text)
     assert again == value
     assert again.to_json() == text
-    jsonschema.Draft202012Validator(schema(kind)).validate(json.loads(text))
+    validator(kind).validate(json.loads(text))
 
 
 def resealed(kind: type[Document], document: Any) -> Any:

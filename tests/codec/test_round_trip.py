@@ -36,7 +36,7 @@ def test_every_value_comes_back(seed: int) -> None:
     assert again == value
     assert {name: type(cell) for name, cell in again.cells.items()} == {n: type(c) for n, c in value.cells.items()}
     assert again.to_json() == text
-    jsonschema.validate(json.loads(text), schema(Sample), cls=jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator(schema(Sample)).validate(json.loads(text))
 
 
 def test_what_is_written() -> None:

@@ -125,7 +125,7 @@ def test_both_outputs_say_that_it_proves_nothing(tmp_path: Path) -> None:
     assert (written["confidences"]["before"], written["confidences"]["after_exact"]) == (0.95, "19/20")
     assert "within_tolerance" not in written
     whole = json.loads(CliRunner().invoke(cli, ["compare", first, second, "--json"]).stdout)
-    jsonschema.validate(whole, SCHEMA, cls=jsonschema.Draft202012Validator)
+    jsonschema.Draft202012Validator(SCHEMA).validate(whole)
 
 
 def checked(folder: Path, favour: int) -> Report:

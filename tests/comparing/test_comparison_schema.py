@@ -18,11 +18,11 @@ from fairdsl.comparing import Comparison
 from fairdsl.report.model import Report
 from fairdsl.verdict import Interval, Judgement
 
-SCHEMA = schema(Comparison)
+VALIDATOR = jsonschema.Draft202012Validator(schema(Comparison))
 
 
 def valid(written: Any) -> None:
-    jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    VALIDATOR.validate(written)
 
 
 def rich(*rates: Any, value: Any, wide: Any, found: Judgement, data: str = "ab") -> Report:

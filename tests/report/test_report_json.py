@@ -16,10 +16,11 @@ from fairdsl.report.model import Report, SpecFile
 F = Fraction
 
 SCHEMA = schema(Report)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def valid(written: Any) -> None:
-    jsonschema.validate(written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    VALIDATOR.validate(written)
 
 
 def properties() -> dict[str, Any]:
