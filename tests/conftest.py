@@ -22,6 +22,9 @@ from fairdsl.backends.intervals.warmup import compile_kernels
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# What imports and collecting tests make is there to stay.
+gc.disable()
+
 # Tests ask engines, and not what an earlier run had kept.
 os.environ.setdefault("FAIRDSL_NO_CACHE", "1")
 
@@ -92,14 +95,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Without workers the kernels are compiled here, where some test needs them.
 
-    What is there by now stays until the end: collections need not walk it, nor come every 700 new objects.
+    What is there by now stays until the end: collections begin here, need not walk it, nor come every 700 new objects.
     """
     alone = not hasattr(session.config, "workerinput") and not session.config.getoption("numprocesses", None)
     if alone and any(map(_needs_kernels, session.items)):
         compile_kernels(Silent())
-    gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
+    gc.enable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
