@@ -120,9 +120,18 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
         demands=demands,
         clauses=(*every[0].clauses, *stated),
         sentences=tuple(dict.fromkeys(words.sentence for words in every)),
-        formulas=tuple(dict.fromkeys(words.formula for words in every)),
+        formulas=_said_once([words.formula for words in every]),
         span=node.name.span,
     )
+
+
+def _said_once(formulas: Sequence[str]) -> tuple[str, ...]:
+    """The formulas, but those that an earlier one has as what a letter stands for."""
+    found: list[str] = []
+    for each in formulas:
+        if not any(each == other or f" = {each}\n" in f"{other}\n" for other in found):
+            found.append(each)
+    return tuple(found)
 
 
 def _misses_its_label(demand: Demand) -> bool:

@@ -11,6 +11,7 @@ from statistics import median
 import pytest
 
 import fairdsl
+from fairdsl.semantics import front_end
 from fairdsl.verdict import Interval, Judgement
 from tests.examples.example_folders import assert_in_order, script_of
 
@@ -301,3 +302,11 @@ def test_equal_records() -> None:
         gaps.append(gap(by_race))
     assert max(gaps) <= F(10, 100)
     assert checked("equal-records") == [(Judgement.HOLDS, exactly(max(gaps)))]
+
+
+def test_a_difference_and_what_it_is_of_are_explained_once() -> None:
+    checked, _ = front_end(str(FOLDER / "no-worse-than-the-old-model.fair"))
+    (no_worse, *_) = checked.properties
+    assert len(no_worse.sentences) == 3
+    (formula,) = no_worse.formulas
+    assert formula.startswith("Q - Q' >= -1%\nQ  = min p / max p\n")
