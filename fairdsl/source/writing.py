@@ -51,9 +51,11 @@ def draft(path: str | Path, *, replace: bool = True) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         _put(partial, target, replace)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a disk that is full names no file
+            error.filename = str(path)
         raise
     _flush(target.parent)
 

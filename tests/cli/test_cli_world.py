@@ -58,6 +58,9 @@ def test_a_disk_that_is_full_and_a_folder_that_cannot_be_written(spec: str, tmp_
     assert (ended.returncode, "E0629" in ended.stderr) == (74, True), ended.stderr
     assert sorted(os.listdir(tmp_path)) == ["pairs.csv", "spec.fair"]
     assert output.read_text() == "before\n"
+    ended = shell("ulimit -f 1; trap '' XFSZ; $fairdsl check $1 --report $2", spec, str(tmp_path / "report.html"))
+    assert (ended.returncode, "report.html`: File too large" in ended.stderr) == (74, True), ended.stderr
+    assert sorted(os.listdir(tmp_path)) == ["pairs.csv", "spec.fair"]
     ended = shell("$fairdsl search $1 --count 5 -o /proc/pairs.csv", spec)
     assert (ended.returncode, "/proc" in ended.stderr) == (2, True), ended.stderr
 
