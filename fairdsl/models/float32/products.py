@@ -44,7 +44,9 @@ def _ball(value: Rounded) -> _Ball:
         return _Ball(value.low, None)
     with np.errstate(all="ignore"):
         middle = value.low + (value.high - value.low) / 2
-        radius = np.nextafter(np.maximum(value.high - middle, middle - value.low), np.inf)
+        half = np.maximum(value.high - middle, middle - value.low)
+        # Equal ends have no radius: the least number above 0 makes products a hundred times slower.
+        radius = np.where(half == 0, 0.0, np.nextafter(half, np.inf))
     return _Ball(middle, radius)
 
 
