@@ -113,7 +113,7 @@ def test_forests_of_any_size_have_shares() -> None:
     assert "2^24" in refused.why
 
 
-@settings(max_examples=examples(0.3))
+@settings(max_examples=examples(1))
 @given(st.data())
 def test_means_and_variances_bound_what_is_open(data: st.DataObject) -> None:
     """Every box's own bound, before anything below it was looked at, against everybody in it."""
