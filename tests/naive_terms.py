@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -69,7 +70,8 @@ def _either(parts: Sequence[Formula]) -> Formula:
     return Formula(AnyOf((one.event, other.event)), lambda who, d: one.says(who, d) or other.says(who, d))
 
 
-def formulas(labels: Sequence[Fraction]) -> st.SearchStrategy[Formula]:
+@cache
+def formulas(labels: tuple[Fraction, ...]) -> st.SearchStrategy[Formula]:
     """Formulas over the decision and, where there are labels, these."""
     facts: st.SearchStrategy[Formula] = st.just(FACTS[0])
     if labels:
@@ -126,8 +128,8 @@ def reads_label(event: Event) -> bool:
 @st.composite
 def terms(draw: st.DrawFn, labels: Sequence[Fraction]) -> tuple[Metric, Naive]:
     """A term over the decision and these values of the label, with its definition."""
-    event = draw(formulas(labels))
-    among = draw(st.none() | formulas(labels))
+    event = draw(formulas(tuple(labels)))
+    among = draw(st.none() | formulas(tuple(labels)))
     comparison = draw(st.sampled_from(sorted(COMPARED, key=lambda each: each.name)))
     metric = Metric(
         name="term",

@@ -79,7 +79,8 @@ def triage(p: Person) -> int:
 
 
 def lends(p: Person) -> bool:
-    return p["income"] - 2 * p["debt"] - 3 * (p["race"] == "black") + Fraction(2, 5) * (p["sex"] == "female") - 20 >= 0
+    fifths = 5 * (p["income"] - 2 * p["debt"] - 20) - 15 * (p["race"] == "black") + 2 * (p["sex"] == "female")
+    return fifths >= 0
 
 
 def nearly_equal(least: Fraction) -> bool:
