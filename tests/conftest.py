@@ -14,9 +14,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
-from fairdsl.backends.contract import Silent
-from fairdsl.backends.intervals.warmup import compile_kernels
-
 # Tests start hundreds of processes. Where Python is told not to keep what it compiles, each of them would compile the
 # whole package again, which takes longer than what most of them are started for.
 sys.dont_write_bytecode = False
@@ -99,6 +96,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     alone = not hasattr(session.config, "workerinput") and not session.config.getoption("numprocesses", None)
     if alone and any(map(_needs_kernels, session.items)):
+        # Not above: they load numba, which whoever only deals out tests does without.
+        from fairdsl.backends.contract import Silent
+        from fairdsl.backends.intervals.warmup import compile_kernels
+
         compile_kernels(Silent())
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)

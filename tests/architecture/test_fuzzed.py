@@ -6,8 +6,8 @@ import ast
 from pathlib import Path
 
 from tests.fuzz.readers import NOT_FUZZED, READERS
+from tests.modules import PACKAGE, files, nodes_of
 
-PACKAGE = Path(__file__).parents[2] / "fairdsl"
 #: Methods and functions that give the content of a file, or make sense of one.
 _READING = {"read_bytes", "read_text", "ZipFile", "read_array", "DictReader", "from_json", "plain_of", "read_placed"}
 #: Those of modules whose other functions have the same names.
@@ -22,7 +22,7 @@ _OF_MODULES = {
 
 
 def _reads(file: Path) -> bool:
-    calls = (node.func for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    calls = (node.func for node in nodes_of(file) if isinstance(node, ast.Call))
     return any(map(_is_reading, calls))
 
 
@@ -39,7 +39,7 @@ def _is_reading(called: ast.expr) -> bool:
 
 def test_every_module_that_reads_files_is_fuzzed() -> None:
     fuzzed = {module for reader in READERS for module in reader.modules}
-    reading = {file.relative_to(PACKAGE).with_suffix("").as_posix() for file in PACKAGE.rglob("*.py") if _reads(file)}
+    reading = {file.relative_to(PACKAGE).with_suffix("").as_posix() for file in files() if _reads(file)}
     assert reading - fuzzed - NOT_FUZZED.keys() == set()
 
 

@@ -21,6 +21,7 @@ from fairdsl.options import Options, Run, Section, declared, option, options_of,
 from fairdsl.options.commands import COMMANDS
 from fairdsl.options.kinds import Kind, OneOf, Seconds, Share, Size, SizeOr, Switch, Text, Whole
 from fairdsl.plan.registry import BACKENDS, engine_of, sections
+from tests.modules import nodes_of
 
 
 class Colour(Enum):
@@ -188,5 +189,4 @@ def test_functions_have_the_defaults_of_their_commands() -> None:
 
 
 def _attributes(file: Path) -> set[str]:
-    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-    return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return {node.attr for node in nodes_of(file) if isinstance(node, ast.Attribute)}

@@ -16,6 +16,7 @@ from fairdsl.backends.formats import FORMATS, format_of, formats_of
 from fairdsl.report.model import DemandReport, Report
 from fairdsl.solver_files.manifest import MANIFEST
 from fairdsl.verdict import Fidelity, Judgement
+from tests.modules import PACKAGE, files, tree_of
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -168,8 +169,8 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     found = {}
     for form in FORMATS:
         folder = tmp_path_factory.mktemp(form)
-        files = fairdsl.compile(drawn(0, folder), to=form, directory=folder / "out").files
-        found[form] = next(file for file in files if format_of(file) == form)
+        written = fairdsl.compile(drawn(0, folder), to=form, directory=folder / "out").files
+        found[form] = next(file for file in written if format_of(file) == form)
     return found
 
 
@@ -209,10 +210,8 @@ def test_a_format_is_registered_in_one_line(form: str) -> None:
 
 def test_every_encoding_is_registered() -> None:
     """By their text, for a module that nobody registers is imported by nobody."""
-    files = (ROOT / "fairdsl" / "backends").rglob("*.py")
-    classes = [
-        node for file in files for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)
-    ]
+    backends = [file for file in files() if file.is_relative_to(PACKAGE / "backends")]
+    classes = [node for file in backends for node in tree_of(file).body if isinstance(node, ast.ClassDef)]
     encodings, before = {"Encoding"}, set[str]()
     while before != encodings:
         before = set(encodings)
