@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import signal
+from collections.abc import Iterable
 from importlib import import_module
 
 import click
@@ -120,11 +122,12 @@ def cli(
     ctx.with_resource(writing(defuse_formulas=defuse_formulas))
 
 
-def main() -> None:
-    """The entry point of the command ``fairdsl``."""
+def main(mask: Iterable[int]) -> None:
+    """The command ``fairdsl``; ``mask`` are the signals that wait from now on, fewer than do so far."""
     # Imports and specs make many objects and hardly a circle: looking for circles took a sixth of a short command.
     gc.set_threshold(_OBJECTS)
     with command_began(process_began()), listening():
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         prepare()
         prepare_memory()
         cli(prog_name="fairdsl")

@@ -37,7 +37,7 @@ def _assumed(needs: Sequence[RowsNeeded | NoRows]) -> Iterator[str]:
         yield "if rows are independent draws and the model was fixed before them"
     for law in dict.fromkeys(need.law for need in counted if need.law is not None):
         yield (
-            f"these are errors of frequencies; for rates under `{law}`, a law estimated from the rows, "
+            f"these are errors of frequencies; for rates under `{law}`, a distribution estimated from the rows, "
             "an error is bounded only if its structure is right"
         )
 

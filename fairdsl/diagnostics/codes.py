@@ -61,7 +61,7 @@ _TYPES: dict[str, str] = {
     "E0306": "a distance of categories",
     "E0307": "a number where a condition belongs, or the reverse",
     "E0308": "a number that is out of place",
-    "E0309": "probabilities that make no law",
+    "E0309": "probabilities that make no distribution",
 }
 
 _QUESTIONS: dict[str, str] = {
@@ -133,12 +133,12 @@ _PRUNING: dict[str, str] = {
 }
 
 _POPULATIONS: dict[str, str] = {
-    "E0570": "a law that its attribute cannot have",
-    "E0571": "conditions of laws that do not divide everybody",
-    "E0572": "laws that depend on each other in a circle",
+    "E0570": "a distribution that its attribute cannot have",
+    "E0571": "conditions of distributions that do not divide everybody",
+    "E0572": "cyclic dependency between distributions",
     "E0573": "a search for structures that there is not",
     "E0574": "a population file that cannot be read",
-    "E0575": "a network that is no law of the attributes",
+    "E0575": "a network that is no distribution of the attributes",
     "E0576": "a search that gives no network",
 }
 
@@ -217,7 +217,7 @@ _APPROXIMATION: dict[str, str] = {
     "W0702": "a raw score read as the logit of a probability",
     "W0703": "a network that was pruned",
     "W0704": "raw scores read as the logits of a softmax",
-    "W0705": "a law with more probabilities than rows",
+    "W0705": "a distribution with more probabilities than rows",
     "W0706": "protected values that no row has",
     "W0707": "a file that is asked as a black box, for it cannot be read",
 }
@@ -231,9 +231,9 @@ _SMELLS: dict[str, str] = {
     "W0806": "a feature that is read twice",
     "W0807": "a category that writes some of its codes",
     "W0808": "rates that rest on few rows",
-    "W0809": "a law that its own rows contradict",
+    "W0809": "a distribution that its own rows contradict",
     "W0810": "a rule that never decides",
-    "W0811": "groups that a learned law makes equal",
+    "W0811": "groups that a learned distribution makes equal",
     "W0812": "inputs without names, bound by their order alone",
     "W0813": "another binding that agrees better with recorded decisions",
     "W0814": "a feature in the place of another one, by the file's own names",

@@ -135,7 +135,7 @@ def groups_alike(model: str, across: Sequence[str], population: str, span: Span,
         primary=Label(span, "compares them"),
         secondary=(Label(found, "no edges connect the groups with what the model reads"),) if found else (),
         notes=(f"nothing that `{model}` reads depends on {names}",),
-        why="a search in few rows finds few edges, and a law without them calls every model fair that reads no group",
+        why="a search in few rows finds few edges, and without them every model is called fair that reads no group",
         help="audit the rows themselves (`empirical`), write a `graph`, or search with `set score = k2`",
     )
 

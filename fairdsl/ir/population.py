@@ -80,7 +80,7 @@ class Normal:
     truncated: bool = False
 
 
-#: The law of a column given its parents' cells: a probability a cell (they sum to 1), or a normal law.
+#: The distribution of a column given its parents' cells: a probability a cell, which sum to 1, or a normal one.
 Row = tuple[Fraction, ...] | Normal
 
 

@@ -15,7 +15,7 @@ class NoRows(Enum):
     """Why no number of rows can be named."""
 
     PAIRS = "about pairs of individuals and no rates: no rows are needed"
-    WRITTEN = "under a law written by hand, or read from a file: no rows are needed"
+    WRITTEN = "under a distribution written by hand, or read from a file: no rows are needed"
     TABLES = "no number is known beforehand; `with confidence` says which error the rows at hand leave"
     NOBODY = "no group has rows enough to be compared"
 

@@ -43,10 +43,10 @@ def contradicted(groups: Sequence[str], population: str, span: Span | None) -> D
     return Diagnostic(
         code="W0809",
         title=f"the rows contradict {len(groups)} rate{_s(groups)} under `{population}`",
-        primary=None if span is None else Label(span, "is answered under the law"),
+        primary=None if span is None else Label(span, "is answered under the distribution"),
         notes=_listed(groups, None),
-        why="a law whose structure is wrong gives exact answers about people whom there are not",
-        help="audit the rows themselves (`empirical`), or let the law depend on more (`set max_parents`, a `graph`)",
+        why="a misspecified distribution gives exact results for a population that does not exist",
+        help="audit the rows themselves (`empirical`), or let it depend on more (`set max_parents`, a `graph`)",
     )
 
 

@@ -82,7 +82,7 @@ def _contradicted(reading: Reading, population: Population) -> Iterator[Diagnost
         interval = sampled_rate(cohort.counted, confidence=USUAL, rates=len(reading.kept))
         if seen is not None and (rate.high < interval.low or interval.high < rate.low):
             law, rows = (_about(each) for each in (rate, seen))
-            found.append(f"{_words(cohort, population)}: {law} under the law, {rows} in the rows")
+            found.append(f"{_words(cohort, population)}: {law} under the distribution, {rows} in the rows")
     if found:
         yield contradicted(found, population.name, question.span)
 
@@ -149,7 +149,7 @@ def _sampling(reading: Reading, population: Population) -> Iterator[str]:
     if confidence is None:
         return
     if population.sample is None:
-        yield "the law is taken as it is written, so there is no sampling error"
+        yield "the distribution is taken as it is written, so there is no sampling error"
         return
     if reading.wide is None:
         yield "no interval is known that covers the sampling error of this number"
@@ -158,11 +158,11 @@ def _sampling(reading: Reading, population: Population) -> Iterator[str]:
     level = f"{sure} all rates of the population lie in their sampling intervals"
     draws = "rows are independent draws and the model was fixed before them"
     if rests_on_tables(reading.question):
-        yield f"{level} (by the rows behind each table of the law), if its structure is right, {draws}"
+        yield f"{level} (by the rows behind each table of the distribution), if its structure is right, {draws}"
         return
-    yield f"{level} (Clopper and Pearson's, joined with the rate under the law), if {draws}"
+    yield f"{level} (Clopper and Pearson's, joined with the rate under the distribution), if {draws}"
     if reading.by_pairs:
-        yield f"{sure} the number lies in its own (Buehler's bounds for each two groups, and the number under the law)"
+        yield f"{sure} the number lies in its own (Buehler's bounds for each two groups, and the number itself)"
     yield from _by_tables(reading, population, confidence)
 
 
@@ -174,7 +174,7 @@ def _by_tables(reading: Reading, population: Population, confidence: Fraction) -
         off = max(max(rate.low - wide.low, wide.high - rate.high) for rate, wide in zip(rates, found, strict=True))
         if off < 1:
             within = f"{show_number(Fraction(ceil(off * 10**4), 100))} percentage points"
-            yield f"if its structure is right, the law's own rates are as surely within {within} of the population's"
+            yield f"if its structure is right, its own rates are as surely within {within} of the population's"
 
 
 def _words(cohort: Cohort, population: Population) -> str:

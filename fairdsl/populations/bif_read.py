@@ -65,7 +65,7 @@ class _Reader:
             if block.kind.text == "probability":
                 place, law = self._law(block)
                 if place in laws:
-                    raise self._unreadable(block.kind.span, "a second law of the same variable")
+                    raise self._unreadable(block.kind.span, "a second distribution of the same variable")
                 laws[place] = law
         how = f"read from {self._path}"
         return assembled(self._distribution, self._path, self._cells, laws, how=how)
@@ -115,7 +115,7 @@ class _Reader:
             (word for word, known in zip(names, (place, *parents), strict=True) if known not in self._cells), None
         )
         if unknown is not None:
-            raise self._unreadable(unknown.span, "a law of a variable that is not declared")
+            raise self._unreadable(unknown.span, "a distribution of a variable that is not declared")
         rows: dict[tuple[CellIndex, ...], Row] = {}
         default: Row | None = None
         for line in block.statements:
@@ -126,7 +126,7 @@ class _Reader:
             else:
                 key, row = self._row(line, parents)
                 if key in rows:
-                    raise self._unreadable(line[0].span, "a second law for the same values")
+                    raise self._unreadable(line[0].span, "a second distribution for the same values")
                 rows[key] = row
         self._complete(rows, default, names[0].span, parents)
         return place, ReadLaw(parents=tuple(parents), rows=rows, span=names[0].span)
@@ -140,7 +140,9 @@ class _Reader:
             for key in product(*(range(len(self._cells[parent])) for parent in parents)):
                 rows.setdefault(key, default)
         elif lacking and not self._partial:
-            reason = f"{lacking:,} combination{'s' if lacking > 1 else ''} of its parents' values without a law"
+            reason = (
+                f"{lacking:,} combination{'s' if lacking > 1 else ''} of its parents' values without a distribution"
+            )
             help_text = f'write a row for each, or `property "{PARTIAL}" ;` in the `network` block'
             raise DiagnosticError(errors.network_does_not_fit(self._path, reason, span, help_text))
 

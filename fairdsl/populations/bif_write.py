@@ -19,8 +19,8 @@ from fairdsl.populations.cutting import show_cell
 
 __all__ = ["PARTIAL", "as_bif", "decimals"]
 
-#: What a network's property says where combinations of parents have no law.
-PARTIAL = "combinations without a law have probability 0"
+#: What a network's property says where combinations of parents have no distribution.
+PARTIAL = "combinations without a distribution have probability 0"
 
 _PLAIN = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
 _DIGITS = 17
@@ -87,7 +87,7 @@ def _probability(network: Network, factor: Factor, states: Sequence[Sequence[str
     lines = [f"probability ( {name}{' | ' + ', '.join(parents) if parents else ''} ) {{"]
     for key, row in sorted(factor.rows.items()):
         if isinstance(row, Normal):
-            raise ValueError(f"the law of `{name}` is normal, and BIF has tables only")
+            raise ValueError(f"the distribution of `{name}` is normal, and BIF has tables only")
         where = ", ".join(states[parent][index] for parent, index in zip(factor.parents, key, strict=True))
         lines.append(f"    {f'( {where} )' if parents else 'table'} {', '.join(decimals(row))};")
     return "\n".join((*lines, "}\n"))

@@ -90,7 +90,7 @@ class Columns:
             return points(attribute.values or ())
         low, high = attribute.bounds
         if low is None or high is None:
-            reason = f"`{attribute.name}` has no end on one side, so there is no uniform law of it"
+            reason = f"`{attribute.name}` has no end on one side, so there is no uniform distribution of it"
             self._refuse(attribute, reason, f"declare its range, as in `{attribute.name} : real 0 .. 1`")
             return None
         cuts = self.cuts(place, None)

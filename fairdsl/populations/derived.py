@@ -198,14 +198,14 @@ class _Made:
         if apart and whole and low is not None and high is not None and high - low < _VALUES:
             cuts = {Cut(low + step) for step in range(1, int(high - low) + 1)}
         elif apart:
-            why = f"it depends on every value of `{attribute.name}`, of which the law knows ranges"
+            why = f"it depends on every value of `{attribute.name}`, of which the distribution knows ranges"
             self.refuse(why, "take an attribute of few whole numbers, or the rows of a table")
         parts = cells_between(low, high, cuts, cell.inside, whole=whole)
         parts = (*parts[:-1], replace(parts[-1], open=cell.open)) if parts[-1].inside is not Inside.POINT else parts
         if len(parts) == 1:
             return (cell,), (Fraction(1),)
         if cell.inside is Inside.UNKNOWN or low is None or high is None:
-            why = f"it changes within a range of `{attribute.name}` of which the law knows no more than its probability"
+            why = f"it changes within a range of `{attribute.name}` of which no more than its probability is known"
             self.refuse(why, f"let the bins of `{attribute.name}` end there too, or take the rows of a table")
         sizes = [(part.high or 0) - (part.low or 0) + whole for part in parts]
         return parts, tuple(Fraction(size) / sum(sizes) for size in sizes)

@@ -30,13 +30,13 @@ def described(population: Population) -> list[str]:
 
 
 def _rows(population: Rows) -> Iterator[str]:
-    yield "law: the rows of the data, each with the same probability"
+    yield "distribution: the rows of the data, each with the same probability"
     yield _data(population.sample)
     yield "columns: " + ", ".join(attribute.name for attribute in population.columns)
 
 
 def _network(network: Network) -> Iterator[str]:
-    yield f"law: {network.how}"
+    yield f"distribution: {network.how}"
     if network.sample is not None:
         yield _data(network.sample)
     for name, value in network.settings:
@@ -86,7 +86,9 @@ def _column(network: Network, factor: Factor) -> Iterator[str]:
 def _cells(attribute: Attribute, cells: tuple[Cell, ...]) -> str:
     if all(cell.inside is Inside.POINT for cell in cells):
         return f"{len(cells):,} values"
-    within = "alike within each" if any(cell.inside is Inside.UNIFORM for cell in cells) else "any law within each"
+    within = (
+        "alike within each" if any(cell.inside is Inside.UNIFORM for cell in cells) else "any distribution within each"
+    )
     if len(cells) == 1:
         return _cell(cells[0], attribute)
     return f"{len(cells):,} ranges, {within}"

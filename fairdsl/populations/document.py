@@ -78,7 +78,7 @@ class SavedRow:
     where: tuple[int, ...]
     #: A probability for each cell of the column; they sum to 1.
     law: tuple[Exact, ...] | None = None
-    #: The law of a column whose values are normal.
+    #: The distribution of a column whose values are normal.
     normal: SavedNormal | None = None
 
     def __post_init__(self) -> None:
@@ -120,15 +120,15 @@ class SavedPopulation(Document):
     name: str
     #: Whether somebody wrote its edges, so that they may be read as causes.
     causal: bool
-    #: Where the law comes from, in words.
+    #: Where the distribution comes from, in words.
     how: str
     #: With which settings it was made.
     settings: Annotated[tuple[tuple[str, str], ...], KEYED]
-    #: The rows behind it; left out of a law that was written down.
+    #: The rows behind it; left out of a distribution that was written down.
     data: SavedSample | None = None
     #: Every column once.
     columns: tuple[SavedColumn, ...]
-    #: One law a column.
+    #: One distribution a column.
     laws: tuple[SavedLaw, ...]
 
 

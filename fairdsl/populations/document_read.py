@@ -63,7 +63,7 @@ def _laws(distribution: CheckedDistribution, document: SavedPopulation) -> dict[
         at = Place(("laws", number))
         column = _column(distribution, saved.of, at.at("of"))
         if column in found:
-            raise at.at("of").misfit("is a column that has a law already")
+            raise at.at("of").misfit("is a column that has a distribution already")
         found[column] = _law(distribution, saved, at)
     return found
 

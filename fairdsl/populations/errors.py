@@ -30,10 +30,10 @@ def law_does_not_fit(
     """E0570: the law of an attribute cannot be one over its values, or not in its bins."""
     return Diagnostic(
         code="E0570",
-        title=f"`{attribute[:30]}` cannot have this law",
+        title=f"`{attribute[:30]}` cannot have this distribution",
         primary=Label(span, reason),
         secondary=(Label(declared, "declared here"),) if declared and declared != span else (),
-        why="a law that is bent to fit its values is another population",
+        why="a distribution that is bent to fit its values is another population",
         help=help_text,
     )
 
@@ -42,9 +42,9 @@ def conditions_do_not_divide(attribute: str, reason: str, span: Span, help_text:
     """E0571: the `given` conditions of an attribute's laws leave somebody without a law, or with two."""
     return Diagnostic(
         code="E0571",
-        title=f"the conditions of the laws of `{attribute[:30]}` do not divide everybody",
+        title=f"the conditions of the distributions of `{attribute[:30]}` do not divide everybody",
         primary=Label(span, reason),
-        why="a law that is left out or counted twice would be filled in by a guess",
+        why="a distribution that is left out or counted twice would be filled in by a guess",
         help=help_text,
     )
 
@@ -54,9 +54,9 @@ def circle(names: Sequence[str], span: Span) -> Diagnostic:
     way = " -> ".join(names if len(names) <= _LISTED else (*names[: _LISTED - 1], "...", names[-1]))
     return Diagnostic(
         code="E0572",
-        title="laws depend on each other in a circle",
+        title="cyclic dependency between distributions",
         primary=Label(span, way),
-        why="no law of all attributes together is a product of laws that wait for each other",
+        why="no distribution of all attributes together is a product of distributions that wait for each other",
         help="remove one of the dependencies",
     )
 
@@ -102,7 +102,7 @@ def network_does_not_fit(path: str, reason: str, place: Span, help_text: str) ->
     """E0575: the network in the file is no law of the columns that the distribution ranges over."""
     return Diagnostic(
         code="E0575",
-        title=f"the network in `{short_path(path)}` is no law of these attributes",
+        title=f"the network in `{short_path(path)}` is no distribution of these attributes",
         primary=Label(place, reason),
         why="values or probabilities that are guessed make every rate a rate among somebody else",
         help=help_text,
@@ -113,7 +113,7 @@ def more_parameters_than_rows(name: str, parameters: int, rows: int, span: Span)
     """W0705: a law with more free probabilities than rows that they were counted in."""
     return Diagnostic(
         code="W0705",
-        title=f"the law of `{name[:30]}` has more probabilities than there are rows",
+        title=f"the distribution of `{name[:30]}` has more probabilities than there are rows",
         primary=Label(span, f"{parameters:,} probabilities from {rows:,} rows"),
         why="most of them are counted in one row or two, so another sample would give other rates",
         help="cut attributes into fewer bins, let fewer others decide it, or ask `with confidence 95%`",

@@ -88,7 +88,7 @@ def _cells(columns: Columns, place: int, laws: Laws) -> tuple[Cell, ...] | None:
     finer = cells_between(first, last, bins | needed, Inside.UNIFORM, whole=whole)
     if cells != finer:
         text = show_cell(next(cell for cell in finer if cell not in cells), attribute)
-        reason = f"its laws or conditions tell {text} from the rest of a bin"
+        reason = f"its distributions or conditions tell {text} from the rest of a bin"
         help_text = f"cut the bins of `{attribute.name}` there as well, or remove them"
         columns.reporter.report(errors.law_does_not_fit(attribute.name, reason, own[0].span, help_text, attribute.span))
         return None
@@ -114,15 +114,18 @@ def _with_bins_beside(cells: tuple[Cell, ...], attribute: Attribute, bins: froze
 def _misfit(attribute: Attribute, laws: Sequence[DeclaredLaw], normal: Sequence[DeclaredLaw]) -> tuple[str, str] | None:
     """What is wrong with the kinds of laws of a number, and what to write."""
     if normal and len(normal) < len(laws):
-        other = "write all laws of the attribute as normal laws, or none"
-        return f"`{attribute.name}` has a normal law and another kind of law", other
+        other = "write all distributions of the attribute as normal distributions, or none"
+        return f"`{attribute.name}` has a normal distribution and another kind of distribution", other
     if normal and (attribute.bins or attribute.bins_by is not None):
         return (
-            "a normal law has no bins",
+            "a normal distribution has no bins",
             f"remove the bins of `{attribute.name}`, or write pieces `uniform(low, high)`",
         )
     if isinstance(attribute.bins_by, Quantiles):
-        return "a law written by hand has no rows, so no quantiles of rows", "write the edges, as in `bins at 25, 45`"
+        return (
+            "a distribution written by hand has no rows, so no quantiles of rows",
+            "write the edges, as in `bins at 25, 45`",
+        )
     return None
 
 
@@ -175,13 +178,13 @@ def _applying(columns: Columns, laws: Sequence[DeclaredLaw], places: Places) -> 
     who = " and ".join(f"{attribute.name} = {show_cell(cell, attribute)}" for attribute, cell in places.values())
     if None in truths:
         span = laws[truths.index(None)].span
-        help_text = "compare each attribute with numbers by itself, and only attributes without a normal law"
+        help_text = "compare each attribute with numbers by itself, and only attributes without a normal distribution"
         _undivided(columns, column, f"true of some with {who}, of others not", span, help_text)
         return None
     if truths.count(True) == 1:
         return truths.index(True)
     last = len(truths) - 1 - truths[::-1].index(True) if True in truths else 0
-    reason = f"{truths.count(True)} laws for {who}" if True in truths else f"no law for {who}"
+    reason = f"{truths.count(True)} distributions for {who}" if True in truths else f"no distribution for {who}"
     help_text = "write conditions of which exactly one is true of everybody"
     _undivided(columns, column, reason, laws[last].span, help_text)
     return None

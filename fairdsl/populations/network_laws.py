@@ -100,10 +100,10 @@ def _check_rows(path: str, name: str, sizes: Sequence[int], size: int, law: Read
     """Positions that there are, probabilities that sum to exactly 1; a normal law on a single cell."""
     for key, row in law.rows.items():
         if len(key) != len(sizes) or any(not 0 <= index < most for index, most in zip(key, sizes, strict=False)):
-            _refuse(path, f"the law of `{name}` is given values that its parents do not have", law.span)
+            _refuse(path, f"the distribution of `{name}` is given values that its parents do not have", law.span)
         if isinstance(row, Normal):
             if size != 1 or row.sd <= 0:
-                _refuse(path, f"the normal law of `{name}` needs one range and a positive deviation", law.span)
+                _refuse(path, f"the normal distribution of `{name}` needs one range and a positive deviation", law.span)
         elif len(row) != size:
             _refuse(path, f"{len(row)} probabilities for the {size} values of `{name}`", law.span)
         elif any(probability < 0 for probability in row):

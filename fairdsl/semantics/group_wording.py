@@ -41,8 +41,8 @@ class GroupWords:
             *(f"{clause} {text}" for clause, text in question.details),
         ]
         if averaged := self._averaged(question):
-            law = "by their law" if question.metric.rate.along_paths else "by their law given the group"
-            lines.append(f"averaged {law}: {', '.join(averaged)}")
+            given = "" if question.metric.rate.along_paths else " given the group"
+            lines.append(f"marginalised{given}: {', '.join(averaged)}")
         if self.columns.where != TRUE:
             lines.append(f"all exist: {predicate_text(self.columns.where, self.columns)}")
         if question.deserving is not None:
@@ -168,7 +168,7 @@ class GroupWords:
         taken = "E" if rate.is_mean else "Pr"
         if rate.along_paths:
             edges, baseline = self._allowed(question), self._baseline(question)
-            reads = f"every law reads {groups}, but along {edges} it reads {baseline}"
+            reads = f"every distribution reads {groups}, but along {edges} it reads {baseline}"
             given = [predicate_text(question.given, self.columns)] if question.given != TRUE else []
             return f"p(g) = Pr[{' | '.join([event, *given])}] under {question.population}, where {reads}"
         letter = "p(g)"

@@ -63,6 +63,6 @@ def _check_uniform(attribute: Attribute, span: Span, reporter: Reporter) -> None
                 f"`{attribute.name}` is unbounded, so it cannot be drawn uniformly",
                 span,
                 "an influence compares the metric with its value where the attribute is uniform over its values",
-                f"declare its range, as in `{attribute.name} : real 0 .. 100`; `truncated` cuts off normal laws there",
+                f"declare its range, as in `{attribute.name} : real 0 .. 100`; `truncated` cuts normal ones off there",
             )
         )

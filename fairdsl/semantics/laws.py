@@ -25,7 +25,7 @@ from fairdsl.syntax import tree
 
 __all__ = ["check_laws"]
 
-#: Each family of laws, as it is written.
+#: Each family of distributions, as it is written.
 _FAMILIES = {"bernoulli": "bernoulli(p)", "normal": "normal(mean, sd)", "uniform": "uniform(low, high)"}
 
 
@@ -42,7 +42,7 @@ def _check_together(laws: Sequence[tree.Law], reporter: Reporter) -> None:
         name = law.variable
         earlier = first.setdefault(name.text, law)
         if earlier is not law and (earlier.given is None or law.given is None):
-            reporter.report(errors.declared_twice("law of", name.text, name.span, earlier.variable.span))
+            reporter.report(errors.declared_twice("distribution of", name.text, name.span, earlier.variable.span))
 
 
 def _law(node: tree.Law, domain: Domain, reporter: Reporter) -> DeclaredLaw | None:
@@ -69,8 +69,10 @@ def _given(node: tree.Expression, column: int, domain: Domain, reporter: Reporte
     predicate = lower_condition(node, ConditionScope(domain=domain), reporter)
     if predicate is not None and any(variable.attribute == column for variable in variables(predicate)):
         name = domain.attributes[column].name
-        help_text = f"condition on other attributes; a law of part of the values of `{name}` is a table"
-        reporter.report(errors.not_a_law(f"the law of `{name}` depends on `{name}` itself", node.span, help_text))
+        help_text = f"condition on other attributes; a distribution of part of the values of `{name}` is a table"
+        reporter.report(
+            errors.not_a_law(f"the distribution of `{name}` depends on `{name}` itself", node.span, help_text)
+        )
         return None
     return predicate
 
@@ -155,7 +157,7 @@ def _family(family: tree.Family, attribute: Attribute, reporter: Reporter) -> Ta
     reported = len(reporter.diagnostics)
     if family.truncated and name != "normal":
         title = f"`{name}` has no ends to truncate"
-        reporter.report(errors.not_a_law(title, family.span, "remove `truncated`: it belongs to a normal law"))
+        reporter.report(errors.not_a_law(title, family.span, "remove `truncated`: it belongs to a normal distribution"))
     law: TableLaw | UniformLaw | Normal
     match name:
         case "bernoulli":
@@ -171,7 +173,7 @@ def _bernoulli(family: tree.Family, attribute: Attribute, reporter: Reporter) ->
     (number,) = family.parameters
     _check_probability(number, family.span, reporter)
     if not isinstance(attribute.type, Boolean):
-        title = f"`{attribute.name}` is not boolean, and a Bernoulli law is about true and false"
+        title = f"`{attribute.name}` is not boolean, and a Bernoulli distribution is about true and false"
         reporter.report(errors.not_a_law(title, family.span, "write `table { value : probability, ... }`"))
     return TableLaw(entries=((Fraction(0), 1 - number.value), (Fraction(1), number.value)))
 
@@ -181,15 +183,15 @@ def _normal(family: tree.Family, attribute: Attribute, reporter: Reporter) -> No
     if sd <= 0:
         reporter.report(errors.not_a_law("a standard deviation is positive", family.span, "write `normal(mean, sd)`"))
     if not isinstance(attribute.type, Real):
-        title = f"`{attribute.name}` is not real, and a normal law is about real numbers"
+        title = f"`{attribute.name}` is not real, and a normal distribution is about real numbers"
         help_text = f"declare `{attribute.name} : real`, or write `table {{ value : probability, ... }}`"
         reporter.report(errors.not_a_law(title, family.span, help_text))
     elif attribute.bounds != (None, None) and not family.truncated:
         reporter.report(
             errors.not_a_law(
-                f"`{attribute.name}` is bounded, a normal law is not",
+                f"`{attribute.name}` is bounded, a normal distribution is not",
                 family.span,
-                f"declare `{attribute.name} : real` without a range, or write `truncated` behind the law",
+                f"declare `{attribute.name} : real` without a range, or write `truncated` behind the distribution",
             )
         )
     elif attribute.bounds == (None, None) and family.truncated:
@@ -216,6 +218,6 @@ def _uniform(family: tree.Family, attribute: Attribute, reporter: Reporter) -> U
         least, most = (show_number(bound) if bound is not None else "" for bound in attribute.bounds)
         title = f"`{attribute.name}` does not have all values from {first.text} to {last.text}"
         whole = "whole numbers " if isinstance(attribute.type, Integer) else ""
-        help_text = f"its values are {whole}{least} .. {most}: a law gives all its probability to them"
+        help_text = f"its values are {whole}{least} .. {most}: a distribution gives all its probability to them"
         reporter.report(errors.not_a_law(title, family.span, help_text))
     return UniformLaw(low=low, high=high)

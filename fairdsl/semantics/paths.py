@@ -50,7 +50,7 @@ def check_causal(
     if laws not in written:
         nearest = min(written, key=lambda edges: len(edges ^ laws))
         source, target = sorted(nearest ^ laws)[0]
-        has = f"has laws that differ from the graph in `{source} -> {target}`"
+        has = f"has distributions that differ from the graph in `{source} -> {target}`"
         reporter.report(errors.no_written_graph(span, population.name, has))
 
 

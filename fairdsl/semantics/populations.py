@@ -27,7 +27,7 @@ __all__ = [
     "with_columns",
 ]
 
-#: The word of the language for each clause that says which law it is.
+#: The word of the language for each clause that says which distribution it is.
 _KINDS: dict[type[tree.DistributionClause], str] = {
     tree.Uniform: "uniform",
     tree.Independent: "independent",
@@ -37,7 +37,7 @@ _KINDS: dict[type[tree.DistributionClause], str] = {
 }
 
 
-_ONE_LAW = "a population is one law of all its attributes together"
+_ONE_LAW = "a population is one joint distribution of all its attributes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +79,8 @@ def check_distribution(
     governed = {law.variable.text for law in laws}
     lawless = [attribute.name for attribute in full.attributes if attribute.name not in governed]
     if kind == "explicit" and lawless and scope.complete:
-        help_text = "write a law for each attribute: none is assumed"
-        reporter.report(_lacks(node, f"has no law for {listing(lawless)}", help_text))
+        help_text = "write a distribution for each attribute: none is assumed"
+        reporter.report(_lacks(node, f"has no distribution for {listing(lawless)}", help_text))
     learn = next((clause for clause in node.clauses if isinstance(clause, tree.Learn)), None)
     graph = scope.graphs[learn.structure.text] if learn is not None and kind == "fitted" else None
     source = _source(node)
@@ -116,7 +116,7 @@ def _ranges_over(
             return None, None
     for kind, found in (("domain", domains), ("label", labels)):
         if len(found) > 1:
-            help_text = "a law is about one domain and at most one label: declare a distribution for each"
+            help_text = "a distribution is about one domain and at most one label: declare a distribution for each"
             what = f"distribution `{node.name.text}` has two {kind}s"
             reporter.report(errors.not_a_law(what, found[1].span, help_text, why=_ONE_LAW))
             return None, None
@@ -146,11 +146,11 @@ def _kind(node: tree.Distribution, scope: DistributionScope, reporter: Reporter)
     kind = next(iter(words), "file" if files else None)
     if kind is None:
         if scope.complete:
-            help_text = "write `uniform`, `learn ...` or a law per attribute"
-            reporter.report(_lacks(node, "says nothing about its law", help_text))
+            help_text = "write `uniform`, `learn ...` or a distribution per attribute"
+            reporter.report(_lacks(node, "says nothing about its distribution", help_text))
         return None
     if kind in ("uniform", "explicit") and files:
-        help_text = "remove the file: this law is not made from data"
+        help_text = "remove the file: this distribution is not made from data"
         reporter.report(_lacks(node, f"is {_written(kind)}, so its file would not be read", help_text))
         return None
     if kind in ("independent", "learn") and not files:
@@ -162,7 +162,7 @@ def _kind(node: tree.Distribution, scope: DistributionScope, reporter: Reporter)
 
 
 def _written(word: str) -> str:
-    return "written law by law" if word == "explicit" else f"`{word}`"
+    return "written by hand" if word == "explicit" else f"`{word}`"
 
 
 def _repeated(node: tree.Distribution) -> Diagnostic | None:

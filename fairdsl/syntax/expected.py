@@ -32,7 +32,7 @@ _DESCRIBED = {
     "ZERO": "`0`",
     "$END": "the end of the file",
 }
-_LAW_HEAD = "a law such as `age : normal(40, 10)`"
+_LAW_HEAD = "a distribution such as `age : normal(40, 10)`"
 #: What may stand in a body and begins with a name.
 _NAMED = {
     "domain": _DESCRIBED["ATTRIBUTE"],

@@ -13,7 +13,7 @@ from fairdsl.syntax.words import begin_of
 
 __all__ = ["FIRST_WORDS", "Situation", "situate"]
 
-#: The words that begin a statement of each body; attributes, laws, outcomes and paths begin with names.
+#: The words that begin a statement of each body; attributes, distributions, outcomes and paths begin with names.
 FIRST_WORDS: dict[str, tuple[str, ...]] = {
     "file": (
         *("audit", "use", "let", "domain", "protected", "label", "model", "distribution", "graph"),

@@ -93,7 +93,7 @@ def test_rows_in_words() -> None:
     said = " ".join(run("--confidence", "95%").stdout.split())
     assert "877 rows behind each of 2 rates for an error of 5% with 95% confidence sex = female: 40 rows" in said
     assert "no number is known beforehand" in said
-    assert "measure parity_gap: under a law written by hand, or read from a file: no rows are needed" in said
+    assert "measure parity_gap: under a distribution written by hand, or read from a file: no rows are needed" in said
     assert "about 4,429 rows in all, if sex = female is as rare as at hand" in said
     # Where no number is said it rests on nothing, and frequencies of rows on no law.
     assert said.count("if rows are independent draws and the model was fixed before them") == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdsl.backends.intervals import recover, solve
-from fairdsl.cli.app import main
+from fairdsl.__main__ import main
 from tests.intervals.bisection import SlowBisection
 
 if __name__ == "__main__":

@@ -297,7 +297,7 @@ def test_samples_of_a_known_population(tmp_path: Path, monkeypatch: pytest.Monke
             assert low <= truth <= high
             assert high - low < width
         assert "by the rows behind each table" in " ".join(found["paths"].notes)
-        assert "the law's own rates are as surely within" in " ".join(found["parity"].notes)
+        assert "its own rates are as surely within" in " ".join(found["parity"].notes)
 
 
 def _with_uniform_age(sex: int) -> float:

@@ -99,7 +99,7 @@ def test_bif_round_trip(tmp_path: Path) -> None:
             found = read.factor_of(factor.column).rows[key]
             assert sum(found) == 1
             assert all(abs(a - b) < Fraction(1, 10**16) for a, b in zip(found, row, strict=True))
-    assert 'property "combinations without a law have probability 0" ;' in text
+    assert 'property "combinations without a distribution have probability 0" ;' in text
     assert set(read.factor_of(4).rows) == {(0,), (1,)}
     # A second time nothing is rounded any more.
     assert as_bif(again(text, tmp_path, "bif")).split("variable", 1)[1] == text.split("variable", 1)[1]
@@ -338,7 +338,7 @@ def check_file(folder: Path, text: str, form: str) -> None:
 def test_the_network_in_force_is_described(tmp_path: Path) -> None:
     law = counted(tmp_path, "learn causes")
     lines = described(law)
-    assert lines[0] == "law: the edges of the graph causes, frequencies of 6 rows"
+    assert lines[0] == "distribution: the edges of the graph causes, frequencies of 6 rows"
     assert lines[1] == f"data: 6 rows of people.csv, sha256 {law.sample.sha256}"
     assert lines[2] == "edges: 2 (written): member -> degree, degree -> repaid; independent of all others: age, share"
     assert "repaid (the label): 2 values" in lines

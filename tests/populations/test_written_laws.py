@@ -175,7 +175,7 @@ def test_bins_that_their_laws_cut_differently(tmp_path: Path) -> None:
 
 def test_every_finding_says_what_to_write(tmp_path: Path) -> None:
     _, (only,) = built(spec(older="bernoulli(0.1) given job = clerk"), tmp_path)
-    assert only.primary.text == "no law for job = nurse"
+    assert only.primary.text == "no distribution for job = nurse"
     assert only.help
 
 

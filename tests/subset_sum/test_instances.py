@@ -73,7 +73,7 @@ def same(problem: Problem, folder: Path) -> Instance:
         return instance
     assert isinstance(expected, Value)
     # An instance has no rows behind the tables of a law, so it is silent on how near the law's own rates are to theirs.
-    unknown = [note for note in expected.evidence.notes if "the law's own rates" in note]
+    unknown = [note for note in expected.evidence.notes if "its own rates" in note]
     notes = tuple(note for note in expected.evidence.notes if note not in unknown)
     assert len(unknown) <= 1
     if "masses" not in expected.evidence.method:

@@ -199,7 +199,7 @@ def test_anything_else_says_what_belongs_there(text: str, expected: str) -> None
     [
         ("domain D {\n  banana x\n}", "an attribute such as"),
         ("model m : D -> { no, yes }\n  banana x", "an outcome such as `grant when score > 0`"),
-        ("distribution d over D\n  banana x", "a law such as"),
+        ("distribution d over D\n  banana x", "a distribution such as"),
     ],
 )
 def test_what_begins_with_a_name_is_listed_too(body: str, known: str) -> None:

@@ -31,7 +31,7 @@ State = Mapping[str, NDArray[Any]]
 
 #: Boxes of at most so many units are settled by evaluation.
 _SMALL = 32
-#: Resolution of the laws of weighted sums.
+#: Resolution of the distributions of weighted sums.
 _CELLS = 256
 #: Masses are products of rounded ratios and sums of non-negative numbers: this covers their rounding.
 _OUTWARD = Fraction(1, 10**9)

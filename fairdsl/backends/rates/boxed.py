@@ -32,7 +32,7 @@ def refusal_of_boxes(problem: Problem) -> Refusal | None:
         for column in sorted(columns):
             if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
                 attribute = network.columns[column]
-                name = f"`{attribute.name}` has a normal law"
+                name = f"`{attribute.name}` has a normal distribution"
                 why = f"{name}, whose masses are irrational: write pieces `uniform(low, high)`"
                 return Refusal(why=why, span=attribute.span)
         try:

@@ -18,7 +18,7 @@ from fairdsl.numerics.axes import mentioned
 
 __all__ = ["offer"]
 
-#: Keys, and cells of the largest table of the law.
+#: Keys, and cells of the largest table of the distribution.
 _KEYS, _TABLE = 1 << 16, 1 << 18
 
 
@@ -40,7 +40,7 @@ def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
     for column in sorted(set(_looked_at(subject))):
         if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
             attribute = network.columns[column]
-            why = f"`{attribute.name}` has a normal law, whose masses are irrational: write pieces `uniform(low, high)`"
+            why = f"`{attribute.name}` is normal, and its masses are irrational: write pieces `uniform(low, high)`"
             return Refusal(why=why, span=attribute.span)
     try:
         largest = Law(subject).order.largest
@@ -49,7 +49,7 @@ def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
         why = f"the numbers of `{attribute.name}` are read themselves, and are not a list of at most a few thousand"
         return Refusal(why=why, span=attribute.span)
     if largest > _TABLE:
-        return Refusal(why=f"the law connects so many columns that a table would have {largest:,} cells")
+        return Refusal(why=f"the distribution connects so many columns that a table would have {largest:,} cells")
     return None
 
 

@@ -59,7 +59,7 @@ def learnable(question: GroupMetric, law: Law) -> str | None:
     if not _of_extremes(question, law):
         return f"`{question.metric.name}` is about every group"
     if law.asked:
-        return "a condition is not part of the law, so that rates are quotients"
+        return "a condition is not part of the distribution, so that rates are quotients"
     return None
 
 

@@ -97,7 +97,7 @@ def not_a_law(
     span: Span,
     help_text: str,
     *,
-    why: str = "probabilities of a law lie between 0 and 1 and sum to exactly 1",
+    why: str = "probabilities of a distribution lie between 0 and 1 and sum to exactly 1",
 ) -> Diagnostic:
     """Probabilities, or clauses of a distribution, that do not make one law."""
     return Diagnostic(

@@ -197,7 +197,7 @@ class _Builder:
         high = None if None in highs else max(high for high in highs if high is not None)
         if low != high:
             self.notes.append(
-                f"nothing is known of `{attribute.name}` within its cells: the result holds for every law"
+                f"nothing is known of `{attribute.name}` within its cells: the result holds for every distribution"
             )
         return [State(low, high, ONE if len(admitted) == len(pieces) else _ZERO, ONE)]
 
@@ -244,7 +244,7 @@ class _Builder:
         complete = len(factor.rows) == prod(len(self.network.cells[parent]) for parent in factor.parents)
         if not complete and not self.lost:
             name = self.network.columns[factor.column].name
-            self.notes.append(f"what `{name}` depends on in ways that have no law counts as impossible")
+            self.notes.append(f"what `{name}` depends on in ways that have no distribution counts as impossible")
         return Chances(
             axes=axes,
             shape=shape,
@@ -257,7 +257,7 @@ class _Builder:
 
 def _ends(row: Row) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
     if isinstance(row, Normal):
-        raise ValueError("a normal law has an axis of its own")
+        raise ValueError("a normal distribution has an axis of its own")
     return row, row
 
 

@@ -132,7 +132,7 @@ class SingleColumn:
         if isinstance(law, Normal):
             return normal_mass(law, self.bounds, (low, high))
         if low is None or high is None:
-            raise ValueError("uniform laws have ends")
+            raise ValueError("uniform distributions have ends")
         if piece.count is not None:
             share = law.share * Fraction(int(high - low) + 1, piece.count)
         else:

@@ -67,7 +67,7 @@ def value_from(
     Raises ContradictionError where no rates agree with all of them.
     """
     question, population = question_of(problem), problem.population
-    assert population is not None, "there is a law"
+    assert population is not None, "there is a distribution"
     counts = rows_counted(question, population, problem.model)
     found = []
     evidence = replace(evidence, notes=(*evidence.notes, *_unanswered(quantities, answers)))

@@ -203,7 +203,7 @@ class _Found:
         model, left = self.problem.model, quantity.left
         assert model.favourable is not None, "checked by the offer"
         means = meaning(subject, quantity, self.population, asking, model.outcomes[model.favourable])
-        means += ", under the law without the influence" if law else ""
+        means += ", under the distribution without the influence" if law else ""
         entry: dict[str, Any] = {
             "name": f"q{len(self.quantities) + 1}",
             "law": law,

@@ -67,7 +67,7 @@ class Asking:
 def asked_of(problem: Problem, groups: Groups | None, sums: PbEncoding) -> tuple[Asking, ...]:
     """What there is to be asked, law by law; raises what making formulas raises of numbers and sizes."""
     question, population = question_of(problem), problem.population
-    assert population is not None, "there is a law"
+    assert population is not None, "there is a distribution"
     counts = rows_counted(question, population, problem.model)
     found = []
     for subject in subjects_of(problem):

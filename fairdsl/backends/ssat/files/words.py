@@ -22,7 +22,7 @@ from fairdsl.source.numbers import digits_of
 
 __all__ = ["combined", "comments", "meaning", "name_of", "ratio", "slugs_of", "words_at"]
 
-_LAWS = ("the law", "the law without the influence")
+_LAWS = ("the distribution", "the distribution without the influence")
 #: The longest name of a group in a file's name.
 _LONGEST = 80
 _FORMULAS = {
@@ -76,7 +76,7 @@ def name_of(slugs: Sequence[str], quantity: Quantity, *, without: str, learned: 
 
 def meaning(subject: Subject, quantity: Quantity, population: Network, asking: Asking, outcome: str) -> str:
     """What the value is, in a sentence."""
-    conditions = " and meets the conditions that the law does not take in" if asking.asked else ""
+    conditions = " and meets the conditions that the distribution does not take in" if asking.asked else ""
     favoured = f"`{outcome}`{conditions}"
     where = words_at(subject, quantity.cells, population)
     if asking.learned:
@@ -87,8 +87,8 @@ def meaning(subject: Subject, quantity: Quantity, population: Network, asking: A
     event = {
         "favourable": f"gets {favoured}" + (", with all that is open decided in favour" if asking.open else ""),
         "unfavourable": f"does not get {favoured}, with all that is open decided against",
-        "met": "meets the conditions that the law does not take in",
-        "missed": "does not meet all conditions that the law does not take in",
+        "met": "meets the conditions that the distribution does not take in",
+        "missed": "does not meet all conditions that the distribution does not take in",
     }[quantity.formula]
     return f"the probability that somebody with {where} {event}"
 
@@ -109,13 +109,13 @@ def comments(asked: Asked, means: str, factor: Fraction, form: str, *, extreme: 
 _CHOSEN = "e, outermost: the group, chosen so that the value is greatest"
 _FORMS = {
     "sdimacs": (
-        "r: the chances of the law",
-        "e, innermost: what follows from these, or is left open by the law",
+        "r: the random variables of the distribution",
+        "e, innermost: what follows from these, or is left open by the distribution",
     ),
-    "mcc": ("the weighted count of the models that differ in the shown variables: the chances of the law",),
+    "mcc": ("the weighted count of the models that differ in the shown variables: the random ones",),
     "dimacs": (
         "the count of the models that differ in the shown variables, over the numbers `out_of` of manifest.json",
-        "shown are the chances of the law, and bits that count what a chance weighs",
+        "shown are the random variables, and bits that count what each of their values weighs",
     ),
 }
 
