@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fairdsl.backends.intervals import recover, solve
 from fairdsl.__main__ import main
+from fairdsl.backends.intervals import recover, solve
 from tests.intervals.bisection import SlowBisection
 
 if __name__ == "__main__":

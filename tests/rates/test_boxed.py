@@ -117,7 +117,7 @@ def test_offers_and_refusals() -> None:
     normal = with_range(Real(low=None, high=None), Cell(low=None, high=None, inside=Inside.UNKNOWN))
     factors = (normal.factors[0], factor(1, {(): Normal(mean=F(0), sd=F(1))}))
     refused = {
-        "normal law": asked(replace(normal, factors=factors), relu(2, [1, 1], out=[1]), 0),
+        "normal": asked(replace(normal, factors=factors), relu(2, [1, 1], out=[1]), 0),
         "paths": replace(plain, question=replace(plain.question, metric=metric_named("path_specific_gap"))),
         "no population": replace(plain, population=None),
         "no favourable": replace(plain, model=replace(plain.model, favourable=None)),

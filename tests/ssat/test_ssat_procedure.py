@@ -107,7 +107,7 @@ def test_offers_and_refusals() -> None:
     refused = {
         "hidden units": replace(plain, model=hidden),
         "numbers of `r`": asked(range_, linear([1, 1], 1), 0),
-        "normal law": asked(normal, rule(builders.linear({1: 1}, ">", F(1, 2))), 0),
+        "normal": asked(normal, rule(builders.linear({1: 1}, ">", F(1, 2))), 0),
         "paths": replace(plain, question=replace(plain.question, metric=metric_named("path_specific_gap"))),
         "no population": replace(plain, population=None),
         "no favourable": replace(plain, model=replace(plain.model, favourable=None)),
