@@ -25,7 +25,7 @@ def offer(problem: Problem) -> Offer | Refusal:
     """Offer to answer, or the first reason not to."""
     asked = problem.question
     if not isinstance(asked, Pair | Demanded):
-        return Refusal(why="it answers questions about individuals and pairs of individuals", other=True)
+        return Refusal(why="it answers questions about pairs of individuals", other=True)
     pair = asked if isinstance(asked, Pair) else asked.pair
     if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
         return Refusal(why="a gap of scores needs a model with one score", span=pair.span)

@@ -49,7 +49,7 @@ def refusal(problem: Problem) -> Refusal | None:
     """Why satisfiability says nothing about the question; None where it does."""
     question = problem.question
     if not isinstance(question, Pair | Demanded):
-        return Refusal(why="it answers questions about individuals and pairs of individuals", other=True)
+        return Refusal(why="it answers questions about pairs of individuals", other=True)
     if problem.quantity is not Quantity.HOLDS or problem.population is not None:
         return Refusal(why="it has no notion of shares", other=True)
     pair = question.pair if isinstance(question, Demanded) else question
