@@ -12,17 +12,18 @@ from dataclasses import replace
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
 from fairdsl.backends.groups import subjects_of
 from fairdsl.backends.rates.cover import Cover
+from fairdsl.backends.rates.enclosing import nothing
 from fairdsl.clock import Deadline, Work, now, spend, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.replay import rows_counted
-from fairdsl.verdict import Evidence, Reason, Refused, Value
+from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
 __all__ = ["refined"]
 
-#: Seconds of cutting before states are counted, and how much of what is left that may take.
-_HEAD, _COUNTING = 1.5, 0.25
+#: Seconds of cutting before states are counted, and how many times as long that may take then.
+_HEAD, _COUNTING = 1.5, 4.0
 #: Between two looks at the metric passes so many times as long as one takes.
 _BETWEEN = 8.0
 #: What is counted where effort is given: boxes that are weighed, and those that are added up at a look.
@@ -34,11 +35,12 @@ def refined(
     facts: Facts,
     budget: Budget,
     observer: Observer,
-    counting: Callable[[], Value | Refused | None] | None,
+    counting: Callable[[], Value | Refused | Unknown] | None,
 ) -> Answering:
     """The metric, exactly or as an interval that decides the threshold; wider when a budget ends first.
 
-    ``counting`` is another way to it, for a part of the time; None from it: there is no such way.
+    ``counting`` is another way to it, for a part of the time. Where its time ended it goes on later; where it ends
+    without a number for another reason, there is no such way.
     """
     question, population = problem.question, problem.population
     assert isinstance(question, GroupMetric), "checked by the offer"
@@ -46,7 +48,7 @@ def refined(
     counts = rows_counted(question, population, problem.model)
     covers = [Cover(subject) for subject in subjects_of(problem)]
     told = counted_at = now()
-    pause = 0.0
+    pause, head = 0.0, _HEAD
     while True:
         began = now()
         joints = [replace(cover.joint(), counts=counts) for cover in covers]
@@ -69,14 +71,24 @@ def refined(
         if began - told > 0.5:
             observer.progress("rates", None, _so_far(value, covers))
             told = began
-        if counting is not None and began - counted_at > _HEAD:
-            with until(Deadline.within(budget.remaining * _COUNTING)):
-                found = counting()
-                if found is not None:
-                    return found
-            counting = None
+        if counting is not None and began - counted_at > head:
+            found = _within(min(budget.remaining, _COUNTING * (began - counted_at)), counting)
+            counted_at = now()
+            head = max(_HEAD, (counted_at - began) / _COUNTING)
+            if isinstance(found, Value | Refused):
+                return found
+            if found.reason is not Reason.TIMEOUT:
+                counting = None
         pause = _BETWEEN * (now() - began)
         _improve(covers, began + pause, budget)
+
+
+def _within(seconds: float, counting: Callable[[], Value | Refused | Unknown]) -> Value | Refused | Unknown:
+    """What another way comes to in some seconds."""
+    found: Value | Refused | Unknown = nothing(Reason.TIMEOUT)
+    with until(Deadline.within(seconds)):
+        found = counting()
+    return found
 
 
 def _improve(covers: Sequence[Cover], moment: float, budget: Budget) -> None:

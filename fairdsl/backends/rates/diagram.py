@@ -167,10 +167,11 @@ class Diagrams:
             assert key is not None, "leaves read nothing"
             test, yes, no = key
             what = self.tests[test]
-            found[number] = into.node(into._number(what, self._columns_of(test)), copy(yes), copy(no))
+            found[number] = into.node(into._number(what, self.columns_of(test)), copy(yes), copy(no))
         return copy(root)
 
-    def _columns_of(self, test: int) -> list[int]:
+    def columns_of(self, test: int) -> list[int]:
+        """The columns that a test, by its number, is about."""
         bits = self._bits[test]
         return [column for column in range(bits.bit_length()) if bits >> column & 1]
 

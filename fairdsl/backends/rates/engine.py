@@ -28,7 +28,7 @@ from fairdsl.metrics.subject import Subject
 __all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
-FIRST, LAST = 1 << 25, 1 << 29
+FIRST, LAST = 1 << 25, 1 << 31
 #: The same for weighted sums of columns, which are added up elsewhere as well.
 _OF_SUMS = 1 << 20
 #: What boxes may take in any case: they are counted without a search.

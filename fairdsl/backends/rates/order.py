@@ -8,7 +8,7 @@ they go on with four times as much without the one that came least far, and so o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
+from math import inf, log2, prod
 
 from fairdsl.backends.rates.columns import Column
 from fairdsl.backends.rates.distribution import Distribution
@@ -20,6 +20,8 @@ __all__ = ["Courses", "Ordered"]
 
 #: The work of the first round, and how many times as much that of the next is.
 _FIRST, _MORE = 1 << 16, 4
+#: After so much work an order has to have come half of the way, in bits of combinations that are told apart.
+_HALF_WAY = 1 << 28
 
 #: An order of the columns, and the course along it.
 Ordered = tuple[tuple[int, ...], Course]
@@ -47,8 +49,11 @@ class Courses:
                 return None
             self._allowed *= _MORE
             # Those that came farthest go on.
-            self._left.sort(key=lambda each: -each[1].known)
+            self._left.sort(key=lambda each: -each[1].progress)
             del self._left[max(1, len(self._left) - 1) :]
+            order, best = self._left[0]
+            if self._allowed > _HALF_WAY and 2 * best.progress < best.whole:
+                return None
 
 
 def _orders(
@@ -57,11 +62,13 @@ def _orders(
     made = program.diagrams
     scopes = [made.reads[root] for root in program.roots]
     everywhere = sorted(distribution.sizes)
-    weight = {column: sum(scope >> column & 1 for scope in scopes) for column in everywhere}
+    weight = _weights(program, columns)
 
-    def by_weight(column: int) -> tuple[int, int, int]:
-        """Columns that many diagrams read first; those that only add numbers last."""
-        return int(column in program.adds), -weight[column], columns[column].classes
+    def by_weight(column: int) -> tuple[int, float]:
+        """What nothing reads first, then what decides most for what it multiplies states by; what only adds last."""
+        if column not in weight:
+            return int(column in program.adds), -inf
+        return int(column in program.adds), -weight[column] / log2(max(2, columns[column].classes))
 
     if not scopes and not program.adds:  # there is a single state
         yield _greedy(everywhere, lambda known, column: (_cells(distribution, keys, known, column),))
@@ -78,7 +85,25 @@ def _orders(
     )
 
 
-def _greedy(columns: Sequence[int], cost: Callable[[list[int], int], tuple[int, ...]]) -> tuple[int, ...]:
+def _weights(program: Program, columns: Mapping[int, Column]) -> dict[int, float]:
+    """How much the diagrams' tests of each column decide: how often they are come to, times the spread below them."""
+    made, weight = program.diagrams, dict[int, float]()
+    often = dict.fromkeys(program.roots, 1.0)
+    for node in reversed(made.below(program.roots)):
+        key = made.nodes[node]
+        assert key is not None, "a leaf reads nothing"
+        number, yes, no = key
+        test = made.tests[number]
+        holds = sum(test[1]) / len(test[1]) if isinstance(test, tuple) else 0.5
+        spread = float(sum(made.high[node]) - sum(made.low[node]))
+        for column in made.columns_of(number):
+            weight[column] = weight.get(column, 0.0) + often[node] * spread
+        often[yes] = often.get(yes, 0.0) + often[node] * holds
+        often[no] = often.get(no, 0.0) + often[node] * (1 - holds)
+    return weight
+
+
+def _greedy(columns: Sequence[int], cost: Callable[[list[int], int], tuple[float, ...]]) -> tuple[int, ...]:
     """Next always the column that costs least behind those that are known."""
     left, known = list(columns), list[int]()
     while left:
@@ -95,7 +120,7 @@ def _open(scopes: Sequence[int], known: Sequence[int], column: int) -> int:
 
 
 def _cells(distribution: Distribution, keys: Sequence[int], known: Sequence[int], column: int) -> int:
-    """The cells that are carried along with a column more."""
+    """The cells that are carried along with a column more, and those of the keys, which will be."""
     inside = {*known, column}
-    needed = set(keys).union(*(table.columns for table in distribution.tables if not inside.issuperset(table.columns)))
-    return prod(distribution.sizes[each] for each in inside & needed)
+    needed = set[int]().union(*(table.columns for table in distribution.tables if not inside.issuperset(table.columns)))
+    return prod(distribution.sizes[each] for each in (inside & needed).union(keys))

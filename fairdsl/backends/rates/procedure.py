@@ -117,13 +117,12 @@ def _once(problem: Problem, budget: Budget, observer: Observer) -> Verdict:
 
 def _counted(
     problem: Problem, joints: Joints, facts: Facts, budget: Budget, observer: Observer
-) -> Value | Refused | None:
-    """What counting states with more work comes to, beside boxes that are cut; None where there are too many."""
+) -> Value | Refused | Unknown:
+    """What counting states with more work comes to, beside boxes that are cut."""
     try:
-        found = _answered(problem, joints, facts, budget, observer)
-    except TooManyError:
-        return None
-    return None if isinstance(found, Unknown) else found
+        return _answered(problem, joints, facts, budget, observer)
+    except TooManyError as error:
+        return nothing(Reason.MEMORY_OUT, str(error))
 
 
 def _answered(

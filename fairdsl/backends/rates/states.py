@@ -11,22 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdsl.backends.rates.diagram import Diagrams
 from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
 
 __all__ = ["Counting", "Course", "Step"]
 
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 #: What a transition takes for every sum and diagram, and a node for every class, in products of two masses.
 _TRANSITION, _NODE = 8, 32
-#: Rows of new states that are made at once.
-_BATCH = 1 << 17
-_FITS = 1 << 62
+#: Numbers of new states that are made at once.
+_BATCH = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +48,8 @@ class Course:
 
     steps: tuple[Step, ...]
     #: Whether the event is certain in the last states, and whether it is possible; [states].
-    sure: NDArray[np.bool_]
-    maybe: NDArray[np.bool_]
+    sure: BoolArray
+    maybe: BoolArray
     #: How many products of masses it takes.
     products: float
 
@@ -59,22 +61,25 @@ class Course:
 
 @dataclass(eq=False)
 class _States:
-    """What the columns so far added, [states, sums], and what is left of the diagrams, [states, diagrams]."""
+    """What the columns so far added, [sums, states], and places of what is left of the diagrams, [diagrams, states].
+
+    Places are those in the walk's nodes; at place 0 nothing is left.
+    """
 
     sums: IntArray
     left: IntArray
 
     def __len__(self) -> int:
-        return len(self.sums)
+        return int(self.sums.shape[1])
 
     @property
     def width(self) -> int:
         """How many sums and diagrams a state has."""
-        return int(self.sums.shape[1] + self.left.shape[1])
+        return len(self.sums) + len(self.left)
 
-    def at(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> _States:
+    def at(self, rows: IntArray | slice) -> _States:
         """Some of them."""
-        return _States(self.sums[rows], self.left[rows])
+        return _States(self.sums[:, rows], self.left[:, rows])
 
 
 class Counting:
@@ -86,8 +91,8 @@ class Counting:
     def __init__(self, program: Program, order: Sequence[int], cells: Sequence[int]) -> None:
         self._program, self._order, self._cells = program, order, cells
         self._walk = _Walk(program, order)
-        nothing = _States(np.zeros((1, len(program.sure)), np.int64), np.array([program.roots], np.int64))
-        self._states, _ = self._walk.settled(nothing)
+        self._bits = [log2(self._walk.classes(column)) for column in order]
+        self._states = self._walk.begin()
         self._steps: list[Step] = []
         self._work = self._products = 0.0
 
@@ -95,6 +100,16 @@ class Counting:
     def known(self) -> int:
         """How many columns became known."""
         return len(self._steps)
+
+    @property
+    def progress(self) -> float:
+        """How far it came: the binary logarithm of the combinations of classes that are told apart by now."""
+        return sum(self._bits[: self.known])
+
+    @property
+    def whole(self) -> float:
+        """What its progress is at the end."""
+        return sum(self._bits)
 
     def within(self, limit: float) -> Course | None:
         """The course; None where it takes more work than the limit, all together."""
@@ -107,8 +122,8 @@ class Counting:
         if self._work + self._products > limit:
             return None
         program, states = self._program, self._states
-        sure = np.asarray((states.sums >= program.sure).all(axis=1), dtype=np.bool_)
-        maybe = np.asarray((states.sums >= program.maybe).all(axis=1), dtype=np.bool_)
+        sure = np.asarray((states.sums >= program.sure[:, None]).all(axis=0), dtype=np.bool_)
+        maybe = np.asarray((states.sums >= program.maybe[:, None]).all(axis=0), dtype=np.bool_)
         return Course(tuple(self._steps), sure, maybe, self._products)
 
     def _next(self, column: int, beside: int, limit: float) -> bool:
@@ -137,7 +152,7 @@ class Counting:
 
 
 class _Walk:
-    """A program on its way along an order: what the columns that are left can still add."""
+    """A program on its way along an order: what is left of its diagrams, and what columns that are left can add."""
 
     def __init__(self, program: Program, order: Sequence[int]) -> None:
         self._program = program
@@ -150,6 +165,8 @@ class _Walk:
             lifts += np.maximum(0, -added.min(axis=0))
         #: A certain sum is this number: whatever is added, it stays certain.
         self._certain = program.sure + lifts
+        #: What may be left of diagrams now; the first is the leaf that adds nothing.
+        self._nodes = [0, *sorted(set(program.roots) - {0})]
         self._rest()
 
     def _rest(self) -> None:
@@ -159,19 +176,33 @@ class _Walk:
         self._low = sum((each.min(axis=0) for each in added), nothing)
         self._high = sum((each.max(axis=0) for each in added), nothing)
 
+    def begin(self) -> _States:
+        """The state of which nothing is known; none if the event cannot happen."""
+        sums = np.zeros((len(self._program.sure), 1), dtype=np.int64)
+        left = np.searchsorted(self._nodes, self._program.roots).reshape(-1, 1)
+        becomes = np.array(self._nodes, dtype=np.int64)[:, None]
+        states, _ = self._put_in(_States(sums, left), _Images.of(self._made, becomes), 0 * sums)
+        return states
+
     def classes(self, column: int) -> int:
         """How many classes of a column are told apart."""
         return self._made.column(column).classes
+
+    def _present(self, states: _States) -> list[int]:
+        """The nodes that are left in any state, by their places; elsewhere 0."""
+        used = np.zeros(len(self._nodes), dtype=np.bool_)
+        used[states.left] = True
+        return [node if there else 0 for node, there in zip(self._nodes, used.tolist(), strict=True)]
 
     def reads(self, column: int, states: _States) -> bool:
         """Whether any state depends on a column."""
         if column in self._program.adds:
             return True
-        return any(self._made.reads[node] >> column & 1 for node in np.unique(states.left).tolist())
+        return any(self._made.reads[node] >> column & 1 for node in self._present(states))
 
     def changing(self, column: int, states: _States) -> list[int]:
         """The nodes that read a column, children before parents."""
-        return self._made.below(np.unique(states.left).tolist(), 1 << column)
+        return self._made.below(self._present(states), 1 << column)
 
     def step(
         self, column: int, states: _States, changing: Sequence[int], limit: float
@@ -181,91 +212,93 @@ class _Walk:
             self._left.remove(column)
             self._rest()
         count = self.classes(column)
-        present = np.unique(states.left)
-        images = self._made.put_in(changing, column)
-        becomes = np.array([images.get(node) or (node,) * count for node in present.tolist()], dtype=np.int64)
-        place = np.searchsorted(present, states.left)
-        added = self._program.adds.get(column, np.zeros((count, len(self._program.sure)), dtype=np.int64))
+        found = self._made.put_in(changing, column)
+        becomes = [found.get(node) or (node,) * count for node in self._present(states)]
+        images = _Images.of(self._made, np.array(becomes, dtype=np.int64))
+        added = self._program.adds.get(column, np.zeros((count, len(self._program.sure)), dtype=np.int64)).T
         parts: list[_States] = []
-        follows = np.full((count, len(states)), -1, dtype=np.int64)
-        start, batch = 0, max(1, _BATCH // len(states))
-        for first in range(0, count, batch):
+        follows = np.full((len(states), count), -1, dtype=np.int64)
+        start, batch = 0, max(1, _BATCH // (count * max(1, states.width)))
+        for first in range(0, len(states), batch):
             look()
-            kinds = np.arange(first, min(count, first + batch))
-            left = becomes.reshape(len(present), count)[place[None, :, :], kinds[:, None, None]]
-            sums = states.sums[None, :, :] + added[kinds][:, None, :]
-            rows = len(kinds) * len(states)
-            made = _States(sums.reshape(rows, sums.shape[2]), left.reshape(rows, left.shape[2]))
-            kept, alive = self.settled(made)
+            rows = slice(first, first + batch)
+            kept, alive = self._put_in(states.at(rows), images, added)
             merged, number = _merged(kept)
-            own = np.full(len(alive), -1, dtype=np.int64)
-            own[alive] = number + start
-            follows[kinds] = own.reshape(len(kinds), len(states))
+            follows[rows][alive] = number + start
             parts.append(merged)
             start += len(merged)
             if start > limit:
                 return None
-        together = _States(np.concatenate([p.sums for p in parts]), np.concatenate([p.left for p in parts]))
+        together = _States(*(np.concatenate([getattr(p, name) for p in parts], axis=1) for name in ("sums", "left")))
         if len(parts) > 1:
             together, number = _merged(together)
             follows = np.where(follows >= 0, number[follows], -1)
-        return _closed(together), follows.T
+        self._nodes = images.nodes
+        return _closed(together), follows
 
-    def settled(self, states: _States) -> tuple[_States, NDArray[np.bool_]]:
-        """What leaves add is added, certain sums are lifted, and what cannot happen is left out; which rows are left.
+    def _put_in(self, states: _States, images: _Images, added: IntArray) -> tuple[_States, BoolArray]:
+        """What follows on states in each class of a column, and whether anything does, [states, classes].
 
-        Of the accepted state nothing is left to be asked.
+        What leaves add is added, certain sums are lifted, and of the accepted state nothing is left to be asked.
         """
-        made, program = self._made, self._program
-        present = np.unique(states.left)
-        place = np.searchsorted(present, states.left)
-        width = states.sums.shape[1]
-        low = np.array([made.low[node] for node in present.tolist()], dtype=np.int64).reshape(-1, width)
-        high = np.array([made.high[node] for node in present.tolist()], dtype=np.int64).reshape(-1, width)
-        leaf = np.array([made.is_leaf(node) for node in present.tolist()], dtype=np.bool_)
-        sums, left = states.sums.copy(), states.left.copy()
-        least, most = sums + self._low, sums + self._high
-        for diagram in range(left.shape[1]):
-            at = place[:, diagram]
-            least += low[at]
-            most += high[at]
-            done = leaf[at]
-            sums[done] += low[at[done]]
-            left[done, diagram] = 0
-        certain = least >= program.sure
-        sums = np.where(certain, self._certain, sums)
-        left[certain.all(axis=1)] = 0
-        alive = np.asarray((most >= program.maybe).all(axis=1), dtype=np.bool_)
-        return _States(sums, left).at(alive), alive
+        program = self._program
+        sums = states.sums[:, :, None] + added[:, None, :]
+        least, most = sums + self._low[:, None, None], sums + self._high[:, None, None]
+        for at in states.left:
+            for number in range(len(sums)):
+                for total, table in ((least, images.low), (most, images.high), (sums, images.worth)):
+                    total[number] += table[number].take(at, axis=0)
+        alive = np.asarray((most >= program.maybe[:, None, None]).all(axis=0), dtype=np.bool_)
+        certain = least[:, alive] >= program.sure[:, None]
+        left = np.array([images.places.take(at, axis=0)[alive] for at in states.left], dtype=np.int64)
+        left = left.reshape(len(states.left), certain.shape[1])
+        left[:, certain.all(axis=0)] = 0
+        return _States(np.where(certain, self._certain[:, None], sums[:, alive]), left), alive
+
+
+@dataclass(frozen=True, eq=False)
+class _Images:
+    """What becomes of nodes, by their places, in each class of a column."""
+
+    #: The nodes that are left after it, the leaf that adds nothing first; every leaf is that one once it has added.
+    nodes: list[int]
+    #: Their places, [nodes before, classes].
+    places: IntArray
+    #: What leaves add, and what can be added at least and at most, [sums, nodes before, classes].
+    worth: IntArray
+    low: IntArray
+    high: IntArray
+
+    @classmethod
+    def of(cls, made: Diagrams, becomes: IntArray) -> _Images:
+        """From the nodes that follow, [nodes before, classes]."""
+        nodes, number = np.unique(np.append(becomes, 0), return_inverse=True)
+        number = number.reshape(-1)[:-1].reshape(becomes.shape)
+        listed = nodes.tolist()
+        low, high = (np.array([each[node] for node in listed], dtype=np.int64).T for each in (made.low, made.high))
+        leaf = np.array([made.is_leaf(node) for node in listed], dtype=np.bool_)
+        places = np.where(leaf, 0, np.arange(len(nodes)))
+        ends = (np.ascontiguousarray(each[:, number]) for each in (np.where(leaf, low, 0), low, high))
+        return cls(listed, places[number], *ends)
 
 
 def _closed(states: _States) -> _States:
     """Without the diagrams of which nothing is left in any state."""
-    return _States(states.sums, states.left[:, states.left.any(axis=0)])
+    return _States(states.sums, states.left[states.left.any(axis=1)])
 
 
 def _merged(states: _States) -> tuple[_States, IntArray]:
-    """Each different state once, and for each row the number of its state."""
-    code = np.zeros(len(states), dtype=np.int64)
-    size = 1
-    for column in (*states.sums.T, *states.left.T):
-        ranks, count = _ranked(column)
-        if size * count >= _FITS:
-            _, code = np.unique(code, return_inverse=True)
-            code = code.reshape(-1)
-            size = int(code.max(initial=0)) + 1
-        code = code * count + ranks
-        size *= count
-    _, first, inverse = np.unique(code, return_index=True, return_inverse=True)
-    return states.at(first), inverse.reshape(-1)
+    """Each different state once, and for each row the number of its state.
 
-
-def _ranked(column: IntArray) -> tuple[IntArray, int]:
-    """Numbers that are equal where the column's are, from 0 on, and how many there may be."""
-    if not column.size:
-        return column, 1
-    low, high = int(column.min()), int(column.max())
-    if high - low < 4 * len(column) + 1024:
-        return column - low, high - low + 1
-    values, ranks = np.unique(column, return_inverse=True)
-    return ranks.reshape(-1), len(values)
+    States are sorted by a random linear form of their numbers; where two different ones have one form, by another.
+    """
+    rows = [*states.sums, *states.left]
+    random = np.random.default_rng(0)
+    while True:
+        code = np.zeros(len(states), dtype=np.uint64)
+        for row, factor in zip(rows, random.integers(1, 1 << 63, len(rows), dtype=np.uint64), strict=True):
+            code += row.astype(np.uint64) * factor
+        _, first, number = np.unique(code, return_index=True, return_inverse=True)
+        number = number.reshape(-1)
+        if all(np.array_equal(row[first][number], row) for row in rows):
+            return states.at(first), number
