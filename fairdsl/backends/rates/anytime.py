@@ -1,7 +1,8 @@
 """The metric while it is found out: boxes are cut until it is known as well as it has to be, or nothing is left.
 
 Where a model has states, they are counted as well, once boxes alone have not settled it soon: what has been counted
-to the end is exact, however many boxes are open.
+to the end is exact, however many boxes are open. Where there are too many of them, the heaviest combinations are gone
+through beside the boxes.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import replace
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
 from fairdsl.backends.groups import subjects_of
-from fairdsl.backends.rates.cover import Cover
 from fairdsl.backends.rates.enclosing import nothing
+from fairdsl.backends.rates.narrowing import Narrowing
 from fairdsl.clock import Deadline, Work, now, spend, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -26,8 +27,8 @@ __all__ = ["refined"]
 _HEAD, _COUNTING = 1.5, 4.0
 #: Between two looks at the metric passes so many times as long as one takes.
 _BETWEEN = 8.0
-#: What is counted where effort is given: boxes that are weighed, and those that are added up at a look.
-_WEIGHED, _ADDED = Work("boxes weighed", 10), Work("boxes added up", 0.1)
+#: What is counted where effort is given: boxes that are added up at a look.
+_ADDED = Work("boxes added up", 0.1)
 
 
 def refined(
@@ -46,7 +47,7 @@ def refined(
     assert isinstance(question, GroupMetric), "checked by the offer"
     assert population is not None, "checked by the offer"
     counts = rows_counted(question, population, problem.model)
-    covers = [Cover(subject) for subject in subjects_of(problem)]
+    covers = [Narrowing(subject) for subject in subjects_of(problem)]
     told = counted_at = now()
     pause, head = 0.0, _HEAD
     while True:
@@ -79,31 +80,30 @@ def refined(
                 return found
             if found.reason is not Reason.TIMEOUT:
                 counting = None
+                for cover in covers:
+                    cover.by_weight()
         pause = _BETWEEN * (now() - began)
         _improve(covers, began + pause, budget)
 
 
 def _within(seconds: float, counting: Callable[[], Value | Refused | Unknown]) -> Value | Refused | Unknown:
     """What another way comes to in some seconds."""
-    found: Value | Refused | Unknown = nothing(Reason.TIMEOUT)
     with until(Deadline.within(seconds)):
-        found = counting()
-    return found
+        return counting()
+    return nothing(Reason.TIMEOUT)
 
 
-def _improve(covers: Sequence[Cover], moment: float, budget: Budget) -> None:
+def _improve(covers: Sequence[Narrowing], moment: float, budget: Budget) -> None:
     """Distributions take turns: the one of which more is open is not known without its metric."""
     while True:
         waiting = [cover for cover in covers if not cover.finished]
         for cover in waiting:
-            before = cover.boxes
             cover.improve()
-            spend(_WEIGHED, 1 + cover.boxes - before)
         if not waiting or any(cover.full for cover in covers) or budget.exhausted or now() > moment:
             return
 
 
-def _reason(covers: Sequence[Cover], budget: Budget) -> Reason | None:
+def _reason(covers: Sequence[Narrowing], budget: Budget) -> Reason | None:
     """Why bounds do not narrow any more; None where they do."""
     if all(cover.finished for cover in covers):
         return Reason.INCOMPLETE
@@ -112,13 +112,15 @@ def _reason(covers: Sequence[Cover], budget: Budget) -> Reason | None:
     return Reason.TIMEOUT if budget.exhausted else None
 
 
-def _evidence(covers: Sequence[Cover]) -> Evidence:
+def _evidence(covers: Sequence[Narrowing]) -> Evidence:
     people = sum(cover.individuals for cover in covers)
     alone = f", and of {people:,} combinations of values one by one" if people else ""
-    return Evidence(backend="rates", method=f"masses of {sum(cover.boxes for cover in covers):,} boxes{alone}")
+    heavy = sum(cover.combinations for cover in covers)
+    beside = f", and of {heavy:,} combinations of classes, the heaviest first" if heavy else ""
+    return Evidence(backend="rates", method=f"masses of {sum(cover.boxes for cover in covers):,} boxes{alone}{beside}")
 
 
-def _so_far(value: Value | Refused, covers: Sequence[Cover]) -> str:
+def _so_far(value: Value | Refused, covers: Sequence[Narrowing]) -> str:
     boxes = f"{sum(cover.boxes for cover in covers):,} boxes"
     if not isinstance(value, Value) or not value.defined:
         return boxes

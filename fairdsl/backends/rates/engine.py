@@ -25,7 +25,7 @@ from fairdsl.backends.rates.states import Course
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject
 
-__all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways"]
+__all__ = ["FIRST", "LAST", "OfStates", "Prepared", "TooManyError", "Ways", "Wholes"]
 
 #: What counting may take for an offer, and for an answer, in products of two small masses: up to a second, and twenty.
 FIRST, LAST = 1 << 25, 1 << 31
@@ -75,12 +75,12 @@ class Prepared:
         """The joint probabilities by key, and in which numbers they were computed."""
         kinds = set[Kind]()
         total, event = self._bounds(self.condition, kinds), self._bounds(self.event, kinds)
-        network = self.subject.network
-        names = list(product(*([key_of(cell) for cell in network.cells[key]] for key in self.subject.keys)))
-        rest = _less if self.asked.complement else _within
-        met = [rest(whole, part) for whole, part in zip(total, event, strict=True)]
-        joint = Joint(favourable=dict(zip(names, met, strict=True)), total=dict(zip(names, total, strict=True)))
-        return joint, max(kinds, key=list(Kind).index)
+        return _joint(self.subject, self.asked, total, event), max(kinds, key=list(Kind).index)
+
+    @property
+    def total(self) -> list[Bounds]:
+        """The masses of the condition, in the order of the keys' cells."""
+        return self._bounds(self.condition, set())
 
     @property
     def in_words(self) -> str:
@@ -135,6 +135,15 @@ class OfStates:
         return True
 
 
+def _joint(subject: Subject, asked: Asked, total: Sequence[Bounds], event: Sequence[Bounds]) -> Joint:
+    """The joint of masses of a condition and of an event, in the order of the keys' cells."""
+    network = subject.network
+    names = list(product(*([key_of(cell) for cell in network.cells[key]] for key in subject.keys)))
+    rest = _less if asked.complement else _within
+    met = [rest(whole, part) for whole, part in zip(total, event, strict=True)]
+    return Joint(favourable=dict(zip(names, met, strict=True)), total=dict(zip(names, total, strict=True)))
+
+
 def _less(whole: Bounds, part: Bounds) -> Bounds:
     """The rest of a mass."""
     low = max(0 * whole.low, whole.low - part.high)
@@ -185,6 +194,29 @@ def _anybody(asked: Asked) -> Program:
     """The event that always happens."""
     nothing = np.zeros(1, dtype=np.int64)
     return Program(asked.event.diagrams, (), {}, nothing, nothing)
+
+
+class Wholes:
+    """What is known of a subject without its model: the mass of the condition, and of everybody.
+
+    Raises TooManyError where that cannot be counted.
+    """
+
+    def __init__(self, subject: Subject) -> None:
+        ways = Ways(subject)
+        self._subject = subject
+        self.asked, self.distribution = ways._asked, ways._distribution
+        anybody = _Ways(_anybody(self.asked), self.asked, self.distribution, subject.keys).within(LAST)
+        condition = ways._of_each[1].within(LAST)
+        everybody, self._condition = (
+            Prepared(subject, self.asked, self.distribution, way, way).total for way in (anybody, condition)
+        )
+        #: Masses by the cells of the keys, in their order.
+        self.everybody: list[Bounds] = everybody
+
+    def joint(self, event: Sequence[Bounds]) -> Joint:
+        """The joint where the event has these masses."""
+        return _joint(self._subject, self.asked, self._condition, event)
 
 
 class _Ways:

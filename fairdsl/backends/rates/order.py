@@ -16,7 +16,7 @@ from fairdsl.backends.rates.path import cells_along
 from fairdsl.backends.rates.program import Program
 from fairdsl.backends.rates.states import Counting, Course
 
-__all__ = ["Courses", "Ordered"]
+__all__ = ["Courses", "Ordered", "order_of_cells"]
 
 #: The work of the first round, and how many times as much that of the next is.
 _FIRST, _MORE = 1 << 16, 4
@@ -62,13 +62,7 @@ def _orders(
     made = program.diagrams
     scopes = [made.reads[root] for root in program.roots]
     everywhere = sorted(distribution.sizes)
-    weight = _weights(program, columns)
-
-    def by_weight(column: int) -> tuple[int, float]:
-        """What nothing reads first, then what decides most for what it multiplies states by; what only adds last."""
-        if column not in weight:
-            return int(column in program.adds), -inf
-        return int(column in program.adds), -weight[column] / log2(max(2, columns[column].classes))
+    by_weight = _by_weight(program, columns)
 
     if not scopes and not program.adds:  # there is a single state
         yield _greedy(everywhere, lambda known, column: (_cells(distribution, keys, known, column),))
@@ -85,7 +79,31 @@ def _orders(
     )
 
 
-def _weights(program: Program, columns: Mapping[int, Column]) -> dict[int, float]:
+def order_of_cells(
+    program: Program, distribution: Distribution, keys: Sequence[int], columns: Mapping[int, Column]
+) -> tuple[int, ...]:
+    """The keys, and behind them the columns with which the fewest cells are carried along, what decides most first."""
+    by_weight, own = _by_weight(program, columns), list(keys)
+    rest = [column for column in sorted(distribution.sizes) if column not in own]
+    return (
+        *own,
+        *_greedy(rest, lambda known, column: (_cells(distribution, keys, [*own, *known], column), *by_weight(column))),
+    )
+
+
+def _by_weight(program: Program, columns: Mapping[int, Column]) -> Callable[[int], tuple[int, float]]:
+    """What nothing reads first, then what decides most for what it multiplies states by; what only adds last."""
+    weight = _weights(program)
+
+    def key(column: int) -> tuple[int, float]:
+        if column not in weight:
+            return int(column in program.adds), -inf
+        return int(column in program.adds), -weight[column] / log2(max(2, columns[column].classes))
+
+    return key
+
+
+def _weights(program: Program) -> dict[int, float]:
     """How much the diagrams' tests of each column decide: how often they are come to, times the spread below them."""
     made, weight = program.diagrams, dict[int, float]()
     often = dict.fromkeys(program.roots, 1.0)

@@ -19,14 +19,14 @@ from fairdsl.backends.rates.states import Course, Step
 from fairdsl.clock import look
 from fairdsl.numerics.tables import aligned
 
-__all__ = ["cells_along", "masses_of"]
+__all__ = ["Stage", "cells_along", "masses_of", "stages", "weights_of"]
 
 #: Masses that are multiplied at once.
 _BATCH = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
+class Stage:
     """A column and what becomes known with it: ``tables`` by number, the axes before and after it."""
 
     column: int
@@ -35,7 +35,8 @@ class _Stage:
     after: tuple[int, ...]
 
 
-def _stages(distribution: Distribution, order: Sequence[int], keys: Sequence[int]) -> list[_Stage]:
+def stages(distribution: Distribution, order: Sequence[int], keys: Sequence[int]) -> list[Stage]:
+    """The columns in an order, the cells of keys being needed to the end."""
     known: list[int] = []
     live: tuple[int, ...] = ()
     waiting = {number for number, table in enumerate(distribution.tables) if table.columns}
@@ -46,15 +47,15 @@ def _stages(distribution: Distribution, order: Sequence[int], keys: Sequence[int
         waiting.difference_update(ready)
         needed = set(keys).union(*(distribution.tables[number].columns for number in waiting))
         after = tuple(each for each in (*live, column) if each in needed)
-        found.append(_Stage(column, tuple(ready), live, after))
+        found.append(Stage(column, tuple(ready), live, after))
         live = after
     return found
 
 
 def cells_along(distribution: Distribution, order: Sequence[int], keys: Sequence[int]) -> list[int]:
     """For how many cells each state has a mass when a column becomes known, [columns]."""
-    stages = _stages(distribution, order, keys)
-    return [prod(distribution.sizes[each] for each in {*stage.before, stage.column}) for stage in stages]
+    along = stages(distribution, order, keys)
+    return [prod(distribution.sizes[each] for each in {*stage.before, stage.column}) for stage in along]
 
 
 def masses_of(
@@ -75,9 +76,9 @@ def masses_of(
         if not table.columns:
             masses = masses * arithmetic.numbers(np.asarray(table.numbers, dtype=object).reshape(1), scale)
     live: tuple[int, ...] = ()
-    for stage, step in zip(_stages(distribution, order, keys), course.steps, strict=True):
+    for stage, step in zip(stages(distribution, order, keys), course.steps, strict=True):
         look()
-        weights = _weights(distribution, stage, step, columns, arithmetic)
+        weights = weights_of(distribution, stage, columns, arithmetic, split=step.follows is not None)
         masses = _put_in(masses, weights, stage, step, arithmetic)
         live = stage.after
     places = [live.index(key) for key in keys]
@@ -88,14 +89,17 @@ def masses_of(
     return found[0], found[1]
 
 
-def _weights(
-    distribution: Distribution, stage: _Stage, step: Step, columns: Mapping[int, Column], arithmetic: Arithmetic
+def weights_of(
+    distribution: Distribution, stage: Stage, columns: Mapping[int, Column], arithmetic: Arithmetic, *, split: bool
 ) -> Masses:
-    """What the masses are multiplied with in each class, [classes, cells of the axes before, cells of the column]."""
+    """What masses are multiplied with in each class, [classes, cells of the axes before, cells of the column].
+
+    All classes are one unless they are told apart (``split``), as are the cells of a column that nothing needs later.
+    """
     axes = (*stage.before, stage.column)
     column = columns[stage.column]
     shares = arithmetic.numbers(column.shares.astype(object), column.denominator)
-    if step.follows is None:
+    if not split:
         shares = shares.sum(axis=0, keepdims=True)
         arithmetic.roundings += len(column.choices)
     weights = shares.reshape((len(shares), *[1] * len(stage.before), shares.shape[1]))
@@ -112,7 +116,7 @@ def _weights(
     return weights
 
 
-def _put_in(masses: Masses, weights: Masses, stage: _Stage, step: Step, arithmetic: Arithmetic) -> Masses:
+def _put_in(masses: Masses, weights: Masses, stage: Stage, step: Step, arithmetic: Arithmetic) -> Masses:
     """The masses after a column, [states, cells of the axes after]."""
     gone = tuple(place + 1 for place, each in enumerate(stage.before) if each not in stage.after)
     cells = weights.shape[1:]
