@@ -68,8 +68,8 @@ def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic
     limit = demand.threshold
     about = demand.question.metric if isinstance(demand.question, GroupMetric) else registered(demand.metric)
     influence = isinstance(demand.question, GroupMetric) and bool(demand.question.influence)
-    if limit is None or about is None or about.ideal is None or influence:
-        return
+    if limit is None or about is None or about.ideal is None or influence or demand.less is not None:
+        return  # a metric less another one has neither the ideal nor the scale of the metric
     name = metric_words(demand.metric)
     upper = limit.relation in _UPPER
     others = [other.threshold.relation for other in demands if other.metric == demand.metric and other.threshold]

@@ -190,6 +190,16 @@ def test_a_group_may_be_fixed_by_a_number(tmp_path: Path) -> None:
     assert {finding.code for finding in findings(text, tmp_path)} == {"W0801", "W0816"}
 
 
+def test_a_metric_less_another_one_has_no_scale(tmp_path: Path) -> None:
+    model = PEOPLE[PEOPLE.index("model approve") : PEOPLE.index("label repaid")]
+    two = PEOPLE.replace(model, model + model.replace("approve", "other"))
+    demand = "property p {{ across sex under people require impact_ratio of approve >= {} }}\n"
+    for limit, wrong in (("impact_ratio of other + 5%", False), ("5%", True)):
+        codes = {finding.code for finding in findings(two + demand.format(limit), tmp_path)}
+        assert ("W0816" in codes) is wrong
+        assert not any(code.startswith("E") for code in codes)
+
+
 # ---- what defines a metric -----------------------------------------------------------------------
 
 LACKING = {

@@ -82,8 +82,8 @@ class Cover:
         self._distribution = distribution_of(subject.network, self.axes)
         self._bounds = self._bounding()
         match self._bounds:
-            case TreeBounds():
-                self._batch = _BATCH
+            case TreeBounds() as trees:
+                self._batch = min(_BATCH, max(1, trees.batch // 2))
             case UnitBounds():
                 self._batch = _BATCH // 8
             case NoBounds():  # everybody in them is decided

@@ -25,7 +25,6 @@ from fairdsl.backends.rates.engine import TooManyError, Wholes
 from fairdsl.backends.rates.order import order_of_cells
 from fairdsl.backends.rates.path import Stage, stages, weights_of
 from fairdsl.backends.rates.program import Program
-from fairdsl.clock import look
 from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.tables import aligned
@@ -37,7 +36,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 #: Entries of a table at most, combinations that are looked at together, and work before anybody looks at the clock.
-_TABLE, _BLOCK, _WORK = 1 << 22, 1 << 13, 1 << 25
+_TABLE, _BLOCK, _WORK = 1 << 22, 1 << 13, 1 << 24
 #: The limit of the first pass, and how much lower that of the next is.
 _LIMIT, _LOWER = 2.0**-12, 8.0
 
@@ -119,7 +118,6 @@ class Heavy:
         """Look at more combinations."""
         work = 0
         while work < _WORK and not self.finished:
-            look()
             if not self._waiting:
                 self._pass_on()
                 continue
@@ -152,12 +150,11 @@ class Heavy:
             left += kinds
             left = flat.take(left)
         sums = block.sums[:, rows] + level.added[:, kinds]
-        least = sums + level.least[:, None]
-        most = sums + level.most[:, None]
-        for at in left:
-            for number in range(len(sums)):
-                least[number] += level.low[number].take(at)
-                most[number] += level.high[number].take(at)
+        least, most = sums + level.least[:, None], sums + level.most[:, None]
+        for number in range(len(sums)):
+            for total, table in ((least[number], level.low[number]), (most[number], level.high[number])):
+                for at in left:
+                    total += table.take(at)
         after = level.cells[cells, branches]
         open_ = np.arange(len(rows))
         if level.key is not None:

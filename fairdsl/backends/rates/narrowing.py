@@ -11,6 +11,8 @@ from fairdsl.metrics.subject import Subject
 
 __all__ = ["Narrowing"]
 
+#: After so many steps of one a step of the other.
+_OTHER = 6
 #: What is counted where effort is given.
 _WEIGHED, _COMBINED = Work("boxes weighed", 10), Work("combinations looked at", 0.2)
 
@@ -22,6 +24,8 @@ class Narrowing:
         self._subject = subject
         self._cover = Cover(subject)
         self._heavy: Heavy | None = None
+        #: Whether boxes leave less open than combinations, as far as that was seen; and steps so far.
+        self._ahead, self._steps = True, 0
 
     def by_weight(self) -> None:
         """Go through combinations as well, where that can be done."""
@@ -56,15 +60,16 @@ class Narrowing:
         return 0 if self._heavy is None else self._heavy.combinations
 
     def improve(self) -> None:
-        """A step of each."""
-        if not self._cover.full:
+        """A step of the one that leaves less open, now and then of the other."""
+        self._steps += 1
+        if self._heavy is None or (self._ahead != (self._steps % _OTHER == 0) and not self._cover.full):
             before = self.boxes
             self._cover.improve()
             spend(_WEIGHED, 1 + self.boxes - before)
-        if self._heavy is not None:
-            before = self.combinations
-            self._heavy.improve()
-            spend(_COMBINED, 1 + self.combinations - before)
+            return
+        before = self.combinations
+        self._heavy.improve()
+        spend(_COMBINED, 1 + self.combinations - before)
 
     def joint(self) -> Joint:
         """What is known by now: both enclose the same masses."""
@@ -72,10 +77,15 @@ class Narrowing:
         if self._heavy is None:
             return joint
         other = self._heavy.joint()
+        self._ahead = _open(joint) < _open(other)
         return Joint(
             favourable={key: _both(bounds, other.favourable[key]) for key, bounds in joint.favourable.items()},
             total={key: _both(bounds, other.total[key]) for key, bounds in joint.total.items()},
         )
+
+
+def _open(joint: Joint) -> float:
+    return float(sum(bounds.high - bounds.low for bounds in joint.favourable.values()))
 
 
 def _both(one: Bounds, other: Bounds) -> Bounds:

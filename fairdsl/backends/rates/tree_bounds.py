@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look
 from fairdsl.backends.rates.program import sums_of
-from fairdsl.clock import look
 from fairdsl.ir.expr import Predicate
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.metrics.subject import Subject, weighed_by
@@ -31,7 +30,7 @@ Numbers = NDArray[Any]
 IntArray = NDArray[np.int64]
 
 #: Nodes times boxes that are looked at together.
-_AT_ONCE = 1 << 21
+_AT_ONCE = 1 << 20
 #: Whole numbers up to it are floats.
 _FLOATS = 1 << 53
 
@@ -76,14 +75,14 @@ class TreeBounds:
         inner = np.flatnonzero(test_of >= 0)
         self._by_test = inner[np.argsort(test_of[inner], kind="stable")]
         self._starts = np.searchsorted(test_of[self._by_test], np.arange(len(self._tests) - len(places)))
-        self._batch = max(1, _AT_ONCE // max(1, self._nodes + len(self._tests)))
+        #: How many boxes are looked at together.
+        self.batch = max(1, _AT_ONCE // max(1, self._nodes + len(self._tests)))
 
     def look(self, start: IntArray, stop: IntArray) -> Look:
-        """What is to be said of boxes; ranges are [boxes, columns]."""
+        """What is to be said of boxes; ranges are [boxes, columns]. Nobody looks at the clock: boxes would be lost."""
         parts = []
-        for at in range(0, max(1, len(start)), self._batch):
-            look()
-            parts.append(self._look(start[at : at + self._batch], stop[at : at + self._batch]))
+        for at in range(0, max(1, len(start)), self.batch):
+            parts.append(self._look(start[at : at + self.batch], stop[at : at + self.batch]))
         fields = [np.concatenate([part[place] for part in parts]) for place in range(4)]
         certain, impossible = fields[0], fields[1]
         least, most = certain.astype(np.float64), 1.0 - impossible

@@ -11,7 +11,6 @@ from fairdsl.backends.rates.distribution import Distribution
 from fairdsl.backends.rates.halfspace import HalfSpace
 from fairdsl.backends.rates.independent import Independent
 from fairdsl.backends.rates.splitting import Splitter
-from fairdsl.clock import look
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.event import event_of
 from fairdsl.numerics.rounding import float_above, float_below
@@ -34,8 +33,7 @@ class UnitBounds:
         self._splitter = Splitter(subject.model, len(subject.network.columns))
 
     def look(self, start: IntArray, stop: IntArray) -> Look:
-        """What is to be said of boxes; ranges are [boxes, columns]."""
-        look()
+        """What is to be said of boxes; ranges are [boxes, columns]. Nobody looks at the clock: boxes would be lost."""
         bounded = self._bounder.bound(start, stop)
         least, most = bounded.certain.astype(np.float64), (~bounded.impossible).astype(np.float64)
         chances = [self._independent.chances(*box) for box in zip(start, stop, strict=True)]
