@@ -60,7 +60,7 @@ class SavedColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedNormal:
-    """A normal law."""
+    """A normal distribution."""
 
     #: Its mean.
     mean: Exact
@@ -72,7 +72,7 @@ class SavedNormal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRow:
-    """The law for one combination of the parents' cells: a probability a cell, or a normal law."""
+    """The distribution for one combination of the parents' cells: a probability a cell, or a normal one."""
 
     #: The positions of the parents' cells, in the order of ``given``.
     where: tuple[int, ...]
@@ -88,7 +88,7 @@ class SavedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedLaw:
-    """The law of a column given its parents; a combination without a row has probability 0."""
+    """The distribution of a column given its parents; a combination without a row has probability 0."""
 
     #: The column.
     of: str
@@ -100,7 +100,7 @@ class SavedLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSample:
-    """The rows of data that the law was estimated from."""
+    """The rows of data that the distribution was estimated from."""
 
     #: The file that they came from.
     path: str

@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 
 
 class Ending(Enum):
-    """Why a hunt ended."""
+    """Why a search ended."""
 
     COUNT = "count"  # as many as were asked for
     TIME = "time"
