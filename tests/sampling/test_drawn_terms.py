@@ -162,7 +162,7 @@ def test_a_wide_enclosure_and_a_draw_meet_in_one_command(tmp_path: Path) -> None
     (tmp_path / "hiring.onnx").write_bytes((HIRING / "hiring.onnx").read_bytes())
     spec = tmp_path / "wide.fair"
     spec.write_text(f"{text}distribution alike over Candidate\n  uniform\n{asked}", encoding="utf-8")
-    report = fairdsl.check(spec, effort=3000)
+    report = fairdsl.check(spec, effort=1000)
     [found] = report.properties[0].demands
     value = found.groups
     assert value is not None
