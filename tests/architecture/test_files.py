@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from tests.modules import PACKAGE, files, tree_of
 
@@ -27,3 +28,9 @@ def test_no_file_is_a_drawer_for_everything() -> None:
 def test_every_module_says_what_it_is_for() -> None:
     silent = [path.relative_to(PACKAGE).as_posix() for path in files() if not ast.get_docstring(tree_of(path))]
     assert silent == []
+
+
+def test_modules_of_tests_have_names_of_their_own() -> None:
+    """Of two with one name pytest imports the first, and the second one's tests are not run."""
+    names = Counter(path.name for path in PACKAGE.parent.glob("tests/**/test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []
