@@ -148,7 +148,8 @@ def _example(found: Found, heading: str, pair: Example) -> Iterator[tuple[str, s
 
 def _severity(pair: Example) -> Iterator[str]:
     if pair.bits is not None:
-        yield f"{pair.bits:.3g} bit{'' if pair.bits == 1 else 's'}"
+        bits = f"{pair.bits:.3g}"
+        yield f"{bits} bit{'' if bits == '1' else 's'}"
     if pair.score_gap is not None:
         yield f"scores {pair.score_gap:.3g} apart"
     if pair.distance is not None:

@@ -47,13 +47,19 @@ def test_what_is_known_is_reported_and_the_rest_is_unknown(spec: str, number: si
 
 
 def test_too_much_memory_ends_with_what_is_known(spec: str) -> None:
-    """The black box takes all the time there is, and what the other demands come to stands."""
-    running = Running("--memory-limit", str(64 << 20), "check", spec, "--json", "--timeout", "600")
-    ended = running.ended()
-    report = document(ended)
-    assert ended.code == 75
-    assert ended.seconds < 15
-    assert report["ended"] == "out of memory"
+    """The black box takes all the time there is, and what the other demands come to stands.
+
+    On a busy machine the least limit may be passed before the spec is read, and then there is no property to speak of.
+    """
+    for limit in (64, 80, 96):
+        running = Running("--memory-limit", str(limit << 20), "check", spec, "--json", "--timeout", "60")
+        ended = running.ended()
+        report = document(ended)
+        assert ended.code == 75
+        assert ended.seconds < 15
+        assert report["ended"] == "out of memory"
+        if report.get("properties"):
+            break
     assert report["properties"][0]["judgement"] == "unknown"
 
 
