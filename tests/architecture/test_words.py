@@ -6,6 +6,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,12 @@ _NO_PROSE = re.compile(
 )
 
 
+@cache
+def prose() -> list[tuple[str, str]]:
+    """Where it is said, and what."""
+    return [(where, _NO_PROSE.sub("", text)) for where, text in (*messages(), *pages())]
+
+
 def messages() -> Iterator[tuple[str, str]]:
     """The texts of the package that are several words, but for its own documentation."""
     for path in sorted((ROOT / "fairdsl").rglob("*.py")):
@@ -41,5 +48,5 @@ def pages() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_of_ours_is_not_said(word: str) -> None:
     said = re.compile(rf"\b{word}\b")
-    found = [where for where, text in (*messages(), *pages()) if said.search(_NO_PROSE.sub("", text))]
+    found = [where for where, text in prose() if said.search(text)]
     assert not found, f"say `{WORDS[word]}`"
