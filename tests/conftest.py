@@ -29,7 +29,7 @@ os.environ.setdefault("FAIRDSL_NO_CACHE", "1")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Two workers share the processor: a second thread of BLAS only makes them wait for each other, here and in processes
+# Workers share the processor: a second thread of BLAS only makes them wait for each other, here and in processes
 # that tests start.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 threadpool_limits(limits=1, user_api="blas")
