@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import comb
+from math import exp, lgamma, log
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -77,8 +77,14 @@ def enough(counted: dict[str, Counter[str]], wanted: Mapping[str, Least]) -> Non
 
 def likely(found: int, of: int, share: float) -> bool:
     """Whether some are found, and as few as these in one of a thousand runs at least, where the share is as said."""
-    at_most = sum(comb(of, many) * share**many * (1 - share) ** (of - many) for many in range(found + 1))
-    return (found > 0 or share == 0) and at_most >= 0.001
+    if found >= share * of:
+        return found > 0 or share == 0
+    if found == 0 or share == 1:
+        return False
+    few = range(found + 1)
+    ways = (lgamma(of + 1) - lgamma(many + 1) - lgamma(of - many + 1) for many in few)
+    chances = (many * log(share) + (of - many) * log(1 - share) for many in few)
+    return sum(exp(way + chance) for way, chance in zip(ways, chances, strict=True)) >= 0.001
 
 
 def test_whoever_is_registered_is_held() -> None:
