@@ -74,6 +74,10 @@ class Bisection(Refinement):
 
     pause = 0.0  # seconds a node, for tests that need time to pass
 
+    @property
+    def seconds_a_node(self) -> float:
+        return self.pause
+
     def __init__(self, task: Task, memory: int) -> None:
         self.task, self.memory = task, memory
         self.leaves: dict[str, Box] = {}

@@ -8,6 +8,7 @@ from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
 from fairdsl.backends.solved import Ending
+from fairdsl.clock import meter_in_force
 
 __all__ = ["refine_within"]
 
@@ -22,8 +23,10 @@ def refine_within(
 ) -> Ending:
     """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays.
 
-    With ``alone`` in this process only.
+    With ``alone`` in this process only. Where not even one node is sure to be bounded in time nothing is begun.
     """
+    if meter_in_force() is None and budget.deadline.later(-refinement.seconds_a_node).passed:
+        return Ending.DEADLINE
     scheduler = None if alone else budget.options[IntervalsOptions].scheduler
     if scheduler is not None:
         from fairdsl.backends.intervals.cluster import refine_on_cluster

@@ -14,6 +14,8 @@ __all__ = ["BOXES", "NODES_AT_ONCE", "advance_until"]
 BOXES = Work("boxes bounded")
 #: Seconds between two chances to stop.
 _BATCH = 0.1
+#: What the first batch may take.
+_FIRST_SECONDS = 0.5
 #: Nodes in a batch: at first, and where their number is the limit (then clocks must not matter).
 _FIRST, NODES_AT_ONCE = 16, 256
 
@@ -25,7 +27,7 @@ def advance_until(refinement: Refinement, stop: Callable[[], bool], nodes: int |
     nodes were evaluated. With ``nodes`` the batches have a fixed size, so that the result is a function of
     the nodes alone.
     """
-    done, batch = 0, _FIRST
+    done, batch = 0, max(1, min(_FIRST, int(_FIRST_SECONDS / max(refinement.seconds_a_node, 1e-9))))
     while not refinement.finished and not stop():
         if nodes is not None:
             if done >= nodes:

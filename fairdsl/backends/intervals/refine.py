@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.effort import FIRST_CHOICE, MOST_REGIONS, choose_regions
+from fairdsl.backends.intervals.effort import FIRST_CHOICE, MOST_REGIONS, choose_regions, seconds_of_analysis
 from fairdsl.backends.intervals.graft import NODE_ARRAYS, SLOT_ARRAYS, grafted, lent_out, roomy, trimmed
 from fairdsl.backends.intervals.kernels.layout import ON, Net, Work
 from fairdsl.backends.intervals.kernels.pack import net_of, work_for
@@ -162,6 +162,11 @@ class Refinement:
                 break
             done += spent
         return done
+
+    @property
+    def seconds_a_node(self) -> float:
+        """What a node may take, in which nobody looks at the clock."""
+        return seconds_of_analysis(self._net)
 
     @property
     def nodes(self) -> int:
