@@ -53,11 +53,11 @@ def formats() -> Mapping[str, Format]:
     """Ours, and behind them those that other packages bring; what cannot be loaded has no extension."""
     found = dict(FORMATS)
     for one in brought(_GROUP, FORMATS):
-        ending, backend = "", ""
+        ending, backend, line = "", "", None
         with suppress(Exception):  # whoever asks for it is told
             kind = one.point.load()
-            ending, backend = str(kind.ending), str(getattr(kind, "backend", ""))
-        found[one.name] = Format(ending, one.point.value, backend, brought=one)
+            ending, backend, line = str(kind.ending), getattr(kind, "backend", ""), getattr(kind, "line", None)
+        found[one.name] = Format(ending, one.point.value, backend, line, one)
     return found
 
 

@@ -14,9 +14,9 @@ from decimal import Decimal
 from fractions import Fraction
 from math import frexp, ldexp
 
-from fairdsl.ir.domain import Attribute, Domain, Point, Real, show_number
+from fairdsl.ir.domain import Domain, Point, Real, show_number
 
-__all__ = ["ROUNDED", "decimal", "decimals", "individuals", "shown_value"]
+__all__ = ["ROUNDED", "decimal", "decimals", "individuals"]
 
 #: Stands before a decimal that is not the number itself.
 ROUNDED = "~"
@@ -61,11 +61,6 @@ def decimals(values: Sequence[Fraction]) -> tuple[str, ...]:
     return tuple(
         text if len(meant[text]) == 1 else show_number(value) for text, value in zip(texts, values, strict=True)
     )
-
-
-def shown_value(attribute: Attribute, value: Fraction) -> str:
-    """The value of an attribute as the spec would write it, reals as decimals."""
-    return decimal(value) if isinstance(attribute.type, Real) else attribute.show(value)
 
 
 def individuals(domain: Domain, *points: Point) -> tuple[dict[str, str], ...]:

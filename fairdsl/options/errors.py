@@ -17,7 +17,6 @@ __all__ = [
     "no_such_option",
     "no_such_section",
     "not_a_setting",
-    "not_here",
     "other_section",
     "set_twice",
     "wrong_value",
@@ -93,11 +92,6 @@ def set_twice(path: str) -> Diagnostic:
 def other_section(name: str, kind: str, value: object) -> Diagnostic:
     """The object of another section's class."""
     return _value(f"the section `{name}` takes a `{kind}`, not a `{type(value).__name__}`", f"write `{kind}(...)`")
-
-
-def not_here(path: str, value: str, why: str, advice: str) -> Diagnostic:
-    """A value for which something is missing on this machine."""
-    return _value(f"`{path}` cannot be `{value}`: {why}", advice)
 
 
 def _value(title: str, advice: str) -> Diagnostic:

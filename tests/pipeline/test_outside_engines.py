@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fairdsl
+from fairdsl.backends.formats import format_of
 from fairdsl.plan.registry import ENGINES
 from fairdsl.verdict import Judgement, Word
 
@@ -234,3 +235,23 @@ def test_an_encoding_that_cannot_be_loaded_is_named(
         fairdsl.compile(spec(40), to="odd-format", directory=tmp_path / "out")
     assert raised.value.diagnostics[0].code == "E0628"
     fairdsl.compile(spec(40), to="smtlib", directory=tmp_path / "out")
+
+
+LIKE_OURS = """
+from fairdsl_one_sided import LinearProgram
+
+class Marked(LinearProgram):
+    ending = "cnf"
+    line = "c marked"
+"""
+
+
+@pytest.mark.usefixtures("example")
+def test_files_that_end_as_ours_are_told_by_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "marked_files.py").write_text(LIKE_OURS)
+    install(tmp_path, "marking", "1", {"marked": "marked_files:Marked"}, "fairdsl.encodings")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    for name, text in (("marked", "c marked\np cnf 1 0\n"), ("dimacs", "p cnf 1 0\n")):
+        (tmp_path / "a.cnf").write_text(text)
+        assert format_of(tmp_path / "a.cnf") == name

@@ -25,7 +25,6 @@ __all__ = [
     "RawInput",
     "RawNode",
     "digest_with_sides",
-    "file_digest",
     "numpy_dtype",
     "parse_model",
     "raw_input",
@@ -168,20 +167,6 @@ def _put_in(path: str, model: Any) -> None:
         tensor.raw_data = content[start:end]
         tensor.data_location = tensor.DEFAULT
         del tensor.external_data[:]
-
-
-def file_digest(path: str, expected: str | None = None) -> str | None:
-    """The digest that :func:`read_file` gives, or None if the file cannot be read any more.
-
-    A file that alone has the ``expected`` one has no side files, and is not parsed.
-    """
-    try:
-        content = content_of(path)
-        if sha256(content).hexdigest() == expected:
-            return expected
-        return digest_with_sides(path, content, parse_model(path, content, None), None)
-    except (OSError, DiagnosticError):
-        return None
 
 
 def parse_model(path: str, content: bytes, span: Span | None) -> Any:
