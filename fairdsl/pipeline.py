@@ -27,7 +27,7 @@ from fairdsl.report.gather import Gathering, not_read
 from fairdsl.report.judging import judged_demand
 from fairdsl.report.listener import Deaf, Listener
 from fairdsl.report.model import Report
-from fairdsl.report.ran import ran_of
+from fairdsl.report.ran import ran_of, what_ended
 from fairdsl.report.stopped import Stopped, who_stopped
 from fairdsl.semantics import front_end
 from fairdsl.verdict import Judgement, Reason, Refused, Verdict
@@ -99,7 +99,7 @@ def verify(
     meter = Meter(budget.options.run.effort, budget.deadline.at)
     with metered(meter):
         ended = _answer_all(planned, gathering, budget.of_effort, observer, listener)
-    return gathering.report(ended, ran_of(budget.options, meter, gathering.open_for, ended))
+    return gathering.report(ended, ran_of(budget.options, meter, what_ended(meter, gathering.open_for, ended)))
 
 
 @dataclass(eq=False)

@@ -7,6 +7,7 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath, Numbers, by_name, functions, numbers
+from fairdsl.options import Run
 from fairdsl.options.commands import Search
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def search(
     let: Numbers | None = None,
     callables: Mapping[str, Callable[[Any], Any]] | None = None,
     count: int | None = Search.count,
-    timeout: float = Search.timeout,
+    timeout: float | None = Search.timeout,
+    effort: int | None = Search.effort,
     seed: int = Search.seed,
     strategy: str | None = Search.strategy,
     near: AnyPath | None = None,
@@ -47,7 +49,9 @@ def search(
         let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
         callables: Python functions that decide, by model name; see docs/python.md.
         count: how many to find; None goes on until nothing new is found.
-        timeout: seconds to search at most. A search that ends by its time is not the same twice.
+        timeout: seconds to search at most; None is 60, or no limit where there is ``effort``. A search that ends by its
+            time is not the same twice.
+        effort: units of work to search at most, which find the same on every machine (docs/runs.md).
         seed: of every random choice; the same seed gives the same pairs.
         strategy: how to search (see docs/search.md); None is ``portfolio``, or ``outward`` near rows.
         near: a CSV file, or the name of a distribution of the spec that is made from rows. The search begins with its
@@ -75,6 +79,7 @@ def search(
     own = Search.naming(
         {
             "timeout": timeout,
+            "effort": effort,
             "seed": seed,
             "strategy": strategy,
             "near": None if near is None else fspath(near),
@@ -87,8 +92,7 @@ def search(
     wanted = Wanted(
         about=property,
         count=None if count is None else own.count,
-        timeout=own.timeout,
-        seed=own.seed,
+        run=Run(timeout=own.timeout, effort=own.effort, seed=own.seed),
         strategy=own.strategy,
         near=own.near,
         representatives=own.representatives or 0,

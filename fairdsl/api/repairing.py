@@ -33,7 +33,8 @@ def repair(
     confidence: float | Fraction = Repair.confidence,
     add: float | Fraction = Repair.add,
     seed: int = Repair.seed,
-    timeout: float = Repair.timeout,
+    timeout: float | None = Repair.timeout,
+    effort: int | None = Repair.effort,
     observer: Observer | None = None,
 ) -> Repaired:
     """Train a model of the spec again, on the rows of a table and on more, until it discriminates less.
@@ -56,7 +57,10 @@ def repair(
         confidence: of all estimates together.
         add: how many rows a recipe that searches adds in the first round, as a part of those that are trained on.
         seed: of the split, the draws, and estimators without a seed of their own.
-        timeout: seconds for the rounds; a run that ends by it is not the same twice.
+        timeout: seconds for the rounds; None is 600, or no limit where there is ``effort``. A run that ends by it is
+            not the same twice.
+        effort: units of work for measurements and searches, which come to the same again (docs/runs.md); training is
+            no part of it.
         observer: hears of progress.
 
     Returns:
@@ -78,6 +82,7 @@ def repair(
             "add": add,
             "seed": seed,
             "timeout": timeout,
+            "effort": effort,
         }
     )
     return repair_spec(
@@ -96,6 +101,7 @@ def repair(
             share=own.add,
             seed=own.seed,
             timeout=own.timeout,
+            effort=own.effort,
         ),
         observer=observer or Silent(),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from fairdsl.clock import UNITS, Deadline, deadline_in_force, meter_in_force, received
 from fairdsl.ir.problem import Problem
@@ -162,11 +162,6 @@ class Budget:
     def memory(self) -> int:
         """Bytes for engines that keep to a limit, all their processes together."""
         return self.options.run.memory
-
-    @classmethod
-    def of_command(cls, seconds: float, *sections: Section, **others: Any) -> Budget:
-        """As :meth:`of`, for a command: it started when the command did (:meth:`fairdsl.clock.Deadline.after`)."""
-        return replace(cls.of(seconds, *sections, **others), deadline=Deadline.after(seconds))
 
     @property
     def remaining(self) -> float:

@@ -61,6 +61,8 @@ def _summary(found: Found) -> Iterator[tuple[str, str]]:
     if found.near is not None:
         yield from _near(found.near)
     yield "ended", _ENDINGS[found.ending.value].format(sample=f"{found.sample:,}")
+    if found.run.effort is not None:
+        yield "effort", found.run.in_words
     if found.rank is not None and found.count:
         yield "ranked", f"{_RANKS[found.rank]}; it is those found that are ordered, not all there are"
     if found.output is not None:
@@ -126,6 +128,7 @@ _RANKS = {"bits": "the most bits first", "gap": "the widest score gap first", "d
 _ENDINGS = {
     "count": "as many as asked for; there may be more",
     "time": "the time is up; there may be more",
+    "effort": "the effort was spent; there may be more",
     "exhausted": "every unit was tried: there are no more to try",
     "saturated": "saturated: nothing new near what was found, nor in {sample} uniform draws; there may be more",
     "interrupted": "interrupted; there may be more",

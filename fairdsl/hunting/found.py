@@ -12,6 +12,7 @@ from fairdsl.codec import Document, Lower, Upper
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.hunting.near import NearSummary
 from fairdsl.hunting.table import Column
+from fairdsl.report.ran import Ran
 from fairdsl.verdict import Individual, Restriction
 
 __all__ = ["Example", "Found", "Representative"]
@@ -122,6 +123,8 @@ class Found(Document):
     near: NearSummary | None
     #: Pairs that stand for the others.
     representatives: tuple[Representative, ...]
+    #: Its limits, and what it spent.
+    run: Ran
     #: How long it took.
     seconds: float
     #: The file with all pairs.

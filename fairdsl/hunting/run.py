@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.search import Caught, Judged, evaluator_of, hunt, loaded, strategies
-from fairdsl.clock import Deadline, phase
+from fairdsl.backends.search import Caught, Ending, Judged, evaluator_of, hunt, loaded, strategies
+from fairdsl.clock import Meter, metered, phase
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.elaborate import Elaborated, Function, elaborate
 from fairdsl.hunting.columns import columns_of
@@ -26,14 +26,24 @@ from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Domain, Integer, Real
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
+from fairdsl.options import Options
 from fairdsl.plan.choices import check_properties
 from fairdsl.plan.errors import unknown_choice
+from fairdsl.report.ran import EndedBy, ran_of
 from fairdsl.semantics import CheckedSpec, front_end
 
 __all__ = ["search_spec"]
 
 #: Pairs of finds whose distance is taken for the spread.
 _DISTANCES = 4000
+#: What ended a run, by what ended its search; the others end by themselves.
+_ENDED = dict.fromkeys(Ending, EndedBy.DONE) | {
+    Ending.TIME: EndedBy.TIMEOUT,
+    Ending.EFFORT: EndedBy.EFFORT,
+    Ending.INTERRUPTED: EndedBy.USER,
+}
+#: Units for what follows a search of some effort: its parts have limits of their own, which then are of effort, too.
+_UNLIMITED = 10**12
 
 
 def search_spec(
@@ -56,7 +66,8 @@ def search_spec(
     strategy = loaded(known[named])
     if wanted.output is not None:
         check_output(wanted.output)
-    deadline = Deadline.after(wanted.timeout)
+    budget = Budget.under(Options(wanted.run))
+    deadline, seed = budget.deadline, wanted.run.seed
     with phase("reading the spec", deadline):
         spec, findings = front_end(path, let)
     chosen = _chosen(spec, path, wanted.about)
@@ -71,18 +82,21 @@ def search_spec(
     with phase("reading the rows", deadline):
         table = None if wanted.near is None else rows_near(spec, wanted.near, data, problem.domain)
     began = time.monotonic()
-    caught = hunt(
-        problem,
-        pair,
-        evaluator_of(problem.model),
-        strategy,
-        count=wanted.count,
-        budget=Budget.of_command(wanted.timeout, seed=wanted.seed),
-        observer=observer,
-        rows=None if table is None else table.values.floats,
-    )
+    meter = Meter(wanted.run.effort, deadline.at)
+    with metered(meter):
+        caught = hunt(
+            problem,
+            pair,
+            evaluator_of(problem.model),
+            strategy,
+            count=wanted.count,
+            budget=budget.of_effort,
+            observer=observer,
+            rows=None if table is None else table.values.floats,
+        )
     finds = Finds.of(problem, pair, caught, table, severe=wanted.severity, rank=wanted.order)
-    stands = _stands(problem, pair, finds.pairs, wanted, observer)
+    with metered(Meter(_UNLIMITED if wanted.run.effort is not None else None)):
+        stands = _stands(problem, pair, finds.pairs, wanted, observer)
     columns = columns_of(finds, problem.domain, pair, item.outcomes, [stand.inside for stand in stands])
     if wanted.output is not None:
         write_table(columns, wanted.output)
@@ -93,7 +107,7 @@ def search_spec(
         demand=item.demand.text,
         model=item.property.model,
         strategy=strategy.name,
-        seed=wanted.seed,
+        seed=seed,
         count=len(caught.pairs),
         by_strategy=caught.by_strategy,
         numeric_gaps=caught.gaps,
@@ -102,7 +116,7 @@ def search_spec(
         varying=tuple(problem.domain.attributes[index].name for index in _varying(pair)),
         columns=columns,
         rank=wanted.order,
-        spread=_spread(caught, problem.domain, pair, wanted.seed),
+        spread=_spread(caught, problem.domain, pair, seed),
         ending=caught.ending,
         tried=caught.tried,
         evaluated=caught.evaluated,
@@ -112,6 +126,7 @@ def search_spec(
         waiting=caught.frontier,
         near=None if table is None or caught.near is None else NearSummary.of(table, caught.near),
         representatives=tuple(_representative(stand, examples, problem.domain) for stand in stands),
+        run=ran_of(budget.options, meter, _ENDED[caught.ending]),
         seconds=round(time.monotonic() - began, 3),
         output=None if wanted.output is None else Path(wanted.output),
         diagnostics=tuple(dict.fromkeys([*findings, *elaborated.warnings])),
@@ -126,7 +141,7 @@ def _varying(pair: Pair) -> list[int]:
 def _stands(problem: Problem, pair: Pair, pairs: Judged, wanted: Wanted, observer: Observer) -> list[Stand]:
     if not wanted.representatives:
         return []
-    return representatives(problem, pair, pairs, wanted.representatives, wanted.seed, observer)
+    return representatives(problem, pair, pairs, wanted.representatives, wanted.run.seed, observer)
 
 
 def _representative(stand: Stand, examples: Examples, domain: Domain) -> Representative:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairdsl.options import Run
+
 __all__ = ["Wanted"]
 
 
@@ -11,16 +13,15 @@ __all__ = ["Wanted"]
 class Wanted:
     """What is searched for and how, beside the spec and its files.
 
-    Of the property ``about`` (None: the one there is) ``count`` pairs (None: until nothing new is found) in at most
-    ``timeout`` seconds. ``strategy`` None: ``outward`` near rows, else ``portfolio``. ``near``: the path of a CSV file,
-    or the name of a distribution, to stay near to. ``representatives``: how many. The table has ``severity`` columns if
-    asked for, or if they ``rank`` it: ``bits``, ``gap`` or ``distance``.
+    Of the property ``about`` (None: the one there is) ``count`` pairs (None: until nothing new is found), within the
+    limits and from the seed of ``run``. ``strategy`` None: ``outward`` near rows, else ``portfolio``. ``near``: the
+    path of a CSV file, or the name of a distribution, to stay near to. ``representatives``: how many. The table has
+    ``severity`` columns if asked for, or if they ``rank`` it: ``bits``, ``gap`` or ``distance``.
     """
 
     about: str | None
     count: int | None
-    timeout: float
-    seed: int
+    run: Run
     strategy: str | None
     near: str | None
     representatives: int

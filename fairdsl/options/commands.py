@@ -12,7 +12,10 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Switch, Text, Whole
 
-__all__ = ["COMMANDS", "Audit", "Compile", "Prune", "Rank", "Repair", "Search"]
+__all__ = ["COMMANDS", "REPAIR_SECONDS", "Audit", "Compile", "Prune", "Rank", "Repair", "Search"]
+
+#: The time limit of a repair where neither that nor effort is given.
+REPAIR_SECONDS = 600.0
 
 
 class Rank(Enum):
@@ -30,7 +33,10 @@ class Search(Section):
     section: ClassVar[str] = "search"
 
     count: int = option(1000, "How many pairs to find.", Whole(1), flag="--count")
-    timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
+    timeout: float | None = option(None, "Time limit in seconds.", Seconds(), unset="60", flag="--timeout")
+    effort: int | None = option(
+        None, "Limit on work instead of time, which repeats anywhere.", Whole(1), unset="", flag="--effort"
+    )
     seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
     strategy: str | None = option(
         None,
@@ -120,12 +126,15 @@ class Repair(Section):
     )
     add: Fraction = option(
         Fraction(1, 10),
-        "How many rows the first round adds, of those trained on.",
+        "Rows that the first round adds, of those trained on.",
         Share(above=True),
         flag="--add",
     )
     seed: int = option(0, "Random seed.", Whole(0), flag="--seed")
-    timeout: float = option(600.0, "Time limit in seconds for all rounds.", Seconds(), flag="--timeout")
+    timeout: float | None = option(
+        None, "Time limit in seconds for all rounds.", Seconds(), unset=f"{REPAIR_SECONDS:g}", flag="--timeout"
+    )
+    effort: int | None = option(None, "Limit on work instead of time.", Whole(1), unset="", flag="--effort")
 
 
 @dataclass(frozen=True, kw_only=True)

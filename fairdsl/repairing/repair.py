@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.clock import Deadline, interrupting, phase
+from fairdsl.clock import Deadline, Meter, interrupting, metered, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
+from fairdsl.options import Options
 from fairdsl.pipeline import verify
 from fairdsl.plan.errors import unknown_choice
 from fairdsl.repairing import errors
@@ -52,16 +55,18 @@ def repair_spec(
     if settings.recipe not in RECIPES:
         raise DiagnosticError(unknown_choice("recipe", settings.recipe, tuple(RECIPES)))
     check_folder(output)
-    with phase("reading the spec and the rows", Deadline.after(settings.timeout)):
+    budget = Budget.under(settings.options)
+    with phase("reading the spec and the rows", budget.deadline):
         spec, findings = front_end(path, let)
         subject = subject_of(spec, path, property)
         rows, digest = subject.rows(train)
     parts = _divided(train, subject, rows, settings.seed)
     factory = factory_of(estimator)
     with TemporaryDirectory(prefix="fairdsl-repair-") as scratch:
-        with interrupting():
-            rounds = Rounds(subject, factory, parts, settings, Path(scratch), observer)
-        ending = rounds.run()
+        with metered(Meter(settings.effort, budget.deadline.at)):
+            with interrupting():
+                rounds = Rounds(subject, factory, parts, settings, Path(scratch), budget.of_effort, observer)
+            ending = rounds.run()
         pinned = subject.source.sha256 is not None
         report: Report | None = None
         about: tuple[Diagnostic, ...] = ()
@@ -114,13 +119,18 @@ def _checked(
     path: str, let: Mapping[str, str], subject: Subject, file: Path, settings: Settings, observer: Observer
 ) -> tuple[Report | None, tuple[Diagnostic, ...]]:
     """What ``check`` says of the file, or what keeps it from saying anything."""
+    run = settings.options.run
+    seconds = None if run.timeout is None else min(_CHECK, run.timeout)
     try:
         report = verify(
             path,
             models={subject.declaration.name: str(file)},
             data={},
             let=let,
-            budget=Budget.of(min(_CHECK, settings.timeout), seed=settings.seed),
+            budget=Budget(
+                deadline=Deadline.within(inf if seconds is None else seconds),
+                options=Options(replace(run, timeout=seconds)),
+            ),
             properties=(),
             observer=observer,
             hold=False,  # what was recorded are the decisions of the model that is repaired

@@ -12,7 +12,8 @@ from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
 from fairdsl.ir.question import Precision
 from fairdsl.numerics.binomial import clopper_pearson
-from fairdsl.options.commands import Repair
+from fairdsl.options import Options, Run
+from fairdsl.options.commands import REPAIR_SECONDS, Repair
 from fairdsl.repairing.measure import Measured, OnRows, Rate
 from fairdsl.repairing.rule import Choice, chosen
 from fairdsl.report.model import Report
@@ -43,6 +44,7 @@ class Ending(Enum):
     NOTHING_LEFT = "nothing_left"  # a rate of exactly 0, and no unfair row
     NOTHING_TO_ADD = "nothing_to_add"
     TIME = "time"
+    EFFORT = "effort"  # all that was given is spent
     INTERRUPTED = "interrupted"
 
 
@@ -66,7 +68,16 @@ class Settings:
     #: Of every random choice.
     seed: int = Repair.seed
     #: Seconds for all of it; not part of the document, which says what the same repair comes to anywhere.
-    timeout: float = field(default=Repair.timeout, compare=False)
+    timeout: float | None = field(default=Repair.timeout, compare=False)
+    #: Units of work for the measurements and searches of all rounds; None: they have time.
+    effort: int | None = Repair.effort
+
+    @property
+    def options(self) -> Options:
+        """The limits and the seed, as engines have them."""
+        unset = REPAIR_SECONDS if self.effort is None else None
+        seconds = unset if self.timeout is None else self.timeout
+        return Options(Run(timeout=seconds, effort=self.effort, seed=self.seed, jobs=1))
 
     def precision(self, measurements: int) -> Precision:
         """Of one of so many measurements: the union bound divides what they may miss."""

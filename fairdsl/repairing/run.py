@@ -19,7 +19,7 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.search import STRATEGIES, evaluator_of, hunt
 from fairdsl.backends.search import Ending as HuntEnding
 from fairdsl.backends.units import settling
-from fairdsl.clock import interrupting
+from fairdsl.clock import interrupting, meter_in_force
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
 from fairdsl.ir.question import Quantity
@@ -64,12 +64,19 @@ class Rounds:
     """The state of a repair; :meth:`run` it, then read ``candidates`` and ``best``."""
 
     def __init__(
-        self, subject: Subject, factory: Factory, parts: Parts, settings: Settings, folder: Path, observer: Observer
+        self,
+        subject: Subject,
+        factory: Factory,
+        parts: Parts,
+        settings: Settings,
+        folder: Path,
+        budget: Budget,
+        observer: Observer,
     ) -> None:
         self._subject, self._factory, self._parts = subject, factory, parts
         self._settings, self._folder, self._observer = settings, folder, observer
         self._recipes = RECIPES[settings.recipe]
-        self._budget = Budget.of_command(settings.timeout, seed=settings.seed)
+        self._budget = budget
         self._tried: list[tuple[str, Path]] = []
         self._searched: dict[tuple[str, int], tuple[Floats, Floats]] = {}
         self.by_the_clock = False
@@ -128,7 +135,7 @@ class Rounds:
             if self._nothing_left:
                 return Ending.NOTHING_LEFT
             if self._budget.exhausted:
-                return Ending.TIME
+                return Ending.TIME if _by_the_clock() else Ending.EFFORT
             rng = np.random.default_rng([self._settings.seed, number, place])
             added |= self._try(number, name, recipe, rng)
         return None if added else Ending.NOTHING_TO_ADD
@@ -171,7 +178,7 @@ class Rounds:
         written = exported(self._factory, estimator, self._subject, path, self._parts.choose)
         precision = self._settings.precision(1 + self._settings.rounds * len(self._recipes))
         measured = measure(self._subject, written.model, self._parts.choose, precision, self._budget, self._observer)
-        self.by_the_clock |= self._budget.exhausted
+        self.by_the_clock |= self._budget.exhausted and _by_the_clock()
         return _Trained(training=training, model=written.model, measured=measured, file=path), written.differing
 
     def _situation(self, number: int, rng: np.random.Generator) -> Situation:
@@ -212,3 +219,9 @@ class Rounds:
             self.by_the_clock |= caught.ending is HuntEnding.TIME
             self._searched[key] = (caught.pairs.a, caught.pairs.b)
         return self._searched[key]
+
+
+def _by_the_clock() -> bool:
+    """Whether it is the time, and no effort, that ends what ends now."""
+    meter = meter_in_force()
+    return meter is None or meter.late

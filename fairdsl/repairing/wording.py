@@ -29,6 +29,7 @@ ENDINGS = {
     Ending.NOTHING_LEFT: "nobody is treated unfairly any more, in the domain or in the rows",
     Ending.NOTHING_TO_ADD: "no recipe has anything to add",
     Ending.TIME: "the time is up",
+    Ending.EFFORT: "the effort was spent",
     Ending.INTERRUPTED: "interrupted; the best model until then is written, and was not checked",
 }
 

@@ -14,7 +14,7 @@ from fairdsl.options import Options
 from fairdsl.report.stopped import Stopped
 from fairdsl.verdict import Reason
 
-__all__ = ["EndedBy", "Ran", "ran_of"]
+__all__ = ["EndedBy", "Ran", "ran_of", "what_ended"]
 
 
 class EndedBy(Enum):
@@ -61,17 +61,18 @@ class Ran:
         return f"{limits}; {self.spent:,} units spent" + (f": {done}" if done else "")
 
 
-def ran_of(options: Options, meter: Meter, open_for: set[Reason | None], stopped: Stopped | None) -> Ran:
-    """What the meter says of a run with these options, whose demands are open for these reasons."""
-    limit = options.run.limit
+def what_ended(meter: Meter, open_for: set[Reason | None], stopped: Stopped | None) -> EndedBy:
+    """What ended a run whose demands are open for these reasons."""
     if stopped is not None:
-        ended = EndedBy.USER
-    elif Reason.EFFORT in open_for:
-        ended = EndedBy.EFFORT
-    elif Reason.TIMEOUT in open_for or meter.late:
-        ended = EndedBy.TIMEOUT
-    else:
-        ended = EndedBy.DONE
+        return EndedBy.USER
+    if Reason.EFFORT in open_for:
+        return EndedBy.EFFORT
+    return EndedBy.TIMEOUT if Reason.TIMEOUT in open_for or meter.late else EndedBy.DONE
+
+
+def ran_of(options: Options, meter: Meter, ended: EndedBy) -> Ran:
+    """What the meter says of a run with these options."""
+    limit = options.run.limit
     return Ran(
         timeout=limit if isfinite(limit) else None,
         effort=meter.limit,

@@ -20,6 +20,7 @@ from fairdsl.repairing import Ending, Repaired
 from fairdsl.repairing.rule import Choice
 from fairdsl.repairing.subject import Subject, subject_of
 from fairdsl.semantics import front_end
+from tests.agreement.test_repeatable import slowed
 from tests.oracle import truth
 from tests.repairing.learners import SPEC, Constant, Failing, Linear, Reversed, Worse, linear, people, write_case
 
@@ -203,12 +204,20 @@ def test_without_time_nothing_is_replaced_and_that_is_said(monkeypatch: pytest.M
     """The time is up when the first model is trained; before that it is a diagnostic."""
     with pytest.raises(fairdsl.SpecError, match="E0625"):
         repaired(timeout=1e-9)
-    monkeypatch.setattr(Budget, "of_command", lambda *_, **__: Budget.of(-1.0))
+    monkeypatch.setattr(Budget, "of_effort", Budget.of(-1.0))
     found = repaired()
     assert found.ending is Ending.TIME
     assert found.by_the_clock
     assert not found.improved
     assert "by the clock" in Path("out/report.txt").read_text(encoding="utf-8")
+
+
+def test_effort_ends_a_repair_alike_however_fast_it_goes() -> None:
+    found = repaired(effort=3000, output="one")
+    with slowed():
+        again = repaired(effort=3000, output="other")
+    assert found.ending is again.ending
+    assert (found.candidates, found.by_the_clock) == (again.candidates, False)
 
 
 def test_confidence_is_shared_by_all_measurements() -> None:

@@ -18,7 +18,9 @@ from click.testing import CliRunner, Result
 
 import fairdsl
 from fairdsl.backends.contract import Silent
+from fairdsl.backends.search import Ending
 from fairdsl.cli.app import cli
+from tests.agreement.test_repeatable import slowed
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HIRING, LENDING = EXAMPLES / "hiring" / "hiring.fair", EXAMPLES / "lending" / "lending.fair"
@@ -127,6 +129,17 @@ def test_trap_26_one_seed_one_file_in_the_words_of_the_spec(spec: Path, tmp_path
         scores = [int(row["age"]) + 10 * float(row["rate"]) - 40 * (row[job] == "cook") for job in ("job", "b.job")]
         assert [float(row["a.score"]), float(row["b.score"])] == pytest.approx(scores)
         assert [row["a.decision"], row["b.decision"]] == ["yes" if score > 50 else "no" for score in scores]
+
+
+def test_an_effort_finds_the_same_however_fast_it_goes(spec: Path) -> None:
+    """Ten clock ticks a second or a thousand: what ends it is what was done."""
+    found = fairdsl.search(spec, effort=2000, count=None)
+    with slowed():
+        again = fairdsl.search(spec, effort=2000, count=None)
+    assert found.ending is again.ending is Ending.EFFORT
+    assert found.run == again.run
+    assert (found.rows(), found.tried, found.evaluated) == (again.rows(), again.tried, again.evaluated)
+    assert "2,000 units of effort" in run(spec, "--effort", "2000", "--saturate").output
 
 
 def test_what_is_said(spec: Path) -> None:

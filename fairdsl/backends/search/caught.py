@@ -23,6 +23,7 @@ class Ending(Enum):
 
     COUNT = "count"  # as many as were asked for
     TIME = "time"
+    EFFORT = "effort"  # the effort that was given is spent
     EXHAUSTED = "exhausted"  # every unit was tried
     SATURATED = "saturated"
     INTERRUPTED = "interrupted"

@@ -23,7 +23,7 @@ from fairdsl.backends.search.ground import Ground
 from fairdsl.backends.search.judge import Judge, Judged, Status
 from fairdsl.backends.search.seen import Keys, Seen
 from fairdsl.backends.search.strategy import Proposal, Strategy, Tried
-from fairdsl.clock import interrupting, received, until
+from fairdsl.clock import interrupting, meter_in_force, received, until
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.evaluate import Around
@@ -64,6 +64,8 @@ def hunt(
         ending = Ending.INTERRUPTED
     if ending is Ending.TIME and received() is not None:  # which uses up every budget
         ending = Ending.INTERRUPTED
+    if ending is Ending.TIME and (meter := meter_in_force()) is not None and not meter.late:
+        ending = Ending.EFFORT
     return run.caught(ending)
 
 
