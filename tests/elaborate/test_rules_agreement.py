@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Offer
 from fairdsl.backends.rates import Rates
 from fairdsl.backends.rates.cover import Cover
-from fairdsl.backends.rates.linear.offer import refusal_of_sum
+from fairdsl.backends.rates.gate import refusal_of_sum
 from fairdsl.ir.domain import Domain, Point
 from fairdsl.ir.expr import TRUE, And
 from fairdsl.ir.feature import IndicatorInput

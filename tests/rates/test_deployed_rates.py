@@ -12,7 +12,7 @@ import pytest
 
 import fairdsl
 from fairdsl.backends.contract import Budget, Facts, Silent
-from fairdsl.backends.rates import Rates, deployed
+from fairdsl.backends.rates import Rates, procedure
 from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.population import Factor, Network
 from fairdsl.ir.problem import Problem
@@ -75,7 +75,7 @@ def test_deployed_rates_lie_between_those_of_both_thresholds(
     room: str, women: tuple[int, int], men: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of ten women of 0 .. 9 years, and five men of 0 .. 4, those are granted whose age is above 4.5, or 3.5."""
-    monkeypatch.setattr(deployed, "_room", lambda *_: F(room))
+    monkeypatch.setattr(procedure, "_room", lambda *_: F(room))
     problem = Problem(
         name="p",
         domain=replace(domain(sex=BOOLEAN), attributes=AGES),
@@ -95,7 +95,7 @@ def test_deployed_rates_lie_between_those_of_both_thresholds(
     exact = answer(problem, Budget.of(60.0))
     assert isinstance(exact, Value)
     assert isinstance(problem.model.rule, ByThreshold)
-    found = deployed.with_deployed(problem, exact, 0.0, Budget.of(60.0), answer)
+    found = procedure.with_deployed(problem, exact, 0.0, Budget.of(60.0), answer)
     rates = [(rate.low, rate.high) for rate in asked[-1].rates]
     assert rates == [(F(women[0], 10), F(women[1], 10)), (F(men[0], 5), F(men[1], 5))]
     assert [rate.low for rate in found.rates] == [F(1, 2), F(1, 5)]

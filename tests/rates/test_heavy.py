@@ -7,10 +7,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.rates import heavy
-from fairdsl.backends.rates.columns import OpenError
+from fairdsl.backends.rates.anytime import Narrowing
+from fairdsl.backends.rates.diagram import OpenError
 from fairdsl.backends.rates.gate import has_states
 from fairdsl.backends.rates.heavy import Heavy
-from fairdsl.backends.rates.narrowing import Narrowing
 from fairdsl.ir.problem import Problem
 from fairdsl.metrics.joint import Bounds
 from fairdsl.metrics.subject import subject_of

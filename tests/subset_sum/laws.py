@@ -9,7 +9,7 @@ from itertools import product
 from fairdsl.backends.contract import Budget, Facts, Silent
 from fairdsl.backends.rates import Rates
 from fairdsl.backends.rates.linear.refinement import Refinement
-from fairdsl.backends.rates.linear.score import weighted_sum
+from fairdsl.backends.rates.linear.task import weighted_sum
 from fairdsl.ir.domain import Attribute, Boolean, Domain
 from fairdsl.ir.expr import TRUE, Predicate, Relation, Who
 from fairdsl.ir.feature import AttributeInput, Input

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from fairdsl.backends.contract import Budget
 from fairdsl.backends.rates.linear.independent import Independent, independent_of, independent_of_task
 from fairdsl.backends.rates.linear.lowering import task_of
-from fairdsl.backends.rates.linear.score import WeightedSum, weighted_sum
-from fairdsl.backends.rates.linear.sums import Sums
-from fairdsl.backends.rates.linear.window import Meter, OutOfTimeError
+from fairdsl.backends.rates.linear.refinement import Sums
+from fairdsl.backends.rates.linear.task import Meter, OutOfTimeError, WeightedSum, weighted_sum
 from fairdsl.clock import Deadline
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import Member, Relation, Variable

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.rates.linear.normal import cdf, root
+from fairdsl.backends.rates.linear.remainder import cdf, root
 
 F = Fraction
 

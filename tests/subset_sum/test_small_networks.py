@@ -11,12 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Budget
+from fairdsl.backends.rates.gate import refusal_of_sum
 from fairdsl.backends.rates.linear.lowering import task_of
-from fairdsl.backends.rates.linear.offer import refusal_of_sum
 from fairdsl.backends.rates.linear.refinement import _Work
 from fairdsl.backends.rates.linear.rounded import Arithmetic
-from fairdsl.backends.rates.linear.scales import common_scale
-from fairdsl.backends.rates.linear.score import weighted_sum
+from fairdsl.backends.rates.linear.task import common_scale, weighted_sum
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.population import Factor, Network

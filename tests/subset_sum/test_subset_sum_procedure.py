@@ -10,7 +10,7 @@ import pytest
 
 from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.rates import Rates
-from fairdsl.backends.rates.linear.offer import refusal_of_sum
+from fairdsl.backends.rates.gate import refusal_of_sum
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.ir.domain import Attribute, Boolean, Real
 from fairdsl.ir.exact_array import ExactArray

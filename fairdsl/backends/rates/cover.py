@@ -17,16 +17,14 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
-from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look, halved
-from fairdsl.backends.rates.distribution import distribution_of
+from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses, distribution_of
+from fairdsl.backends.rates.boxes import Weigher, denominator_of
 from fairdsl.backends.rates.frontier import Frontier, Open
-from fairdsl.backends.rates.no_bounds import NoBounds, only_decides
+from fairdsl.backends.rates.gate import only_decides
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
-from fairdsl.backends.rates.tree_bounds import TreeBounds, adds_trees
+from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
 from fairdsl.backends.rates.unit_bounds import UnitBounds
-from fairdsl.backends.rates.weighing import Weigher, denominator_of
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject, axes_of, crossing

@@ -14,14 +14,11 @@ from itertools import product
 
 import numpy as np
 
-from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
+from fairdsl.backends.rates.arithmetic import Arithmetic, Distribution, Kind, Masses, distribution_of
 from fairdsl.backends.rates.boxes import Boxes, boxes_of, masses_of_boxes, ways_through, width_of
-from fairdsl.backends.rates.distribution import Distribution, distribution_of
-from fairdsl.backends.rates.open_cells import chosen
-from fairdsl.backends.rates.order import Courses, Ordered
-from fairdsl.backends.rates.path import masses_of
+from fairdsl.backends.rates.path import Courses, Ordered, masses_of
 from fairdsl.backends.rates.program import Asked, Program, asked_of
-from fairdsl.backends.rates.states import Course
+from fairdsl.backends.rates.states import Course, chosen
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject
 

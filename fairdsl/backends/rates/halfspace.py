@@ -1,15 +1,7 @@
-"""The share of a box in which a demand may hold, from the line above it: a half-space of the box.
+"""Sound bounds of the demands on the scores over many boxes at once.
 
-Let U be a line above ``row @ scores`` on the box B, ``t`` the threshold's lower end. Where the demand holds, U >= t.
-So Pr[demand, B] <= Pr[U >= t, B]; and for the negated row Pr[not demand, B] <= Pr[U' >= -t', B], t' the upper end.
-Columns that are independent on B contribute to U independently of each other. All others, and inputs that depend on
-several columns, count as a constant, the most that they may contribute.
-
-Its law is computed on a grid. With a grid of step h, a contribution c of a column whose least one is m counts as
-g = ceil((c - m) / h) steps, so that sum c <= sum m + h sum g: every probability Pr[U >= t] is at most that of the
-grid. Probabilities are non-negative floats, convolved directly (``numpy.convolve`` adds products, no transform); n
-roundings in a row make a relative error of at most gamma_n (Higham, section 3.1), which is added, as is 1e-250 for
-underflow. The contributions' own rounding, a few units in the last place of their sizes for each, lowers t.
+:mod:`fairdsl.numerics.bounds` bounds the model over boxes of inputs; here boxes of atoms become boxes of inputs. An
+indicator that a box decides is a constant, and of a group of which exactly one is 1 the only one that may be true is 1.
 """
 
 from __future__ import annotations
@@ -22,19 +14,169 @@ from math import ceil, inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.bounding import Bounded
-from fairdsl.backends.rates.independent import Chances
+from fairdsl.backends.rates.arithmetic import Distribution
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
-from fairdsl.numerics.axes import mentioned
-from fairdsl.numerics.event import Event
-from fairdsl.numerics.rounding import float_below
+from fairdsl.numerics.axes import Axis, mentioned
+from fairdsl.numerics.bounds import LayerBounds, Lines, float_layers, greatest, preactivation_bounds, upper_lines
+from fairdsl.numerics.choices import choices_of
+from fairdsl.numerics.event import Demand, Event
+from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["HalfSpace"]
+__all__ = ["Bounded", "Bounder", "Chances", "HalfSpace", "Independent"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded:
+    """``certain`` and ``impossible`` [boxes]: the event holds everywhere in the box, or nowhere.
+
+    ``lines`` are above ``row @ scores`` of the demands and, after them, above ``-row @ scores``; ``low`` and ``high``
+    [boxes, inputs] are what the model reads; ``layers`` its pre-activations.
+    """
+
+    certain: BoolArray
+    impossible: BoolArray
+    lines: Lines
+    low: FloatArray
+    high: FloatArray
+    layers: tuple[LayerBounds, ...]
+
+
+class Bounder:
+    """Bounds of one model's event."""
+
+    def __init__(self, model: Model, event: Event, truths: Truths) -> None:
+        self._model, self._event, self._truths = model, event, truths
+        self._layers, self._choices = float_layers(model), choices_of(model)
+        rows = np.array([demand.row for demand in event.demands], dtype=np.float64).reshape(-1, model.score_count)
+        self._rows = np.vstack([rows, -rows])
+
+    def bound(self, start: IntArray, stop: IntArray) -> Bounded:
+        """The event over boxes of atoms, [boxes, columns]."""
+        low, high = self._inputs(start, stop)
+        layers = preactivation_bounds(self._layers, low, high, self._choices)
+        lines = upper_lines(self._layers, layers, low, high, self._rows)
+        tops = np.minimum(greatest(lines, low, high, self._choices), _interval(self._rows, layers[-1]))
+        certain, impossible = self._decided(tops)
+        return Bounded(certain, impossible, lines, low, high, layers)
+
+    def _decided(self, tops: FloatArray) -> tuple[BoolArray, BoolArray]:
+        demands = self._event.demands
+        certain = np.ones(len(tops), dtype=np.bool_)
+        impossible = np.zeros(len(tops), dtype=np.bool_)
+        for place, demand in enumerate(demands):
+            certain &= _always(demand, -tops[:, len(demands) + place])
+            impossible |= _never(demand, tops[:, place])
+        return (impossible, certain) if self._event.complement else (certain, impossible)
+
+    def _inputs(self, start: IntArray, stop: IntArray) -> tuple[FloatArray, FloatArray]:
+        low, high = np.zeros((2, len(start), len(self._model.inputs)))
+        for place, item in enumerate(self._model.inputs):
+            if isinstance(item, AttributeInput):
+                axis = self._truths.axes[item.attribute]
+                low[:, place] = axis.low[start[:, item.attribute]]
+                high[:, place] = axis.high[stop[:, item.attribute] - 1]
+        places = [p for p, item in enumerate(self._model.inputs) if isinstance(item, IndicatorInput)]
+        predicates = [item.predicate for item in self._model.inputs if isinstance(item, IndicatorInput)]
+        for place, (true, false) in zip(places, self._truths.of(predicates, start, stop), strict=True):
+            low[:, place], high[:, place] = ~false, true
+        for group in self._model.one_of:
+            members = list(group)
+            alone = high[:, members].sum(axis=1, keepdims=True) == 1
+            low[:, members] = np.where(alone, high[:, members], low[:, members])
+        return low, high
+
+
+def _interval(rows: FloatArray, scores: LayerBounds) -> FloatArray:
+    """Upper bounds of ``rows @ scores`` of rows with a single entry of 1 or -1; of others nothing is said."""
+    tops = np.full((len(scores.low), len(rows)), np.inf)
+    for place, row in enumerate(rows):
+        (entries,) = np.nonzero(row)
+        if len(entries) == 1:
+            entry = int(entries[0])
+            tops[:, place] = scores.high[:, entry] if row[entry] > 0 else -scores.low[:, entry]
+    return tops
+
+
+def _always(demand: Demand, low: FloatArray) -> BoolArray:
+    """Whether the demand holds of every number from ``low`` on, wherever its threshold is."""
+    limit = float_above(demand.high)
+    exact = limit == float_below(demand.high)
+    # Above the nearest float above the threshold; at that float itself where it is not the threshold, or may be met.
+    return np.asarray(low > limit if exact and demand.strict else low >= limit, dtype=np.bool_)
+
+
+def _never(demand: Demand, high: FloatArray) -> BoolArray:
+    """Whether the demand holds of no number up to ``high``."""
+    limit = float_below(demand.low)
+    exact = limit == float_above(demand.low)
+    return np.asarray(high < limit if exact and not demand.strict else high <= limit, dtype=np.bool_)
+
+
+# --------------------------------------------------------------------------------------------------
+# Which columns of a box are independent of all others there, and how each of them is distributed.
+#
+# On a box a column is independent if in none of its tables another column has more than one cell left.
+
+#: By column the probabilities of the atoms of a box, each with an error of some roundings; None where all are 0.
+Chances = dict[int, FloatArray | None]
+
+
+class Independent:
+    """The tables of a distribution as floats, and what they say of single columns."""
+
+    def __init__(self, distribution: Distribution, axes: Mapping[int, Axis]) -> None:
+        self._cells = {column: axes[column].cells for column in distribution.sizes}
+        self._weights = {
+            column: np.array([weight / axes[column].denominator for weight in axes[column].weights])
+            for column in distribution.sizes
+        }
+        self._tables = [
+            (table.columns, np.asarray(table.numbers / scale, dtype=np.float64))
+            for table, scale in zip(distribution.tables, distribution.scales, strict=True)
+            if table.columns
+        ]
+
+    def chances(self, start: IntArray, stop: IntArray) -> Chances:
+        """The independent columns of a box, whose ranges are [columns]."""
+        cells = {column: own[start[column] : stop[column]] for column, own in self._cells.items()}
+        wide = {column for column, own in cells.items() if own[0] != own[-1]}
+        bound = set[int]()
+        for columns, _ in self._tables:
+            several = wide.intersection(columns)
+            bound |= several if len(several) > 1 else set()
+        found: Chances = {}
+        for column, own in cells.items():
+            if column in bound:
+                continue
+            masses = self._weights[column][start[column] : stop[column]]
+            # Within one cell the tables say nothing of the atoms; a wider column is alone in each of its tables.
+            for columns, numbers in self._tables if column in wide else ():
+                if column in columns:
+                    masses = masses * numbers[tuple(own if each == column else cells[each][0] for each in columns)]
+            whole = float(masses.sum())
+            found[column] = masses / whole if whole else None
+        return found
+
+
+# --------------------------------------------------------------------------------------------------
+# The share of a box in which a demand may hold, from the line above it: a half-space of the box.
+#
+# Let U be a line above ``row @ scores`` on the box B, ``t`` the threshold's lower end. Where the demand holds, U >= t.
+# So Pr[demand, B] <= Pr[U >= t, B]; and for the negated row Pr[not demand, B] <= Pr[U' >= -t', B], t' the upper end.
+# Columns that are independent on B contribute to U independently of each other. All others, and inputs that depend on
+# several columns, count as a constant, the most that they may contribute.
+#
+# Its law is computed on a grid. With a grid of step h, a contribution c of a column whose least one is m counts as
+# g = ceil((c - m) / h) steps, so that sum c <= sum m + h sum g: every probability Pr[U >= t] is at most that of the
+# grid. Probabilities are non-negative floats, convolved directly (``numpy.convolve`` adds products, no transform); n
+# roundings in a row make a relative error of at most gamma_n (Higham, section 3.1), which is added, as is 1e-250 for
+# underflow. The contributions' own rounding, a few units in the last place of their sizes for each, lowers t.
 
 #: Steps of the grid.
 _GRID = 512

@@ -17,13 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.arithmetic import Arithmetic, Kind, Masses
-from fairdsl.backends.rates.columns import Column
-from fairdsl.backends.rates.diagram import Diagrams
-from fairdsl.backends.rates.distribution import Distribution
+from fairdsl.backends.rates.arithmetic import Arithmetic, Distribution, Kind, Masses
+from fairdsl.backends.rates.diagram import Column, Diagrams
 from fairdsl.backends.rates.engine import TooManyError, Wholes
-from fairdsl.backends.rates.order import order_of_cells
-from fairdsl.backends.rates.path import Stage, stages, weights_of
+from fairdsl.backends.rates.path import Stage, order_of_cells, stages, weights_of
 from fairdsl.backends.rates.program import Program
 from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.subject import Subject

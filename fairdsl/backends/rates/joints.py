@@ -11,19 +11,22 @@ from dataclasses import dataclass
 
 from fairdsl.backends import groups
 from fairdsl.backends.contract import Budget, Observer, Refusal
-from fairdsl.backends.rates.boxed import refusal_of_boxes
-from fairdsl.backends.rates.columns import OpenError
-from fairdsl.backends.rates.distribution import TangledError
-from fairdsl.backends.rates.enclosing import Enclosing
+from fairdsl.backends.rates.arithmetic import TangledError
+from fairdsl.backends.rates.diagram import OpenError
+from fairdsl.backends.rates.enclosing import AllowingForUnknown, Enclosing, allowing_for_unknown
 from fairdsl.backends.rates.engine import FIRST, LAST, OfStates, Prepared, TooManyError, Ways
-from fairdsl.backends.rates.gate import has_states
-from fairdsl.backends.rates.linear.offer import refusal_of_sum
+from fairdsl.backends.rates.gate import (
+    has_states,
+    only_decides,
+    people_in_words,
+    refusal_of_boxes,
+    refusal_of_people,
+    refusal_of_sum,
+)
 from fairdsl.backends.rates.linear.refinement import Refinement
-from fairdsl.backends.rates.linear.score import weighted_sum
-from fairdsl.backends.rates.no_bounds import only_decides, people_in_words, refusal_of_people
+from fairdsl.backends.rates.linear.task import weighted_sum
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import adds_trees
-from fairdsl.backends.rates.unknown_rows import AllowingForUnknown, allowing_for_unknown
 from fairdsl.ir.ensemble import attributes_of
 from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.problem import Problem

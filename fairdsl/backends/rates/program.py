@@ -15,8 +15,7 @@ from math import ceil, floor, gcd, lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.columns import Column, OpenError, column_of
-from fairdsl.backends.rates.diagram import Diagrams, atoms_of
+from fairdsl.backends.rates.diagram import Column, Diagrams, OpenError, atoms_of, column_of
 from fairdsl.ir.expr import TRUE, Predicate, variables
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.model import Model

@@ -1,33 +1,103 @@
-"""Sums of trees, lists and rules bounded over many boxes at once, and the test at which each box is best cut.
-
-A tree is at most the greatest leaf that the box reaches. Scores are whole numbers at one scale, so the bounds are
-exact: ties are ties. Cut is where the most depends on it: of every tree the first test on its way that the box leaves
-open counts with the spread of what lies below it, and equal tests of all trees count together.
-"""
+"""Where boxes are cut: at an atom where a test that is open changes its truth."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.cuts import NOWHERE, Cuts, Look
 from fairdsl.backends.rates.program import sums_of
+from fairdsl.clock import look
 from fairdsl.ir.expr import Predicate
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.metrics.subject import Subject, weighed_by
+from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.event import event_of
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["TreeBounds", "adds_trees"]
+__all__ = ["NOWHERE", "Cuts", "Look", "NoBounds", "TreeBounds", "adds_trees", "halved"]
 
 BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+#: In place of the column of a cut.
+NOWHERE = -1
+
+
+@dataclass(slots=True)
+class Look:
+    """What bounds say of boxes."""
+
+    #: Whether the event has happened everywhere in the box, and whether it has nowhere, [boxes].
+    certain: BoolArray
+    impossible: BoolArray
+    #: The column to cut (``NOWHERE``: none is preferred) and the first atom of its upper part, [boxes].
+    column: IntArray
+    at: IntArray
+    #: Bounds of the share of the box's mass in which the event happens, [boxes].
+    least: FloatArray
+    most: FloatArray
+
+
+class Cuts:
+    """The cuts of some predicates."""
+
+    def __init__(self, predicates: Sequence[Predicate], truths: Truths) -> None:
+        self._columns = [np.array(mentioned(predicate), dtype=np.int64) for predicate in predicates]
+        self._changes: list[IntArray] = []
+        for predicate, columns in zip(predicates, self._columns, strict=True):
+            if len(columns) != 1:
+                self._changes.append(np.zeros(0, dtype=np.int64))
+                continue
+            _, true, false = truths.table(predicate)
+            self._changes.append(1 + np.flatnonzero((np.diff(true) != 0) | (np.diff(false) != 0)))
+
+    def of(self, chosen: IntArray, start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+        """Column and atom of the cut of a chosen predicate (-1: none) in each box."""
+        column, at = np.full(len(chosen), NOWHERE), np.zeros(len(chosen), dtype=np.int64)
+        for number in np.unique(chosen[chosen >= 0]).tolist():
+            rows = np.flatnonzero(chosen == number)
+            column[rows], at[rows] = self._cut(number, start[rows], stop[rows])
+        return column, at
+
+    def _cut(self, number: int, start: IntArray, stop: IntArray) -> tuple[IntArray, IntArray]:
+        columns, changes = self._columns[number], self._changes[number]
+        if len(columns) != 1:
+            return halved(start[:, columns], stop[:, columns], columns)
+        first, last = start[:, columns[0]], stop[:, columns[0]]
+        column, at = np.full(len(start), columns[0]), np.full(len(start), changes[0] if len(changes) else 0)
+        if len(changes) > 1:  # the one next to the middle
+            middle = (first + last) / 2
+            at = changes[np.argmin(np.abs(changes[None, :] - middle[:, None]), axis=1)]
+        inside = (first < at) & (at < last)
+        return np.where(inside, column, NOWHERE), at
+
+
+def halved(start: IntArray, stop: IntArray, columns: IntArray) -> tuple[IntArray, IntArray]:
+    """The middle of the longest of some columns, whose ranges are [boxes, columns]."""
+    if not len(columns):
+        return np.full(len(start), NOWHERE), np.zeros(len(start), dtype=np.int64)
+    lengths = stop - start
+    best, rows = np.argmax(lengths, axis=1), np.arange(len(start))
+    found = np.where(lengths[rows, best] > 1, columns[best], NOWHERE)
+    return found, (start[rows, best] + stop[rows, best]) // 2
+
+
+# --------------------------------------------------------------------------------------------------
+# Sums of trees, lists and rules bounded over many boxes at once, and the test at which each box is best cut.
+#
+# A tree is at most the greatest leaf that the box reaches. Scores are whole numbers at one scale, so the bounds are
+# exact: ties are ties. Cut is where the most depends on it: of every tree the first test on its way that the box leaves
+# open counts with the spread of what lies below it, and equal tests of all trees count together.
+
 #: Whole numbers, as floats where these are exact.
 Numbers = NDArray[Any]
-IntArray = NDArray[np.int64]
 
 #: Nodes times boxes that are looked at together.
 _AT_ONCE = 1 << 20
@@ -144,3 +214,13 @@ def _added(weights: Numbers, true: BoolArray, false: BoolArray, end: np.ufunc) -
     """The least or the greatest that predicates add, [boxes]."""
     ends: Numbers = end(weights, 0)[:, None]
     return np.asarray(np.where(true & false, ends, np.where(true, weights[:, None], 0)).sum(axis=0))
+
+
+class NoBounds:
+    """Says nothing of boxes."""
+
+    def look(self, start: IntArray, stop: IntArray) -> Look:
+        """Everything is open, and may be cut anywhere."""
+        look()
+        nobody, nowhere = np.zeros(len(start), dtype=np.bool_), np.full(len(start), NOWHERE)
+        return Look(nobody, nobody.copy(), nowhere, nowhere.copy(), np.zeros(len(start)), np.ones(len(start)))

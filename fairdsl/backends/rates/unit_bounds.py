@@ -1,24 +1,102 @@
-"""Models with hidden units bounded over many boxes: lines around the score, and how much of a box they decide."""
+"""Which column of an open box to cut: the one that the looseness of the bounds depends on most.
+
+A unit whose pre-activation z lies in [l, u], l < 0 < u, is relaxed with a gap of -l u / (u - l); the gap is charged
+to the inputs in proportion to the size of all paths of weights to the unit, times the width of the input, and
+weighted with the size of all paths from the unit to the scores. What is left, the inputs' own spread in the lines,
+counts in full where no half-space takes care of it. These
+are preferences, and nothing rests on them.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.bounding import Bounder
-from fairdsl.backends.rates.cuts import Look
-from fairdsl.backends.rates.distribution import Distribution
-from fairdsl.backends.rates.halfspace import HalfSpace
-from fairdsl.backends.rates.independent import Independent
-from fairdsl.backends.rates.splitting import Splitter
+from fairdsl.backends.rates.arithmetic import Distribution
+from fairdsl.backends.rates.halfspace import Bounded, Bounder, HalfSpace, Independent
+from fairdsl.backends.rates.tree_bounds import Look
+from fairdsl.ir.feature import AttributeInput, Input
+from fairdsl.ir.model import Model
 from fairdsl.metrics.subject import Subject
+from fairdsl.numerics.axes import mentioned
+from fairdsl.numerics.bounds import float_layers
 from fairdsl.numerics.event import event_of
+from fairdsl.numerics.products import product
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["UnitBounds"]
+__all__ = ["Splitter", "UnitBounds"]
 
 IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+#: What an input's own spread counts where half-spaces take care of it.
+_LINEAR = 0.3
+
+
+class Splitter:
+    """Chooses a column for every box."""
+
+    def __init__(self, model: Model, columns: int) -> None:
+        self._of_inputs = _shares(model.inputs, columns)
+        layers = float_layers(model)
+        sizes = [np.abs(layer.weight) for layer in layers]
+        self._slopes = [layer.slope for layer in layers[:-1]]
+        self._to: list[FloatArray] = []
+        for size in sizes[:-1]:
+            self._to.append(size if not self._to else product(size, self._to[-1]))
+        after = [np.ones(layers[-1].weight.shape[0])]
+        for size in reversed(sizes[1:]):
+            after.insert(0, product(after[0], size))
+        self._from = after[:-1]
+
+    def columns(
+        self, bounded: Bounded, start: IntArray, stop: IntArray, independent: Sequence[Sequence[int]]
+    ) -> IntArray:
+        """The column to cut of each box, -1 where none can be; ``independent`` are the boxes' independent columns."""
+        linear = np.ones((len(start), start.shape[1]))
+        for place, columns in enumerate(independent):
+            linear[place, columns] = _LINEAR
+        with np.errstate(all="ignore"):
+            wide = bounded.high - bounded.low
+            wide = np.where(np.isfinite(wide), wide, 0.0)
+            spread = np.abs(bounded.lines.coefficients).sum(axis=1) * wide
+            scores = product(spread, self._of_inputs) * linear + product(self._relaxed(bounded, wide), self._of_inputs)
+            scores = np.nan_to_num(scores)
+            scores /= np.maximum(scores.max(axis=1, keepdims=True), 1e-300)
+        lengths = stop - start
+        # Where nothing speaks for a column, the longest.
+        scores += 1e-6 * lengths / np.maximum(lengths.max(axis=1, keepdims=True), 1)
+        scores = np.where(lengths > 1, scores, -1.0)
+        best = np.argmax(scores, axis=1)
+        return np.where(scores[np.arange(len(best)), best] < 0, -1, best)
+
+    def _relaxed(self, bounded: Bounded, wide: FloatArray) -> FloatArray:
+        """The gaps of all units that are not stable, charged to the inputs, [boxes, inputs]."""
+        total = np.zeros_like(wide)
+        for layer, slope, to, after in zip(bounded.layers, self._slopes, self._to, self._from, strict=False):
+            low, high = layer.low, layer.high
+            crosses = (low < 0) & (high > 0) & (slope < 1)
+            gaps = np.where(crosses, -low * high / np.maximum(high - low, 1e-300), 0.0) * (1 - slope) * after
+            reach = product(wide, to.T)
+            total += wide * product(np.nan_to_num(gaps / np.maximum(reach, 1e-300)), to)
+        return total
+
+
+def _shares(inputs: Sequence[Input], columns: int) -> FloatArray:
+    """How much of an input each column is, [inputs, columns]."""
+    shares = np.zeros((len(inputs), columns))
+    for place, item in enumerate(inputs):
+        names = (item.attribute,) if isinstance(item, AttributeInput) else mentioned(item.predicate)
+        for column in names:
+            shares[place, column] = 1.0 / len(names)
+    return shares
+
+
+# --------------------------------------------------------------------------------------------------
+# Models with hidden units bounded over many boxes: lines around the score, and how much of a box they decide.
 
 
 class UnitBounds:

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
-from fairdsl.backends.rates.gate import refusal_of
-from fairdsl.backends.rates.linear.offer import refusal_of_sum
+from fairdsl.backends.rates.gate import refusal_of, refusal_of_sum
 from fairdsl.backends.solved import AnsweredDemand, Asked, Solved
 from fairdsl.backends.subset_sum.instance import Instance, instance_of
 from fairdsl.backends.subset_sum.instance_file import pack_instance

@@ -17,9 +17,7 @@ from fairdsl.backends.rates.joints import subjects_of
 from fairdsl.backends.rates.linear.lowering import task_of
 from fairdsl.backends.rates.linear.refinement import Refinement
 from fairdsl.backends.rates.linear.remainder import NormalSum
-from fairdsl.backends.rates.linear.score import Event, WeightedSum, weighted_sum
-from fairdsl.backends.rates.linear.task import Task
-from fairdsl.backends.rates.linear.window import TooLargeError
+from fairdsl.backends.rates.linear.task import Event, Task, TooLargeError, WeightedSum, weighted_sum
 from fairdsl.backends.solved import Asked
 from fairdsl.ir.expr import TRUE
 from fairdsl.ir.population import Network, Sample, label_column

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from fairdsl.backends.rates.linear.remainder import NormalSum
-from fairdsl.backends.rates.linear.score import Event
-from fairdsl.backends.rates.linear.task import State, Task
+from fairdsl.backends.rates.linear.task import Event, State, Task
 from fairdsl.backends.subset_sum import document as saved
 from fairdsl.backends.subset_sum.instance import Instance, Law
 from fairdsl.ir.population import Cell, Network

@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from fairdsl.backends.rates.linear.remainder import NormalSum
-from fairdsl.backends.rates.linear.score import Event
-from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, State, Task
+from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, Event, State, Task
 from fairdsl.backends.subset_sum import document as written
 from fairdsl.backends.subset_sum import errors
 from fairdsl.backends.subset_sum.instance import Instance, Law

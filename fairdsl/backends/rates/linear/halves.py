@@ -23,16 +23,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
+from itertools import accumulate
+from math import isqrt, lcm
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.rates.linear.independent import Weighed
-from fairdsl.backends.rates.linear.window import Meter, TooLargeError
+from fairdsl.backends.rates.linear.task import Meter, TooLargeError
 
-__all__ = ["Halves", "Ratios", "halved", "steps_of", "summed"]
+__all__ = ["ExactHalves", "Halves", "Ratios", "halved", "steps_of", "summed"]
 
 Floats = NDArray[np.float64]
 #: Lower and upper bound as numerators, and their denominator.
@@ -250,3 +252,86 @@ def summed(terms: Floats) -> float:
     rows = len(terms) // width
     sums = np.add.reduce(terms[: rows * width].reshape(rows, width), axis=1)
     return float(np.add.reduce(sums) + np.add.reduce(terms[rows * width :]))
+
+
+# --------------------------------------------------------------------------------------------------
+# The law of a sum of independent whole numbers exactly, in two halves that meet in the middle.
+#
+# A half is the polynomial ``sum_s N_s z^s`` of numerators N_s over one denominator, and is kept as the single integer
+# that it is at ``z = 2**(8 b)`` (Kronecker's substitution): with b bytes for every score no numerator reaches into the
+# next one, since each is at most the product of the denominators. A column with numerators n_c multiplies it by
+# ``sum_c n_c z^(a_c)``: products with small integers, shifts and additions of one long integer instead of as many
+# operations as there are scores.
+
+#: What is added, with which numerator, and their common denominator.
+_Terms = tuple[list[tuple[int, int]], int]
+
+
+@dataclass(frozen=True, slots=True)
+class _ExactHalf:
+    """Numerators by score from ``origin`` on, or sums of them from every score to the end, over ``denominator``."""
+
+    origin: int
+    numerators: list[int]
+    denominator: int
+
+
+class ExactHalves:
+    """The masses of both halves, of all groups together or of each group when it is asked for."""
+
+    def __init__(self, halves: tuple[Sequence[Weighed], Sequence[Weighed]], meter: Meter) -> None:
+        self._columns = halves
+        self._meter = meter
+        self.shared = all(len(column.laws) == 1 for half in halves for column in half)
+        self._made: dict[int, tuple[_ExactHalf, _ExactHalf]] = {}
+
+    def reaching(self, target: int, group: int) -> tuple[int, int, int]:
+        """The probability that the columns of a group add at least so much, twice, over its denominator."""
+        name = 0 if self.shared else group
+        if name not in self._made:
+            first, second = (_exact_half(columns, name, self._meter) for columns in self._columns)
+            self._made = {name: (first, _exact_suffixes(second))}  # groups come one after the other
+        first, above = self._made[name]
+        missing = target - first.origin - above.origin
+        count, last = len(first.numerators), len(above.numerators) - 1
+        # With the score i of the first half, missing - i or more of the second is enough.
+        start, end = min(count, max(0, missing - last)), min(count, max(0, missing))
+        rest = above.numerators[missing - end + 1 : missing - start + 1] if end > start else []
+        found = sum(map(mul, first.numerators[start:end], reversed(rest)))
+        found += sum(first.numerators[end:]) * above.numerators[0]
+        return found, found, first.denominator * above.denominator
+
+
+def _exact_half(columns: Sequence[Weighed], group: int, meter: Meter) -> _ExactHalf:
+    found = [_terms(column, column.laws[group if len(column.laws) > 1 else 0]) for column in columns]
+    denominator, bits = 1, 0
+    for terms, under in found:
+        denominator *= under
+        bits += max(under, sum(numerator for _, numerator in terms)).bit_length()
+    width = (bits + 7) // 8 or 1
+    value, origin, count = 1, 0, 1
+    for terms, _ in found:
+        least, most = min(added for added, _ in terms), max(added for added, _ in terms)
+        if (count + most - least) * width > meter.entries:
+            raise TooLargeError
+        meter.tick(count * len(terms))
+        value = sum((value * numerator) << (8 * width * (added - least)) for added, numerator in terms)
+        origin, count = origin + least, count + most - least
+    data = value.to_bytes(count * width, "little")
+    numerators = [int.from_bytes(data[start : start + width], "little") for start in range(0, len(data), width)]
+    return _ExactHalf(origin, numerators, denominator)
+
+
+def _terms(column: Weighed, law: Sequence[Fraction]) -> _Terms:
+    """The masses of all numbers that are added, over a common denominator."""
+    under = lcm(*{mass.denominator for mass in law})
+    masses: dict[int, int] = {}
+    for added, mass in zip(column.adds, law, strict=True):
+        masses[added] = masses.get(added, 0) + mass.numerator * (under // mass.denominator)
+    return list(masses.items()), under
+
+
+def _exact_suffixes(half: _ExactHalf) -> _ExactHalf:
+    """Sums from every score to the end, and a 0 behind it."""
+    sums = list(accumulate(reversed(half.numerators), initial=0))
+    return _ExactHalf(half.origin, sums[::-1], half.denominator)

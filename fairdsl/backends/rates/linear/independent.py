@@ -16,8 +16,7 @@ from itertools import product
 from math import gcd, lcm, prod
 from typing import NamedTuple
 
-from fairdsl.backends.rates.linear.score import WeightedSum
-from fairdsl.backends.rates.linear.task import ONE, Chances, State, Task
+from fairdsl.backends.rates.linear.task import ONE, Chances, State, Task, WeightedSum
 from fairdsl.ir.expr import TRUE, Predicate, holds, holds_at
 from fairdsl.ir.feature import AttributeInput
 from fairdsl.ir.population import Cell, Factor, Network, Normal

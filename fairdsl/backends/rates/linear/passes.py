@@ -1,27 +1,224 @@
-"""One pass over a task: every contribution rounded down, or every one up, and every doubtful mass left out, or counted.
+"""Variable elimination on tables of masses by score: what is left are the cells of the columns to be kept.
 
-With a scale s the scores are whole: ``sum floor(s g_i) <= s S <= sum ceil(s g_i)``, so the mass that reaches the
-target when all are rounded down is at most Pr[S >= t], and when rounded up at least that. Contributions are rounded,
-not weights, so that it holds for values of either sign. Where every s g_i is whole and every mass is known, the two
-passes are one and the result is exact.
+Cost O(n k^(w+1) K) for n columns of k cells, induced width w and K scores. Columns that are connected to no other are
+folded into one polynomial, one at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import product
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
 
-from fairdsl.backends.rates.linear.elimination import eliminated, masses_at_least, product_of
-from fairdsl.backends.rates.linear.event import Goal
 from fairdsl.backends.rates.linear.rounded import Arithmetic, Rounded, Side
-from fairdsl.backends.rates.linear.table import Table
-from fairdsl.backends.rates.linear.task import Remainder, Task
-from fairdsl.backends.rates.linear.window import Meter, Span, TooLargeError, Window
+from fairdsl.backends.rates.linear.table import Masses, Table, halved_sum, multiplied, suffix_sums, summed_out
+from fairdsl.backends.rates.linear.task import Goal, Meter, Remainder, Span, Task, TooLargeError, Window
+from fairdsl.numerics.elimination import elimination
 
-__all__ = ["Found", "masses_of"]
+__all__ = ["Found", "eliminated", "masses_at_least", "masses_of", "product_of"]
+
+#: Fewer tables are not worth an array of their own.
+_FEW = 3
+#: Up to so many scores the grid is short enough.
+_GRID = 1 << 16
+
+
+def eliminated(tables: Iterable[Table], sizes: Mapping[int, int], kept: frozenset[int], window: Window) -> list[Table]:
+    """The tables over ``kept`` columns alone that are left when all others are summed out."""
+    live = dict(enumerate(tables))
+    homes: dict[int, set[int]] = {}
+    for name, table in live.items():
+        for axis in table.axes:
+            homes.setdefault(axis, set()).add(name)
+    fresh = len(live)
+    for column, _ in elimination([table.axes for table in live.values()], sizes, kept):
+        names = homes.pop(column)
+        found = _without(sorted((live.pop(name) for name in names), key=_scores_of), column, window)
+        for axis in found.axes:
+            homes[axis] -= names
+            homes[axis].add(fresh)
+        live[fresh] = found
+        fresh += 1
+    return list(live.values())
+
+
+def _scores_of(table: Table) -> int:
+    return len(table.scores)
+
+
+def _without(tables: list[Table], column: int, window: Window) -> Table:
+    """The product of the tables, summed over a column that all of them have."""
+    if len(tables) == 1:
+        return _summed(tables[0], column)
+    *others, last = tables
+    return summed_out(_folded(others, window), last, column, window)
+
+
+def _folded(tables: list[Table], window: Window) -> Table:
+    first, *others = tables
+    for other in others:
+        first = multiplied(first, other, window)
+    return first
+
+
+def _summed(table: Table, column: int) -> Table:
+    place = table.axes.index(column)
+    settled = None if table.settled is None else halved_sum(np.moveaxis(table.settled, place, -1))
+    count = table.masses.shape[place]
+    return Table(
+        axes=tuple(axis for axis in table.axes if axis != column),
+        scores=table.scores,
+        masses=halved_sum(np.moveaxis(table.masses, place, -1)),
+        settled=None if settled is None else np.asarray(settled, dtype=table.masses.dtype),
+        own=table.own,
+        rounds=table.rounds + count.bit_length(),
+        settled_rounds=table.settled_rounds + count.bit_length(),
+        denominator=table.denominator,
+    )
+
+
+def product_of(tables: Iterable[Table], window: Window) -> Table | None:
+    """The product, those with few scores first; None of no tables."""
+    ordered = sorted(tables, key=_scores_of)
+    if len(ordered) > _FEW and not any(table.axes for table in ordered) and not _gappy(ordered):
+        return _convolved(ordered, window)
+    return _folded(ordered, window) if ordered else None
+
+
+def _gappy(tables: list[Table]) -> bool:
+    """Whether a dense array of all scores between the least and the greatest would be mostly empty."""
+    sums = prod(max(1, len(table.scores)) for table in tables)
+    return sum(table.own.high - table.own.low for table in tables) > sums
+
+
+def _convolved(tables: list[Table], window: Window) -> Table:
+    """The product of many tables without axes, on one dense array of scores: the same steps with less bookkeeping.
+
+    A mass goes through a product and as many additions as the next table has scores; what is settled is summed in
+    halves first.
+    """
+    first, *others = tables
+    settled, own, rounds, denominator = first.settled, first.own, first.rounds, first.denominator
+    settled_rounds = first.settled_rounds
+    origin = int(first.scores[0]) if len(first.scores) else 0
+    masses = np.zeros(int(first.scores[-1]) - origin + 1 if len(first.scores) else 0, dtype=first.masses.dtype)
+    masses[first.scores - origin] = first.masses
+    for other in others:
+        window.meter.tick((len(masses) + 1) * len(other.scores))
+        own += other.own
+        low, high = window.alive(own)
+        added = other.scores.tolist()
+        below = max(low, origin + added[0]) if added else low
+        above = max(below, min(high, origin + len(masses) + added[-1])) if added else below
+        if above - below > window.meter.entries:
+            raise TooLargeError
+        following = np.zeros(above - below, dtype=masses.dtype)
+        accepted = [] if settled is None else [settled * other.total()]
+        if other.settled is not None:
+            accepted.append(halved_sum(masses) * other.settled)
+        for score, mass in zip(added, other.masses.tolist(), strict=True):
+            start = min(len(masses), max(0, below - origin - score))
+            end = max(0, min(len(masses), high - origin - score))
+            if start < end:
+                place = origin + score + start - below
+                following[place : place + end - start] += masses[start:end] * mass
+            if end < len(masses):
+                accepted.append(halved_sum(masses[end:]) * mass)
+        if accepted:
+            settled = np.asarray(sum(accepted[1:], accepted[0]), dtype=masses.dtype)
+            alive = rounds + len(masses).bit_length()
+            beside = max(other.rounds + len(added).bit_length(), other.settled_rounds) + 1
+            settled_rounds = max(settled_rounds, alive) + beside + 1 + len(accepted)
+        rounds += other.rounds + 1 + len(added)
+        denominator *= other.denominator
+        masses, origin = following, below
+    return Table(
+        axes=(),
+        scores=np.arange(origin, origin + len(masses), dtype=np.int64),
+        masses=masses,
+        settled=settled,
+        own=own,
+        rounds=rounds,
+        settled_rounds=settled_rounds,
+        denominator=denominator,
+    )
+
+
+def masses_at_least(tables: Iterable[Table], window: Window) -> Table:
+    """The product of all tables with what reaches the target as its only masses, a plain table.
+
+    Where the sums of all loose tables would be few among the scores, two halves are multiplied for themselves and meet
+    in the middle: the tables of n columns of k cells have k^(n/2) sums then, not k^n.
+    """
+    ordered = list(tables)
+    singles = [table for table in ordered if not table.axes]
+    first, second = _halves(singles) if _sparse(singles) else ([], singles)
+    loose = product_of(second, window)
+    keyed = product_of([*(table for table in ordered if table.axes), *first], window)
+    if loose is None or keyed is None or loose.plain:
+        one = product_of((table for table in (keyed, loose) if table is not None), window)
+        assert one is not None, "there is a column that is asked for, or one that is read"
+        return _reached(one, window)
+    return _joined(keyed, loose, window)
+
+
+def _sparse(tables: list[Table]) -> bool:
+    """Whether half of the tables have far fewer sums than there are scores between the least and the greatest."""
+    sums = prod(max(1, len(table.scores)) for table in tables)
+    span = sum(table.own.high - table.own.low for table in tables)
+    return span > _GRID and 8 * isqrt(sums) < span
+
+
+def _halves(tables: list[Table]) -> tuple[list[Table], list[Table]]:
+    """Two groups with about as many sums."""
+    groups: tuple[list[Table], list[Table]] = ([], [])
+    sums = [1, 1]
+    for table in sorted(tables, key=_scores_of, reverse=True):
+        smaller = 0 if sums[0] < sums[1] else 1
+        groups[smaller].append(table)
+        sums[smaller] *= max(1, len(table.scores))
+    return groups
+
+
+def _reached(table: Table, window: Window) -> Table:
+    reached = halved_sum(table.masses[..., int(np.searchsorted(table.scores, window.target)) :])
+    if table.settled is not None:
+        reached = reached + table.settled
+    return _plain(table, reached, max(table.rounds + len(table.scores).bit_length(), table.settled_rounds) + 1)
+
+
+def _joined(keyed: Table, loose: Table, window: Window) -> Table:
+    """Sum over the scores of one of the mass of what is missing in the other: no table of all sums is needed."""
+    sums = suffix_sums(loose.masses)
+    enough = sums[np.searchsorted(loose.scores, window.target - keyed.scores)]
+    whole = sums[0]
+    if loose.settled is not None:
+        enough, whole = enough + loose.settled, whole + loose.settled
+    reached = halved_sum(keyed.masses * enough)
+    if keyed.settled is not None:
+        reached = reached + keyed.settled * whole
+    inner = max(loose.rounds + len(loose.scores).bit_length(), loose.settled_rounds) + 1
+    rounds = max(keyed.rounds + len(keyed.scores).bit_length(), keyed.settled_rounds) + inner + 3
+    return _plain(keyed, reached, rounds, keyed.denominator * loose.denominator)
+
+
+def _plain(table: Table, masses: Masses, rounds: int, denominator: int | None = None) -> Table:
+    under = table.denominator if denominator is None else denominator
+    return Table.of_probabilities(table.axes, np.asarray(masses, dtype=table.masses.dtype), rounds, under)
+
+
+# --------------------------------------------------------------------------------------------------
+# One pass over a task: every contribution rounded down, or every one up, and every doubtful mass left out, or
+# counted.
+#
+# With a scale s the scores are whole: ``sum floor(s g_i) <= s S <= sum ceil(s g_i)``, so the mass that reaches the
+# target when all are rounded down is at most Pr[S >= t], and when rounded up at least that. Contributions are rounded,
+# not weights, so that it holds for values of either sign. Where every s g_i is whole and every mass is known, the two
+# passes are one and the result is exact.
 
 _ZERO = Fraction(0)
 #: Products of masses may underflow where the least of them is below 2**-1000; what is lost is less than that, too:

@@ -11,13 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
+from math import prod
 
+from fairdsl.backends.rates.linear.remainder import NormalSum, SingleColumn, Uniform
+from fairdsl.backends.rates.linear.task import Remainder
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, borders, holds_at, variables
 from fairdsl.ir.population import Cell, Factor, Inside, Network, Normal, Row
-from fairdsl.numerics.pieces import Piece, pieces_of, subdivided
+from fairdsl.numerics.pieces import Piece, Reading, pieces_of, subdivided
 
-__all__ = ["LISTED", "Looks", "Refined", "looks_of", "refined"]
+__all__ = ["LISTED", "Leftover", "Looks", "Refined", "choose_remainder", "looks_of", "refined"]
 
 #: Whole numbers are listed one by one up to so many.
 LISTED = 4096
@@ -154,3 +158,150 @@ def _shared(row: Row, places: tuple[int, ...], shares: tuple[Fraction, ...]) -> 
     if isinstance(row, Normal):
         return row
     return tuple(row[old] * share for old, share in zip(places, shares, strict=True))
+
+
+# --------------------------------------------------------------------------------------------------
+# Which columns are left out of all tables because their part of the score has a law in closed form.
+#
+# If there are normal columns that enter linearly and that nothing else reads, all of them; otherwise at most one
+# column, the one that would be the hardest to cut into parts. All other ranges are cut, in ``lowering``.
+
+#: Combinations of cells that a closed form may depend on.
+_COMBINATIONS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """The columns whose axes are not needed, and the law of what they contribute (None: nothing).
+
+    ``within``: a column that stays as an axis of its cells, while what is read of it within them is in the law.
+    """
+
+    columns: frozenset[int] = frozenset()
+    law: Remainder | None = None
+    within: int | None = None
+
+
+def choose_remainder(network: Network, readings: Mapping[int, Reading], blocked: frozenset[int]) -> Leftover:
+    """``blocked`` columns are needed as axes: keys, and what predicates over several columns mention."""
+    factors = {factor.column: factor for factor in network.factors}
+    normal = {column: factor for column, factor in factors.items() if _normal(factor)}
+    free = {column: factor for column, factor in normal.items() if column not in blocked}
+    linear = {column: factor for column, factor in free.items() if _linear(factor, readings[column])}
+    if linear and prod(len(network.cells[axis]) for axis in _parents(linear, normal)) <= _COMBINATIONS:
+        return _normal_sum(network, linear, readings, _parents(linear, normal))
+    candidates = [
+        column for column in factors if column not in blocked and _wide(network, factors[column], readings[column])
+    ]
+    if not candidates:
+        return Leftover()
+    chosen = max(candidates, key=lambda column: (_effect(network, factors[column], readings[column]), -column))
+    factor, reading = factors[chosen], readings[chosen]
+    if chosen in normal:
+        axes = _parents({chosen: factor}, normal)
+        if prod(len(network.cells[axis]) for axis in axes) > _COMBINATIONS:
+            return Leftover()
+        return Leftover(frozenset({chosen}), _single_normal(network, factor, reading, axes))
+    return _single_uniform(network, chosen, reading)
+
+
+def _normal(factor: Factor) -> bool:
+    return bool(factor.rows) and all(isinstance(row, Normal) for row in factor.rows.values())
+
+
+def _linear(factor: Factor, reading: Reading) -> bool:
+    truncated = any(isinstance(row, Normal) and row.truncated for row in factor.rows.values())
+    return bool(reading.slope) and not (reading.indicators or reading.conditions or truncated)
+
+
+def _parents(factors: Mapping[int, Factor], normal: Mapping[int, Factor]) -> tuple[int, ...]:
+    """The axes that the laws depend on; a normal parent has a single cell and is none."""
+    return tuple(sorted({p for factor in factors.values() for p in factor.parents if p not in normal}))
+
+
+def _normal_sum(
+    network: Network, factors: Mapping[int, Factor], readings: Mapping[int, Reading], axes: tuple[int, ...]
+) -> Leftover:
+    moments: dict[tuple[int, ...], tuple[Fraction, Fraction]] = {}
+    for cells in product(*(range(len(network.cells[axis])) for axis in axes)):
+        mean = variance = Fraction(0)
+        for column, factor in factors.items():
+            row = factor.rows.get(_own(factor, axes, cells))
+            if not isinstance(row, Normal):
+                break
+            mean += readings[column].slope * row.mean
+            variance += (readings[column].slope * row.sd) ** 2
+        else:
+            moments[cells] = (mean, variance)
+    defined = len(moments) == prod(len(network.cells[axis]) for axis in axes)
+    return Leftover(frozenset(factors), NormalSum(axes=axes, moments=moments, conditioned=not defined))
+
+
+def _own(factor: Factor, axes: tuple[int, ...], cells: tuple[int, ...]) -> tuple[int, ...]:
+    """The cells of a factor's parents, in its order; a parent that is no axis has a single one."""
+    at = dict(zip(axes, cells, strict=True))
+    return tuple(at.get(parent, 0) for parent in factor.parents)
+
+
+def _wide(network: Network, factor: Factor, reading: Reading) -> bool:
+    """Whether the column would have to be cut into parts otherwise."""
+    if not reading.slope:
+        return False
+    cells = network.cells[factor.column]
+    rows = factor.rows.values()
+    if any(isinstance(row, Normal) for row in rows):
+        return all(isinstance(row, Normal) for row in rows)
+    ranges = [cell for cell in cells if cell.inside is Inside.UNIFORM and cell.low != cell.high]
+    known = all(cell.inside is not Inside.UNKNOWN for cell in cells)
+    return known and any(_many(network.columns[factor.column], cell) for cell in ranges)
+
+
+def _many(attribute: Attribute, cell: Cell) -> bool:
+    if cell.low is None or cell.high is None:
+        return False
+    return attribute.values is None or cell.high - cell.low >= LISTED
+
+
+def _effect(network: Network, factor: Factor, reading: Reading) -> Fraction:
+    """How far the column moves the score: its range, or six standard deviations."""
+    laws = [row for row in factor.rows.values() if isinstance(row, Normal)]
+    if laws:
+        return abs(reading.slope) * 6 * max(law.sd for law in laws)
+    ends = [end for cell in network.cells[factor.column] for end in (cell.low, cell.high) if end is not None]
+    return abs(reading.slope) * (max(ends) - min(ends))
+
+
+def _single_normal(network: Network, factor: Factor, reading: Reading, axes: tuple[int, ...]) -> Remainder:
+    attribute = network.columns[factor.column]
+    pieces = _admitted(attribute, network.cells[factor.column][0], reading)
+    laws: dict[tuple[int, ...], tuple[tuple[Piece, Uniform | Normal], ...]] = {}
+    for cells in product(*(range(len(network.cells[axis])) for axis in axes)):
+        row = factor.rows.get(_own(factor, axes, cells))
+        if isinstance(row, Normal):
+            laws[cells] = tuple((piece, row) for piece in pieces)
+    defined = len(laws) == prod(len(network.cells[axis]) for axis in axes)
+    conditioned = bool(reading.conditions) or not defined
+    return SingleColumn(axes=axes, reading=reading, bounds=attribute.bounds, laws=laws, conditioned=conditioned)
+
+
+def _single_uniform(network: Network, column: int, reading: Reading) -> Leftover:
+    """The column stays as an axis of its cells, which its law within them depends on; it adds nothing to the tables."""
+    attribute = network.columns[column]
+    laws: dict[tuple[int, ...], tuple[tuple[Piece, Uniform | Normal], ...]] = {}
+    for place, cell in enumerate(network.cells[column]):
+        pieces = pieces_of(attribute, cell, reading.cuts)
+        whole = sum((piece.size for piece in pieces), Fraction(0))
+        shares = [piece.size / whole for piece in pieces]
+        laws[place,] = tuple(
+            (piece, Uniform(share))
+            for piece, share in zip(pieces, shares, strict=True)
+            if share and reading.admits(piece)
+        )
+    law = SingleColumn(
+        axes=(column,), reading=reading, bounds=attribute.bounds, laws=laws, conditioned=bool(reading.conditions)
+    )
+    return Leftover(law=law, within=column)
+
+
+def _admitted(attribute: Attribute, cell: Cell, reading: Reading) -> list[Piece]:
+    return [piece for piece in pieces_of(attribute, cell, reading.cuts) if reading.admits(piece) and not piece.point]

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from fairdsl.backends.rates.linear.table import Masses, Table
-from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, State, Task
-from fairdsl.backends.rates.linear.window import Span
+from fairdsl.backends.rates.linear.task import ONE, Chances, Clause, Span, State, Task
 
 __all__ = ["Arithmetic", "Rounded", "Side"]
 

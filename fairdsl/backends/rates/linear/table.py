@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.rates.linear.window import NOTHING, Span, TooLargeError, Window
+from fairdsl.backends.rates.linear.task import NOTHING, Span, TooLargeError, Window
 
 __all__ = ["Masses", "Table", "halved_sum", "multiplied", "suffix_sums", "summed_out"]
 

@@ -1,17 +1,186 @@
-"""A task: all that the elimination needs, in exact numbers, without the language's notions.
-
-Every column that is still there is an axis with a number of cells. What the law says of an individual within a cell
-is a list of :class:`State`: shares of the cell's mass with what they contribute to the score.
-"""
+"""What a pass may use, and which partial scores are still undecided."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor, gcd, inf, lcm
 from typing import Protocol
 
-__all__ = ["ONE", "Chances", "Clause", "Remainder", "State", "Task"]
+from fairdsl.clock import Deadline, Work, spend
+from fairdsl.ir.expr import Predicate, Relation, conjuncts
+from fairdsl.ir.feature import Input
+from fairdsl.ir.model import ByThreshold, Model
+from fairdsl.ir.population import Network
+from fairdsl.metrics.joint import Bounds, Joint, Key
+from fairdsl.metrics.subject import Subject
+
+__all__ = [
+    "NOTHING",
+    "ONE",
+    "Chances",
+    "Clause",
+    "Event",
+    "Goal",
+    "Meter",
+    "OutOfTimeError",
+    "Reaching",
+    "Remainder",
+    "Span",
+    "State",
+    "Task",
+    "TooLargeError",
+    "WeightedSum",
+    "Window",
+    "common_scale",
+    "is_exact",
+    "joint_with",
+    "score_span",
+    "weighted_sum",
+]
+
+#: What is counted where effort is given.
+_TERMS = Work("products of masses", 0.002)
+
+
+class TooLargeError(Exception):
+    """A table would have more entries than the memory allows, or a pass take more steps than it may."""
+
+
+class OutOfTimeError(Exception):
+    """The deadline has passed."""
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a pass may use: ``entries`` a table may have, ``steps`` (products of masses) in all, time to ``deadline``.
+
+    At most ``tails`` values of laws in closed form are looked up. :class:`TooLargeError` and :class:`OutOfTimeError`
+    are raised on the way.
+    """
+
+    deadline: Deadline
+    entries: int
+    steps: float = inf
+    tails: float = inf
+
+    def tick(self, steps: int = 1) -> None:
+        """So many steps more."""
+        self.steps -= steps
+        spend(_TERMS, steps)
+        if self.steps < 0:
+            raise TooLargeError
+        if self.deadline.passed:
+            raise OutOfTimeError
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The least and greatest score that some columns can add."""
+
+    low: int
+    high: int
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.low + other.low, self.high + other.high)
+
+
+#: What is added by columns that the score does not read.
+NOTHING = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """What is asked of the sum of all columns, which is in ``whole``: at least ``target``.
+
+    ``accepts`` and ``refuses``: partial sums may be decided early that way.
+    """
+
+    target: int
+    whole: Span
+    meter: Meter
+    accepts: bool = True
+    refuses: bool = True
+
+    def alive(self, own: Span) -> tuple[int, int]:
+        """Of columns that add ``own``, the scores from the first to below the second number are undecided."""
+        low, high = own.low, own.high + 1
+        if self.refuses:
+            low = max(low, self.target - (self.whole.high - own.high))
+        if self.accepts:
+            high = min(high, self.target - (self.whole.low - own.low))
+        return low, max(low, high)
+
+
+# --------------------------------------------------------------------------------------------------
+# A subject whose model is one weighted sum: what is added up, and when it is high enough.
+#
+# Sums that have to be small are turned: ``S < t`` is ``-S > -t``.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """``score RELATION t`` with t in [low, high]: strictly between them, and no rational, unless they are equal."""
+
+    relation: Relation
+    low: Fraction
+    high: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedSum:
+    """A distribution, a score over its columns and the event that counts, whose relation is none of < and <=.
+
+    ``network`` may have columns without a factor: they are set from outside, each cell with mass 1.
+    """
+
+    network: Network
+    #: The score is ``constant`` and each input times its weight.
+    terms: tuple[tuple[Input, Fraction], ...]
+    constant: Fraction
+    #: What is given.
+    conditions: tuple[Predicate, ...]
+    #: The columns that results are listed by.
+    keys: tuple[int, ...]
+    event: Event
+    #: Whether what has no distribution is allowed for elsewhere; else it counts as impossible, and that is said.
+    lost: bool = False
+
+
+def weighted_sum(subject: Subject) -> WeightedSum:
+    """A subject whose model compares one linear score."""
+    layer = subject.model.layers[0]
+    event, sign = _event(subject.model)
+    weights = zip(subject.model.inputs, layer.weight.exact[0].tolist(), strict=True)
+    return WeightedSum(
+        network=subject.network,
+        terms=tuple([(item, sign * Fraction(weight)) for item, weight in weights if weight]),
+        constant=sign * Fraction(layer.bias.exact[0]),
+        conditions=conjuncts(subject.condition),
+        keys=subject.keys,
+        event=event,
+        lost=bool(subject.unknown),
+    )
+
+
+def _event(model: Model) -> tuple[Event, int]:
+    """When the outcome is favourable, of the score or of its negation."""
+    rule = model.rule
+    if not isinstance(rule, ByThreshold):
+        raise ValueError("a weighted sum is compared with a threshold")
+    relation = rule.relation if model.favourable == rule.granted else rule.relation.negated
+    if relation not in (Relation.LT, Relation.LE):
+        return Event(relation=relation, low=rule.low, high=rule.high), 1
+    turned = Relation.GT if relation is Relation.LT else Relation.GE
+    return Event(relation=turned, low=-rule.high, high=-rule.low), -1
+
+
+# --------------------------------------------------------------------------------------------------
+# A task: all that the elimination needs, in exact numbers, without the language's notions.
+#
+# Every column that is still there is an axis with a number of cells. What the law says of an individual within a cell
+# is a list of :class:`State`: shares of the cell's mass with what they contribute to the score.
 
 ONE = Fraction(1)
 #: Lower and upper bound.
@@ -98,3 +267,116 @@ class Task:
     remainder: Remainder | None = None
     divided: bool = False
     notes: tuple[str, ...] = ()
+
+
+# --------------------------------------------------------------------------------------------------
+# The scale at which scores are whole numbers, and whether anything of a task is an interval.
+
+_ZERO = Fraction(0)
+#: Scores are int64.
+_LARGEST = 1 << 60
+
+
+def is_exact(task: Task) -> bool:
+    """Whether every contribution and every mass is a number, not an interval."""
+    states = (state for cells in task.readings.values() for states in cells for state in states)
+    return (
+        all(state.low == state.high and state.least == state.most for state in states)
+        and all(clause.low == clause.high for clause in task.clauses)
+        and all(table.exact for table in task.chances)
+    )
+
+
+def _contributions(task: Task) -> Iterator[Fraction]:
+    for cells in task.readings.values():
+        for states in cells:
+            for state in states:
+                yield from (end for end in (state.low, state.high) if end is not None)
+    for clause in task.clauses:
+        yield from clause.low
+        yield from clause.high
+
+
+def common_scale(task: Task) -> Fraction | None:
+    """The least scale that makes every contribution whole; None where the sums would not fit."""
+    values = {value.as_integer_ratio() for value in _contributions(task)}
+    scale = lcm(*{denominator for _, denominator in values})
+    shared = gcd(*(numerator * (scale // denominator) for numerator, denominator in values)) or 1
+    found = Fraction(scale, shared)
+    low, high = score_span(task)
+    return found if max(abs(low), abs(high)) * found < _LARGEST else None
+
+
+def score_span(task: Task) -> tuple[Fraction, Fraction]:
+    """The least and greatest sum of bounded contributions."""
+    low = high = _ZERO
+    for cells in task.readings.values():
+        ends = {end for states in cells for state in states for end in (state.low, state.high) if end is not None}
+        low, high = low + min(ends, default=_ZERO), high + max(ends, default=_ZERO)
+    for clause in task.clauses:
+        low, high = low + min(clause.low), high + max(clause.high)
+    return low, high
+
+
+# ---- The event that counts, as scores that have to be reached ------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """The score has to be at least ``needed`` (strict: above it)."""
+
+    needed: Fraction
+    strict: bool
+
+    def target(self, constant: Fraction, scale: Fraction) -> int:
+        """The least whole number n such that ``constant + n / scale`` is enough."""
+        needed = (self.needed - constant) * scale
+        return floor(needed) + 1 if self.strict else ceil(needed)
+
+
+#: Bounds by key of the probability of reaching a goal: the lower ones of the first goal, the upper ones of the second.
+Reaching = Callable[[Goal, Goal], Mapping[Key, Bounds]]
+
+
+def joint_with(event: Event, total: Mapping[Key, Bounds], reaching: Reaching) -> Joint:
+    """The joint of an event ``S >= t``, ``S > t``, ``S = t`` or ``S != t``; all others are turned upward."""
+    match event.relation:
+        case Relation.EQ:
+            found = _equal(event, total, reaching)
+        case Relation.NE:
+            equal = _equal(event, total, reaching)
+            found = {key: _less(whole, equal[key]) for key, whole in total.items()}
+        case _:
+            found = _above(event, event.relation is Relation.GT, reaching)
+    if any(bounds.high > total[key].high for key, bounds in found.items()):
+        found = {key: _clipped(bounds, total[key]) for key, bounds in found.items()}
+    return Joint(favourable=found, total=total)
+
+
+def _equal(event: Event, total: Mapping[Key, Bounds], reaching: Reaching) -> Mapping[Key, Bounds]:
+    """Pr[S = t] = Pr[S >= t] - Pr[S > t]."""
+    if event.low != event.high:
+        return {key: Bounds.exactly(_ZERO) for key in total}  # no score is irrational
+    above, least = _above(event, True, reaching), _above(event, False, reaching)
+    return {key: _less(least[key], above[key]) for key in least}
+
+
+def _above(event: Event, strict: bool, reaching: Reaching) -> Mapping[Key, Bounds]:
+    if event.low == event.high:
+        goal = Goal(needed=event.low, strict=strict)
+        return reaching(goal, goal)
+    # The threshold lies strictly between: a score that reaches the upper end is above it, and one above it is
+    # above the lower end.
+    return reaching(Goal(needed=event.high, strict=False), Goal(needed=event.low, strict=True))
+
+
+def _clipped(part: Bounds, whole: Bounds) -> Bounds:
+    """A part is at most the whole."""
+    high = min(part.high, whole.high)
+    return Bounds(low=min(part.low, high), high=high)
+
+
+def _less(whole: Bounds, part: Bounds) -> Bounds:
+    """What is left of the whole without a part of it."""
+    high = max(_ZERO, whole.high - part.low)
+    return Bounds(low=min(high, max(_ZERO, whole.low - part.high)), high=high)
