@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.rates import heavy
+from fairdsl.backends.rates import bundles, heavy
 from fairdsl.backends.rates.anytime import Narrowing
 from fairdsl.backends.rates.diagram import OpenError
 from fairdsl.backends.rates.gate import has_states
@@ -25,14 +25,20 @@ def narrow(bounds: Bounds) -> bool:
 
 
 @CHECKED
-@given(problems(trees=True), st.sampled_from([1, 3, 1 << 13]), st.sampled_from([0.5, 2.0**-4, 2.0**-12]))
-def test_bounds_hold_at_any_time(problem: Problem, block: int, limit: float) -> None:
+@given(
+    problems(trees=True),
+    st.sampled_from([1, 3, 1 << 13]),
+    st.sampled_from([0.5, 2.0**-4, 2.0**-12]),
+    st.sampled_from([4, 16, 1 << 16]),
+)
+def test_bounds_hold_at_any_time(problem: Problem, block: int, limit: float, entries: int) -> None:
     assume(has_states(problem.model))
     part, total = enumerated(problem)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(heavy, "_BLOCK", block)
         patch.setattr(heavy, "_LIMIT", limit)
         patch.setattr(heavy, "_WORK", 1)
+        patch.setattr(bundles, "_ENTRIES", entries)
         try:
             found = Heavy(subject_of(problem))
         except OpenError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from fairdsl.backends.contract import Answering, Budget, Facts, Observer
@@ -40,10 +41,9 @@ class Narrowing:
 
     def by_weight(self) -> None:
         """Go through combinations as well, where that can be done."""
-        try:
-            self._heavy = Heavy(self._subject)
-        except TooManyError:
-            return
+        if self._heavy is None:
+            with suppress(TooManyError):
+                self._heavy = Heavy(self._subject)
 
     @property
     def finished(self) -> bool:
@@ -110,7 +110,7 @@ def _both(one: Bounds, other: Bounds) -> Bounds:
 # to the end is exact, however many boxes are open. Where there are too many of them, the heaviest combinations are gone
 # through beside the boxes.
 
-#: Seconds of cutting before states are counted, and how many times as long that may take then.
+#: Seconds of cutting before states are counted, and how many times as long that may take; then they take turns.
 _HEAD, _COUNTING = 1.5, 4.0
 #: Between two looks at the metric passes so many times as long as one takes.
 _BETWEEN = 8.0
@@ -136,7 +136,7 @@ def refined(
     counts = rows_counted(question, population, problem.model)
     covers = [Narrowing(subject) for subject in subjects_of(problem)]
     told = counted_at = now()
-    pause, head = 0.0, _HEAD
+    pause, head, times = 0.0, _HEAD, _COUNTING
     while True:
         began = now()
         joints = [replace(cover.joint(), counts=counts) for cover in covers]
@@ -160,15 +160,15 @@ def refined(
             observer.progress("rates", None, _so_far(value, covers))
             told = began
         if counting is not None and began - counted_at > head:
-            found = _within(min(budget.remaining, _COUNTING * (began - counted_at)), counting)
+            found = _within(min(budget.remaining, times * (began - counted_at)), counting)
             counted_at = now()
-            head = max(_HEAD, (counted_at - began) / _COUNTING)
+            head, times = max(_HEAD, counted_at - began), 1.0
             if isinstance(found, Value | Refused):
                 return found
             if found.reason is not Reason.TIMEOUT:
                 counting = None
-                for cover in covers:
-                    cover.by_weight()
+            for cover in covers:
+                cover.by_weight()
         pause = _BETWEEN * (now() - began)
         _improve(covers, began + pause, budget)
 

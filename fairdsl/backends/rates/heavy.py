@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.rates.arithmetic import Arithmetic, Distribution, Kind, Masses
-from fairdsl.backends.rates.diagram import Column, Diagrams
+from fairdsl.backends.rates.bundles import Bound, Bundled, Move, bundled_along
+from fairdsl.backends.rates.diagram import Column
 from fairdsl.backends.rates.engine import TooManyError, Wholes
 from fairdsl.backends.rates.path import Stage, order_of_cells, stages, weights_of
-from fairdsl.backends.rates.program import Program
 from fairdsl.metrics.joint import Bounds, Joint
 from fairdsl.metrics.subject import Subject
 from fairdsl.numerics.tables import aligned
@@ -50,19 +50,14 @@ class _Level:
     mass: FloatArray
     #: The cells after it, [cells, branches].
     cells: IntArray
-    #: The class of each branch, [branches].
+    #: The class of each branch, [branches], and how many there are.
     kind: IntArray
-    #: What becomes of what is left of a diagram, [nodes before, classes]; None where the column is not read.
-    places: IntArray | None
-    #: What can be reached from nodes after it, [sums, nodes].
-    low: IntArray
-    high: IntArray
-    #: What the classes add, and what columns that are left add at least and at most, [sums, classes] and [sums].
-    added: IntArray
-    least: IntArray
-    most: IntArray
+    classes: int
     #: The keys of cells after it, [cells]; None where not all keys are known.
     key: IntArray | None
+    #: How the bundles before it become those that read its column, and what the column makes of each.
+    bound: tuple[Bound, ...] = ()
+    moves: tuple[Move | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,13 +67,13 @@ class _Block:
     level: int
     mass: FloatArray
     cells: IntArray
-    #: Nodes that are left, [diagrams, combinations], and what was added, [sums, combinations].
+    #: The states of the bundles, [bundles, combinations], and what the sums come to at least and at most, [2, sums, c].
     left: IntArray
-    sums: IntArray
+    ends: IntArray
 
     def rows(self, chosen: IntArray | BoolArray | slice) -> _Block:
         """Some of them."""
-        return _Block(self.level, self.mass[chosen], self.cells[chosen], self.left[:, chosen], self.sums[:, chosen])
+        return _Block(self.level, self.mass[chosen], self.cells[chosen], self.left[:, chosen], self.ends[..., chosen])
 
 
 class Heavy:
@@ -93,7 +88,9 @@ class Heavy:
         self._arithmetic = Arithmetic(Kind.FLOAT, 1)
         keys = subject.keys
         order = order_of_cells(program, distribution, keys, asked.columns)
-        self._levels = _Levels(program, distribution, asked.columns, self._arithmetic).of(order, keys)
+        bundled = bundled_along(program, order)
+        self._bundles, self._ends = bundled.count, bundled.ends
+        self._levels = _Levels(distribution, asked.columns, self._arithmetic, bundled).of(order, keys)
         if not self._arithmetic.safe:
             raise TooManyError("masses are too small for floats")
         shape = prod(distribution.sizes[key] for key in keys)
@@ -106,10 +103,8 @@ class Heavy:
         self.finished = False
 
     def _begin(self) -> _Block:
-        nodes = [0, *sorted(set(self._program.roots) - {0})]
-        left = np.searchsorted(nodes, self._program.roots).reshape(-1, 1)
-        zero = np.zeros(1, dtype=np.int64)
-        return _Block(0, np.ones(1), zero, left, np.zeros((len(self._program.sure), 1), dtype=np.int64))
+        left = np.zeros((self._bundles, 1), dtype=np.int64)
+        return _Block(0, np.ones(1), np.zeros(1, dtype=np.int64), left, self._ends[..., None])
 
     def improve(self) -> None:
         """Look at more combinations."""
@@ -140,18 +135,8 @@ class Heavy:
         self._dropped = self._dropped or bool(((mass > 0) & ~keep).any())
         rows, branches = np.nonzero(keep)
         cells, kinds = block.cells[rows], level.kind[branches]
-        left = block.left[:, rows]
-        if level.places is not None:
-            width, flat = level.places.shape[1], level.places.reshape(-1)
-            left *= width
-            left += kinds
-            left = flat.take(left)
-        sums = block.sums[:, rows] + level.added[:, kinds]
-        least, most = sums + level.least[:, None], sums + level.most[:, None]
-        for number in range(len(sums)):
-            for total, table in ((least[number], level.low[number]), (most[number], level.high[number])):
-                for at in left:
-                    total += table.take(at)
+        left, ends = self._moved(level, block, rows, kinds)
+        least, most = ends
         after = level.cells[cells, branches]
         open_ = np.arange(len(rows))
         if level.key is not None:
@@ -167,8 +152,28 @@ class Heavy:
         if len(open_) and block.level + 1 < len(self._levels):
             open_ = open_[np.argsort(-mass[rows[open_], branches[open_]])]
             forward = block.mass[rows[open_]] * level.factor[cells[open_], branches[open_]]
-            self._waiting.append(_Block(block.level + 1, forward, after[open_], left[:, open_], sums[:, open_]))
-        return mass.size + len(rows) * (8 + len(left) * (1 + 2 * len(sums)))
+            self._waiting.append(_Block(block.level + 1, forward, after[open_], left[:, open_], ends[..., open_]))
+        return mass.size + len(rows) * (8 + len(left) * (1 + 2 * len(least)))
+
+    @staticmethod
+    def _moved(level: _Level, block: _Block, rows: IntArray, kinds: IntArray) -> tuple[IntArray, IntArray]:
+        """The states of the bundles, and the ends of the sums, when a class becomes known of some combinations."""
+        before = block.ends.copy()
+        bound = np.empty((len(level.bound), len(block.mass)), dtype=np.int64)
+        for place, each in enumerate(level.bound):
+            bound[place] = each.together(block.left)
+            if each.ends is not None:
+                before += each.ends.take(bound[place], axis=-1)
+        ends, left = before.take(rows, axis=-1), bound.take(rows, axis=1)
+        totals = ends.reshape(2 * ends.shape[1], len(rows))
+        for own, move in zip(left, level.moves, strict=True):
+            if move is not None:
+                own *= level.classes
+                own += kinds
+                for total, gained in zip(totals, move.ends, strict=True):
+                    total += gained.take(own)
+                own[:] = move.follows.take(own)
+        return left, ends
 
     def joint(self) -> Joint:
         """What is known by now."""
@@ -188,33 +193,21 @@ class Heavy:
 class _Levels:
     """How levels are made."""
 
-    program: Program
     distribution: Distribution
     columns: dict[int, Column]
     arithmetic: Arithmetic
+    bundled: Bundled
 
     def of(self, order: tuple[int, ...], keys: tuple[int, ...]) -> list[_Level]:
         """Those along an order."""
-        program, made = self.program, self.program.diagrams
-        along = stages(self.distribution, order, keys)
-        nodes = [0, *sorted(set(program.roots) - {0})]
-        read = []
-        for stage in along:
-            places, nodes = _put_in(made, nodes, stage.column)
-            read.append((places, np.array([made.low[n] for n in nodes]).T, np.array([made.high[n] for n in nodes]).T))
         after = self._constants()
-        nothing = np.zeros(len(program.sure), dtype=np.int64)
-        least = most = nothing
         levels: list[_Level] = []
-        for stage, (places, low, high) in reversed(list(zip(along, read, strict=True))):
-            added = program.adds.get(stage.column)
-            split = places is not None or added is not None
+        along = zip(stages(self.distribution, order, keys), self.bundled.bound, self.bundled.moves, strict=True)
+        for stage, bound, moves in reversed(list(along)):
+            split = any(move is not None for move in moves)
             weights = weights_of(self.distribution, stage, self.columns, self.arithmetic, split=split)
-            adds = (np.zeros((len(weights), len(nothing)), np.int64) if added is None else added).T
             level, after = self._level(stage, weights, after, keys)
-            levels.append(replace(level, places=places, low=low, high=high, added=adds, least=least, most=most))
-            if added is not None:
-                least, most = least + added.min(axis=0), most + added.max(axis=0)
+            levels.append(replace(level, bound=bound, moves=moves))
         return levels[::-1]
 
     def _constants(self) -> FloatArray:
@@ -247,18 +240,12 @@ class _Levels:
             return np.ascontiguousarray(table.reshape(classes, before, -1).transpose(1, 0, 2).reshape(before, -1))
 
         wide = np.broadcast_to(cells[None], weights.shape)
-        none = np.zeros((0, 0), dtype=np.int64)
         level = _Level(
             factor=by_branch(weights),
             mass=by_branch(mass),
             cells=by_branch(wide),
             kind=np.repeat(np.arange(classes), shape[-1]),
-            places=None,
-            low=none,
-            high=none,
-            added=none,
-            least=none,
-            most=none,
+            classes=classes,
             key=_key(stage, sizes, keys),
         )
         return level, np.asarray(mass.sum(axis=(0, -1)))
@@ -273,17 +260,3 @@ def _key(stage: Stage, sizes: Mapping[int, int], keys: tuple[int, ...]) -> IntAr
     for key in keys:
         found = found * sizes[key] + places[stage.after.index(key)]
     return found
-
-
-def _put_in(made: Diagrams, nodes: list[int], column: int) -> tuple[IntArray | None, list[int]]:
-    """What becomes of nodes with a column, as places in those after it, [nodes, classes]; None: it is not read."""
-    changing = made.below(nodes, 1 << column)
-    if not changing:
-        return None, nodes
-    count = made.column(column).classes
-    images = made.put_in(changing, column)
-    becomes = np.array([images.get(node) or (node,) * count for node in nodes], dtype=np.int64)
-    after, places = np.unique(becomes, return_inverse=True)
-    if after.size * count > _TABLE:
-        raise TooManyError("too much is left of the trees")
-    return places.reshape(becomes.shape), after.tolist()

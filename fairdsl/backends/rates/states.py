@@ -20,7 +20,7 @@ from fairdsl.backends.rates.diagram import Column, Diagrams
 from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
 
-__all__ = ["Counting", "Course", "Step", "chosen"]
+__all__ = ["Counting", "Course", "Images", "Step", "chosen"]
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -181,7 +181,7 @@ class _Walk:
         sums = np.zeros((len(self._program.sure), 1), dtype=np.int64)
         left = np.searchsorted(self._nodes, self._program.roots).reshape(-1, 1)
         becomes = np.array(self._nodes, dtype=np.int64)[:, None]
-        states, _ = self._put_in(_States(sums, left), _Images.of(self._made, becomes), 0 * sums)
+        states, _ = self._put_in(_States(sums, left), Images.of(self._made, becomes), 0 * sums)
         return states
 
     def classes(self, column: int) -> int:
@@ -214,7 +214,7 @@ class _Walk:
         count = self.classes(column)
         found = self._made.put_in(changing, column)
         becomes = [found.get(node) or (node,) * count for node in self._present(states)]
-        images = _Images.of(self._made, np.array(becomes, dtype=np.int64))
+        images = Images.of(self._made, np.array(becomes, dtype=np.int64))
         added = self._program.adds.get(column, np.zeros((count, len(self._program.sure)), dtype=np.int64)).T
         parts: list[_States] = []
         follows = np.full((len(states), count), -1, dtype=np.int64)
@@ -236,7 +236,7 @@ class _Walk:
         self._nodes = images.nodes
         return _closed(together), follows
 
-    def _put_in(self, states: _States, images: _Images, added: IntArray) -> tuple[_States, BoolArray]:
+    def _put_in(self, states: _States, images: Images, added: IntArray) -> tuple[_States, BoolArray]:
         """What follows on states in each class of a column, and whether anything does, [states, classes].
 
         What leaves add is added, certain sums are lifted, and of the accepted state nothing is left to be asked.
@@ -257,7 +257,7 @@ class _Walk:
 
 
 @dataclass(frozen=True, eq=False)
-class _Images:
+class Images:
     """What becomes of nodes, by their places, in each class of a column."""
 
     #: The nodes that are left after it, the leaf that adds nothing first; every leaf is that one once it has added.
@@ -270,7 +270,7 @@ class _Images:
     high: IntArray
 
     @classmethod
-    def of(cls, made: Diagrams, becomes: IntArray) -> _Images:
+    def of(cls, made: Diagrams, becomes: IntArray) -> Images:
         """From the nodes that follow, [nodes before, classes]."""
         nodes, number = np.unique(np.append(becomes, 0), return_inverse=True)
         number = number.reshape(-1)[:-1].reshape(becomes.shape)
