@@ -15,6 +15,9 @@ from fairdsl.ir.problem import Problem
 class StandIn:
     """A deployed file whose float32 decides as the test says, and whose score is the decision."""
 
+    #: As many as there are, at a time.
+    batch: int | None = None
+
     def __init__(self, decide_one: Callable[[Sequence[float]], int]) -> None:
         self._decide = decide_one
 

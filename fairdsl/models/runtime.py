@@ -66,6 +66,11 @@ class Runtime:
         rows = [numbers_of(self._deployed, self._run_exactly(point)) for point in points]
         return np.concatenate(rows) if rows else np.zeros((0, 1))
 
+    @property
+    def batch(self) -> int | None:
+        """How many individuals the file takes at a time; None: as many as there are."""
+        return self._batch
+
     def decide_array(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
         """Outcomes of many individuals, [n, attributes] to [n], in batches."""
         batches = list(self._in_batches(points))

@@ -22,7 +22,7 @@ engines = pytest.mark.parametrize("engine", ENGINES, ids=lambda engine: engine.n
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Sequence[float]], int]], None]:
     def install(decide_one: Callable[[Sequence[float]], int]) -> None:
-        for place in ("fairdsl.replay.run.runtime_of", "fairdsl.backends.enumerate.census.runtime_of"):
+        for place in ("fairdsl.replay.run.runtime_of", "fairdsl.backends.enumerate.deployed.runtime_of"):
             monkeypatch.setattr(place, lambda _: StandIn(decide_one))
 
     return install
@@ -67,6 +67,20 @@ def test_enumeration_says_whether_float32_agrees(stand_in) -> None:
         "float32 disagrees on 1 of 20 individuals",
         "in float32 2 more individuals are in a violation",
     )
+
+
+def test_a_file_that_takes_one_at_a_time_is_run_on_those_in_doubt_and_some_others(stand_in, monkeypatch) -> None:
+    """A bound that is too small is found out by those others, and then everybody is run."""
+    from fairdsl.backends.enumerate import deployed as files
+
+    people = domain(sex=BOOLEAN, age=integer(0, 199))
+    asked = deployed(problem(people, score([0, 1], "-99/2"), 0))
+    monkeypatch.setattr(StandIn, "batch", 1)
+    monkeypatch.setattr(files, "_in_doubt", lambda census, *_: census.admissible & (census.margins < 2))
+    stand_in(lambda row: int(row[1] > 49.5))
+    assert ask(ENGINES[0], asked).evidence.notes == ("float32 agrees on all 400 individuals",)
+    stand_in(lambda row: int(row[1] > 9.5))
+    assert ask(ENGINES[0], asked).evidence.notes[0] == "float32 disagrees on 80 of 400 individuals"
 
 
 def test_a_gap_of_scores_is_replayed_in_both(stand_in) -> None:

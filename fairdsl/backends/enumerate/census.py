@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.demands import Judge, Measured, joined, measured, settled_by
+from fairdsl.backends.demands import Measured, joined, measured, settled_by
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.expr import Who, conjoin
 from fairdsl.ir.model import Model
-from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Sure
 from fairdsl.models.black_box import BlackBoxEvaluator
@@ -23,15 +21,12 @@ from fairdsl.numerics.confidence import OPEN, is_sure, sure_rows
 from fairdsl.numerics.evaluate import BatchEvaluator, Settled, points_of
 from fairdsl.numerics.grid import Grid
 from fairdsl.numerics.predicates import mask
-from fairdsl.replay import runtime_of
 
-__all__ = ["UNSEEN", "Census", "take_census", "with_deployed"]
+__all__ = ["UNSEEN", "Census", "take_census"]
 
 #: The decision of an individual that the budget did not reach.
 UNSEEN = -2
 _ROWS = 65536
-#: Individuals that the deployed file is run on at most.
-_DEPLOYED = 2**20
 
 
 @dataclass(slots=True)
@@ -152,34 +147,3 @@ def _surely(model: Model, points: NDArray[np.float64], settled: Settled, wanted:
         answer = is_sure(model, point, wanted)
         answers[row] = OPEN if answer is None else answer
     return answers
-
-
-def with_deployed(
-    census: Census, problem: Problem, judge: Judge | None, budget: Budget, observer: Observer
-) -> str | None:
-    """Run the deployed files on everybody where that is affordable; the note to print, or None."""
-    if not census.complete or not 0 < census.count <= _DEPLOYED:
-        return None
-    if judge is not None and judge.has_files and census.measured is not None:
-        census.as_files = judge.as_deployed(census.grid.points(census.listed), census.measured)
-        pairs = zip(census.measured.decisions, census.as_files.decisions, strict=True)
-        return _agreeing(census, int(np.logical_or.reduce([ours != theirs for ours, theirs in pairs]).sum()))
-    if problem.model.deployed is None or isinstance(problem.model.opaque, BlackBox):
-        return None  # of a black box it was the file that decided
-    runtime = runtime_of(problem.model.deployed)
-    everybody = np.flatnonzero(census.admissible)
-    deployed: NDArray[Any] = np.full(census.grid.size, UNSEEN, dtype=np.int16)
-    for start in range(0, everybody.size, _ROWS // 4):
-        if budget.exhausted:
-            return None
-        indices = everybody[start : start + _ROWS // 4]
-        deployed[indices] = runtime.decide_array(census.grid.points(indices))
-        observer.progress("float32", (start + len(indices)) / everybody.size, f"{everybody.size:,} individuals")
-    census.deployed = deployed.reshape(census.grid.shape)
-    return _agreeing(census, int((census.deployed[census.admissible] != census.decisions[census.admissible]).sum()))
-
-
-def _agreeing(census: Census, apart: int) -> str:
-    if apart:
-        return f"float32 disagrees on {apart:,} of {census.count:,} individuals"
-    return f"float32 agrees on all {census.count:,} individuals"

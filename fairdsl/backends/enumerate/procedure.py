@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
 from fairdsl.backends.demands import Judge
-from fairdsl.backends.enumerate.alone import decided_alone
-from fairdsl.backends.enumerate.census import Census, take_census, with_deployed
+from fairdsl.backends.enumerate.census import Census, take_census
 from fairdsl.backends.enumerate.choose import Chosen, choose, choose_tuples
+from fairdsl.backends.enumerate.deployed import decided_alone, with_deployed
 from fairdsl.backends.enumerate.marks import Marks, mark_by_counting
 from fairdsl.backends.enumerate.offer import offer, visits_tuples
 from fairdsl.backends.enumerate.tuples import Kept, free_axes, mark_by_tuples
@@ -66,7 +66,7 @@ class Enumerate:
             raise ValueError("enumeration was asked what it refuses")
         census = take_census(problem, asked, Grid(sets), budget, observer, measure=judge is not None)
         marks, kept = _marked(pair, judge, census, budget, observer)
-        note = with_deployed(census, problem, judge, budget, observer)
+        note = with_deployed(census, problem, sets, judge, budget, observer)
         holds = problem.quantity is Quantity.HOLDS and not pair.sure
         alone = holds and judge is None and decided_alone(census, problem, sets, budget)
         filed, breaking = _marked_in_files(pair, judge, census, budget, observer)
