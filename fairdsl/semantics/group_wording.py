@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import assert_never
 
 from fairdsl.ir.domain import Derived, Domain, Quantiles, show_number
@@ -84,10 +85,17 @@ class GroupWords:
             percent = show_number(100 * (confidence if less is None else 2 * confidence - 1))
             bound += f", with a probability of {percent}% over the choice of the rows"
         if precision is not None:
-            near = "" if precision.within is None else f" to within {show_number(100 * precision.within)}%"
+            near = "" if precision.within is None else f" to within {self._distance(question, precision.within)}"
             bound += f",{near} with a probability of {show_number(100 * precision.confidence)}% over who is drawn"
         rest = "" if less is None else f", less the {less.removeprefix('The ')},"
         return f"{self.subject(question).removesuffix(',' if rest else '')}{rest.replace(',,', ',')}{bound}."
+
+    @staticmethod
+    def _distance(question: GroupMetric, within: Fraction) -> str:
+        """A distance between two values of the metric, in percent but for means of scores."""
+        metric = question.metric
+        own_units = metric.rate.is_mean and metric.ideal != 1
+        return show_number(within) if own_units else f"{show_number(100 * within)}%"
 
     def subject(self, question: GroupMetric) -> str:
         """The number that the question is about."""

@@ -39,9 +39,8 @@ ELSEWHERE = {
     "backends/intervals/pool.py": "a new folder of this run",
     "backends/warmup.py": "a lock in a private folder",
     "backends/intervals/worker.py": "a file of this run",
-    "backends/ssat/solvers/library.py": "a new folder of this run",
-    "backends/ssat/solvers/sharpssat.py": "a new folder of this run",
-    "backends/ssat/solvers/ssatabc.py": "a new folder of this run",
+    "backends/ssat/solvers/adapters.py": "a new folder of this run",
+    "backends/ssat/solvers/libraries.py": "a new folder of this run",
     "cli/bug.py": "a new folder for temporary files",
     "cli/streams.py": "the null device",
     "clock/deadline.py": "what the system says of this process",
@@ -95,7 +94,6 @@ def test_what_would_be_found_to_open_files(source: str) -> None:
 #: Who reads JSON without the limit on nesting, and what that is.
 JSON = {
     "syntax/tables.py": "the package's own tables",
-    "backends/ssat/solvers/library.py": "what this run's own processes write",
 }
 
 

@@ -17,7 +17,7 @@ from fairdsl.backends.smt.recover import number, parse_answer
 from fairdsl.backends.smt.vnnlib import printed
 from fairdsl.backends.smt.vnnlib.read import read_query
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
-from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
+from fairdsl.backends.ssat.reading import read_count, read_sdimacs
 from fairdsl.backends.subset_sum.encoding import SubsetSumInstance
 from fairdsl.backends.subset_sum.instance_read import read_instance
 from fairdsl.codec.document import plain

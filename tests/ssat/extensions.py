@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 
-from fairdsl.backends.ssat.columns import Column
-from fairdsl.backends.ssat.gates import TRUE, Gates
+from fairdsl.backends.ssat.gates import TRUE, Column, Gates
 from fairdsl.ir.domain import Attribute, Domain
 
 

@@ -7,8 +7,7 @@ from itertools import chain, combinations
 
 import pytest
 
-from fairdsl.backends.ssat.columns import Column, in_places, runs
-from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
+from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, in_places, runs
 from fairdsl.ir.domain import Attribute
 from tests.builders import integer
 from tests.ssat.extensions import at_value, column_of, extensions, truth

@@ -9,8 +9,7 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.encode.bdd import FALSE_NODE, TRUE_NODE, diagram_of
-from fairdsl.backends.ssat.encode.linear import Exclusive, Group, Ordered, at_least
+from fairdsl.backends.ssat.encode.linear import FALSE_NODE, TRUE_NODE, Exclusive, Group, Ordered, at_least, diagram_of
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.domain import Attribute

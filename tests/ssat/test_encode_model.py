@@ -11,9 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.columns import Column, NotSingleError
 from fairdsl.backends.ssat.encode.model import End, ends, favourable_literal, require_favourable, unsupported
-from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
+from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, NotSingleError
 from fairdsl.backends.ssat.options import PbEncoding
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import And, Member, Not, Or, Predicate, Relation, Variable, Who, opposite

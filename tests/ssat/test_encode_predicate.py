@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.columns import Column, NotSingleError
 from fairdsl.backends.ssat.encode.predicate import Predicates, predicate_literal
-from fairdsl.backends.ssat.gates import Gates
+from fairdsl.backends.ssat.gates import Column, Gates, NotSingleError
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import FALSE, TRUE, And, Not, Or, Predicate, Who
 from tests.builders import domain, integer, linear, member

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError, sum_reaches
+from fairdsl.backends.ssat.encode.linear import TooLargeError, sum_reaches
 from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates
 from tests.ssat.extensions import extensions, truth
 

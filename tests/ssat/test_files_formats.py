@@ -25,11 +25,11 @@ from fairdsl.backends.solved import Asked
 from fairdsl.backends.ssat.engine import Engine
 from fairdsl.backends.ssat.files import Dimacs, Mcc, Sdimacs
 from fairdsl.backends.ssat.files import encoding as encoding_module
-from fairdsl.backends.ssat.files.formats import as_dimacs, as_mcc
 from fairdsl.backends.ssat.files.quantities import asked_of
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
 from fairdsl.backends.ssat.options import Groups, PbEncoding, SsatOptions
-from fairdsl.backends.ssat.sdimacs import read_sdimacs
+from fairdsl.backends.ssat.reading import read_sdimacs
+from fairdsl.backends.ssat.writing import as_dimacs, as_mcc
 from fairdsl.ir.problem import Problem
 from fairdsl.solver_files.manifest import read_manifest
 from fairdsl.verdict import Reason, Refused, Value

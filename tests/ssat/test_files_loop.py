@@ -17,7 +17,7 @@ from files_spec import answered, checked, demands, recovered, run, written
 import fairdsl
 from fairdsl.backends.solved import Bounds, Solved
 from fairdsl.backends.ssat.engine import Engine
-from fairdsl.backends.ssat.sdimacs import read_sdimacs
+from fairdsl.backends.ssat.reading import read_sdimacs
 from fairdsl.diagnostics import DiagnosticError
 
 F = Fraction

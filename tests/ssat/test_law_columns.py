@@ -8,13 +8,12 @@ from itertools import product
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.columns import in_places
 from fairdsl.backends.ssat.encode.law import lay_law
 from fairdsl.backends.ssat.engine import Engine
-from fairdsl.backends.ssat.formulas import Formulas
-from fairdsl.backends.ssat.gates import Gates
+from fairdsl.backends.ssat.gates import Gates, in_places
 from fairdsl.backends.ssat.instance import Quantifier
 from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.questions import Formulas
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import TRUE, And, Predicate
 from fairdsl.ir.feature import IndicatorInput

@@ -12,8 +12,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fairdsl.backends.ssat.conditioning import Conditioned, conditioned
-from fairdsl.backends.ssat.elimination import Scope, order_of
+from fairdsl.backends.ssat.conditioning import Conditioned, Scope, conditioned, order_of
 from fairdsl.backends.ssat.law import Law
 from fairdsl.ir.domain import Attribute, Integer
 from fairdsl.ir.expr import TRUE, Predicate

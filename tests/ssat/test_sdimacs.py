@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
-from fairdsl.backends.ssat.sdimacs import read_sdimacs, sdimacs_of
+from fairdsl.backends.ssat.reading import read_sdimacs
+from fairdsl.backends.ssat.writing import sdimacs_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.plain_decimals import decimal_of, digits_of
 from tests.ssat.random_instances import instances

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import fairdsl
-from fairdsl.backends.ssat.sdimacs import sdimacs_of
+from fairdsl.backends.ssat.writing import sdimacs_of
 from fairdsl.cli.app import cli
 from fairdsl.cli.solved import heading
 from fairdsl.solver_files.solve import SolvedFile

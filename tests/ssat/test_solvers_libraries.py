@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
@@ -13,10 +12,11 @@ from hypothesis import strategies as st
 from solver_instances import by_definition, shaped
 
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
-from fairdsl.backends.ssat.solvers import available, external_value, solver_of
-from fairdsl.backends.ssat.solvers.ganak import Ganak, below, count, weigh
-from fairdsl.backends.ssat.solvers.plain import plain
-from fairdsl.backends.ssat.solvers.sdd import Sdd, evaluate
+from fairdsl.backends.ssat.plain import plain
+from fairdsl.backends.ssat.solvers import adapters, available, external_value, solver_of
+from fairdsl.backends.ssat.solvers.libraries import count, weigh
+from fairdsl.backends.ssat.solvers.sdd import evaluate
+from fairdsl.backends.ssat.writing import below
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Reason
 from tests.drawing import examples
@@ -114,7 +114,7 @@ def test_a_diagram_says_what_to_choose() -> None:
     "output", ["", "value 1/0\n", "value 1/2", "value 3/2\n", "value 1/2\nnoise\n", "value -1/2\n"]
 )
 def test_other_output_is_no_value(output: str) -> None:
-    for adapter in (Ganak(), Sdd()):
+    for adapter in (each for each in adapters.ADAPTERS if each.package is not None):
         assert adapter.read(output, SMALL) is None
 
 
@@ -136,9 +136,8 @@ def test_other_prefixes_are_refused(solver: str, blocks: str) -> None:
 
 @pytest.mark.parametrize(("package", "solver"), [("pyganak", "pyganak"), ("pysdd", "pysdd")])
 def test_a_library_that_is_missing(package: str, solver: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = importlib.import_module(f"fairdsl.backends.ssat.solvers.{'sdd' if package == 'pysdd' else 'ganak'}")
     absent: Callable[[str], bool] = lambda name: name != package  # noqa: E731
-    monkeypatch.setattr(module, "installed", absent)
+    monkeypatch.setattr(adapters, "installed", absent)
     assert solver not in available()
     with pytest.raises(DiagnosticError, match="E0650") as raised:
         solver_of(solver)

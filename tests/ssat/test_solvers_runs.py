@@ -13,17 +13,16 @@ from solver_instances import SMALL, by_definition, shaped
 from stand_in import BEHAVIOURS, install
 
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
+from fairdsl.backends.ssat.plain import plain
 from fairdsl.backends.ssat.solvers import external_value
-from fairdsl.backends.ssat.solvers.adapter import FLOAT, SEVEN_DIGITS, widened
-from fairdsl.backends.ssat.solvers.plain import plain
-from fairdsl.backends.ssat.solvers.sharpssat import SharpSsat
-from fairdsl.backends.ssat.solvers.ssatabc import SsatAbc
+from fairdsl.backends.ssat.solvers.adapters import ADAPTERS, FLOAT, SEVEN_DIGITS, widened
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.verdict import Reason
 from tests.drawing import examples
 
 #: A few real processes each, so few examples.
 FEW = settings(max_examples=examples(0.25), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+ABC, SHARP = ADAPTERS[:2]
 E, A, R = Quantifier.EXISTS, Quantifier.FORALL, Quantifier.RANDOM
 
 
@@ -207,7 +206,7 @@ def test_tiny_probabilities_are_rounded_and_allowed_for(tmp_path: Path) -> None:
 @given(st.data(), st.sampled_from(["R", "ER", "RE", "ERE"]))
 def test_ssat_abc_against_the_definition(tmp_path: Path, data: st.DataObject, blocks: str) -> None:
     instance = shaped(data.draw, blocks)
-    assume(SsatAbc().unfit(plain(instance).instance) is None)
+    assume(ABC.unfit(plain(instance).instance) is None)
     found = external_value(instance, str(install(tmp_path, "ssatABC")), 20)
     assert found.reason is None
     value = by_definition(instance)
@@ -236,11 +235,11 @@ def test_numbers_that_cannot_be_probabilities() -> None:
 
 def test_answers_as_they_were_seen() -> None:
     """Lines of real runs; with `-q` SharpSSAT prints none."""
-    assert SharpSsat().read("", SMALL) is None
-    found = SharpSsat().read("Solving x\n# satisfying probability = 0.3099474\nTime: 0.1\n", SMALL)
+    assert SHARP.read("", SMALL) is None
+    found = SHARP.read("Solving x\n# satisfying probability = 0.3099474\nTime: 0.1\n", SMALL)
     assert found is not None
     assert found.low <= Fraction("0.309947332") <= found.high
-    found = SsatAbc().read("\n==== Solving results ====\n\n  > Satisfying probability: 6.000000e-01\n", SMALL)
+    found = ABC.read("\n==== Solving results ====\n\n  > Satisfying probability: 6.000000e-01\n", SMALL)
     assert found is not None
     assert found.low < Fraction(3, 5) < found.high
-    assert SsatAbc().read("  > Best upper bound: 1.000000e+00\n", SMALL) is None
+    assert ABC.read("  > Best upper bound: 1.000000e+00\n", SMALL) is None

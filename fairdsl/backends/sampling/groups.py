@@ -116,7 +116,7 @@ def answering_metric(
     precision, threshold = problem.precision, problem.threshold
     drawing = _Drawing(problem, question, facts.enclosed, budget.seed)
     if drawing.enclosure is not None and settled(drawing.enclosure, precision, threshold):
-        return drawing.enclosure
+        return replace(drawing.enclosure, reason=None)
     # No size is large enough whatever the groups are: the looks go on until the interval is close enough.
     for look in looks(replace(precision, within=None)):
         while (sample := drawing.smaller_than(look)) is not None:

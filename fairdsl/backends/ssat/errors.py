@@ -1,6 +1,8 @@
-"""What the files of stochastic satisfiability say: each mistake with its place."""
+"""What is wrong with files of stochastic satisfiability, each mistake with its place, and with solvers of others."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.source import Span
@@ -8,10 +10,13 @@ from fairdsl.source import Span
 __all__ = [
     "clauses_miscounted",
     "exact_contradicts",
+    "missing_solver",
     "no_probability",
     "not_counted",
     "not_sdimacs",
     "twice_bound",
+    "unfit_prefix",
+    "unknown_solver",
 ]
 
 _FORMAT = "docs/ssat.md has the format"
@@ -84,4 +89,37 @@ def exact_contradicts(variable: int, what: str, place: Span, written: Span | Non
         secondary=() if written is None else (Label(written, "this is what other solvers read"),),
         why="a file that means one number to fairdsl and another to other solvers has no value",
         help="change both lines together, or leave out the comment: then the prefix counts as it is written",
+    )
+
+
+def missing_solver(name: str, reason: str, instead: str) -> Diagnostic:
+    """A known solver that is not on this machine."""
+    return Diagnostic(
+        code="E0650",
+        title=f"the SSAT solver `{name}` cannot be used here",
+        notes=(reason,),
+        why="an answer of another solver than the one asked for would pass for its own",
+        help=instead,
+    )
+
+
+def unknown_solver(command: str, known: Sequence[str]) -> Diagnostic:
+    """A program of which nobody knows how it is called and what its output means."""
+    return Diagnostic(
+        code="E0651",
+        title=f"`{command}` is not an SSAT solver that fairdsl knows",
+        notes=(f"there are adapters to {', '.join(known)}",),
+        why="solvers differ in what they answer wrongly, and each adapter keeps its solver's rules",
+        help="say which solver a program is: `ssatABC=/path/to/program`",
+    )
+
+
+def unfit_prefix(name: str, reason: str) -> Diagnostic:
+    """An instance that the solver is known to answer wrongly, or not at all."""
+    return Diagnostic(
+        code="E0652",
+        title=f"`{name}` does not answer this instance",
+        notes=(reason,),
+        why="solvers print numbers for prefixes they do not treat, and the numbers are wrong",
+        help="name `SharpSSAT`, or name no solver: the embedded one answers any prefix",
     )

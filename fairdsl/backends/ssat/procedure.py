@@ -13,10 +13,10 @@ from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer
 from fairdsl.backends.encoding import Answer, Solving
 from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.solved import Asked, Bounds
-from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
+from fairdsl.backends.ssat.encode.linear import TooLargeError
 from fairdsl.backends.ssat.files import Sdimacs
+from fairdsl.backends.ssat.files.encoding import offer
 from fairdsl.backends.ssat.law import Law
-from fairdsl.backends.ssat.offer import offer
 from fairdsl.backends.ssat.options import Groups, SsatOptions
 from fairdsl.backends.ssat.questions import learnable
 from fairdsl.diagnostics import DiagnosticError

@@ -1,47 +1,157 @@
-"""From values of SSAT instances to the joint probabilities of a metric.
-
-*Enumerate* asks about every group by itself: for the keys a its joint probabilities are D(a) = Pr[a, conditions], which
-the law says (:mod:`fairdsl.backends.ssat.conditioning`), and D(a) times the value of the formula at a.
-Groups that the question leaves out for their few rows are not asked about.
-
-*Learn* asks for the greatest and for the least favourable probability of all groups and lets the solver choose them:
-one instance with existential keys, and its complement. Groups of probability 0, and those that the question leaves
-out, are barred. Every other group lies between the two, which is all that a metric of extremes needs: with the
-extreme groups known by themselves it is as exact as with all.
-"""
+"""What is asked about a law: its formulas, for the groups that count, and the joint probabilities of their values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import prod
 
+from fairdsl.backends.ssat.encode.law import lay_law
+from fairdsl.backends.ssat.encode.model import ends, favourable_literal, require_favourable
+from fairdsl.backends.ssat.encode.predicate import predicate_literal
 from fairdsl.backends.ssat.engine import Engine, Solution
-from fairdsl.backends.ssat.excluded import Cells, Excluded
-from fairdsl.backends.ssat.formulas import Formulas
+from fairdsl.backends.ssat.gates import Gates, Literal
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import Groups, PbEncoding
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.metric import Comparison
-from fairdsl.ir.population import Population
+from fairdsl.ir.model import Model
+from fairdsl.ir.population import Population, label_column
 from fairdsl.ir.question import GroupMetric, Threshold
 from fairdsl.metrics.joint import Bounds, Counted, Joint, Key, key_of
 from fairdsl.metrics.rate_cells import labels_rated
 from fairdsl.metrics.value import decided, value_of
 from fairdsl.verdict import Evidence, Value
 
-__all__ = [
-    "Cells",
-    "Extremes",
-    "Inquiry",
-    "groups_of",
-    "learnable",
-    "learns",
-    "settled",
-]
+__all__ = ["Cells", "Excluded", "Extremes", "Formulas", "Inquiry", "groups_of", "learnable", "learns", "settled"]
+
+#: The cells of the subject's keys.
+Cells = tuple[int, ...]
+
+
+class Excluded:
+    """The groups that the question leaves out for their few rows; those of probability 0 the law bars by itself."""
+
+    def __init__(self, question: GroupMetric, law: Law, counts: Mapping[Key, Counted]) -> None:
+        network, keys = law.subject.network, law.subject.keys
+        # Rows are counted by group and stratum, whatever their label is.
+        labelled = question.metric.rate.reads_label and keys[-1] == label_column(network)
+        self.keys = keys[:-1] if labelled else keys
+        self._cells = [[key_of(cell) for cell in network.cells[key]] for key in self.keys]
+        self._least = 0 if question.excluding is None or not counts else question.excluding.rows or 0
+        self._rows: dict[Key, int] = {}
+        for key, count in counts.items():
+            group = key[: len(self.keys)]
+            self._rows[group] = self._rows.get(group, 0) + count.rows
+
+    def __contains__(self, cells: Cells) -> bool:
+        group = tuple(values[cell] for values, cell in zip(self._cells, cells, strict=False))
+        return self._rows.get(group, 0) < self._least
+
+    def groups(self) -> Iterator[dict[int, int]]:
+        """The cells of the keys of each, by the keys' places."""
+        if self._least:
+            for cells in product(*(range(len(values)) for values in self._cells)):
+                if cells in self:
+                    yield dict(enumerate(cells))
+
+
+# ---- A question about a law as SSAT instances ----------------------------------------------------
+# With the keys chosen outermost, then the law's chances, then what the law leaves open, the value of
+#
+# * ``favourable`` is the greatest over the keys of Pr[favourable and asked | keys], with everything open decided in
+#   its favour: the inner choices are made for each outcome of the chances by itself;
+# * ``unfavourable`` is the greatest of Pr[not favourable, or not asked | keys], with everything open decided against
+#   it. So 1 less its value at some keys is the least Pr[favourable and asked] there, and 1 less its greatest value the
+#   least of all keys. An innermost universal choice under the first formula would say the same;
+# * ``met`` and ``missed`` are the same two for the conditions alone, where some are not part of the law.
+#
+# What is open are alternatives of parts, and thresholds that are known to lie between two numbers. Where nothing is,
+# the first two add up to 1 at all keys.
+
+
+class Formulas:
+    """The instances of a law.
+
+    ``barred`` are cells of some of the keys, by the keys' places, that are not chosen together; ``sums``
+    says how weighted sums become clauses. Instances are made
+    when they are asked for; making one raises what :mod:`.encode.model` raises of numbers and sizes.
+    """
+
+    def __init__(
+        self, law: Law, barred: Iterable[Mapping[int, int]] = (), sums: PbEncoding = PbEncoding.DIAGRAM
+    ) -> None:
+        self.law = law
+        self._gates = Gates(sums)
+        self._laid = lay_law(self._gates, law)
+        self.keys = self._laid.keys
+        for cells in barred:
+            self._gates.require(*(literal for place, cell in cells.items() for literal in self.keys[place].but(cell)))
+        bounds = ends(law.subject.model)
+        #: Whether ``favourable`` and ``unfavourable`` do not add up to 1.
+        self.open = self._laid.alternatives or len(bounds) > 1
+        self._least, self._most = bounds[0], bounds[-1]
+
+    def assumptions(self, cells: Mapping[int, int]) -> tuple[Literal, ...]:
+        """The literals that put keys, by their places, at cells."""
+        return tuple(literal for place, cell in cells.items() for literal in self.keys[place].at(cell))
+
+    @cached_property
+    def favourable(self) -> Instance:
+        """Favourable, and what is asked beside it."""
+        gates = self._gates.copy()
+        require_favourable(gates, self._model, self._laid.columns, True, self._most)
+        for literal in self._asked(gates):
+            gates.require(literal)
+        return gates.instance()
+
+    @cached_property
+    def unfavourable(self) -> Instance:
+        """Not favourable, or not what is asked beside it."""
+        gates = self._gates.copy()
+        if self.law.asked:
+            literal = favourable_literal(gates, self._model, self._laid.columns, self._least)
+            gates.require(-literal, *(-each for each in self._asked(gates)))
+        else:
+            require_favourable(gates, self._model, self._laid.columns, False, self._least)
+        return gates.instance()
+
+    @cached_property
+    def met(self) -> Instance:
+        """The conditions that are asked."""
+        gates = self._gates.copy()
+        for literal in self._asked(gates):
+            gates.require(literal)
+        return gates.instance()
+
+    @cached_property
+    def missed(self) -> Instance:
+        """Some of the conditions that are asked does not hold."""
+        gates = self._gates.copy()
+        gates.require(*(-literal for literal in self._asked(gates)))
+        return gates.instance()
+
+    @property
+    def _model(self) -> Model:
+        return self.law.subject.model
+
+    def _asked(self, gates: Gates) -> list[Literal]:
+        return [predicate_literal(gates, predicate, self._laid.columns) for predicate in self.law.asked]
+
+
+# ---- From values of SSAT instances to the joint probabilities of a metric ------------------------
+# *Enumerate* asks about every group by itself: for the keys a its joint probabilities are D(a) = Pr[a, conditions],
+# which the law says (:mod:`fairdsl.backends.ssat.conditioning`), and D(a) times the value of the formula at a.
+# Groups that the question leaves out for their few rows are not asked about.
+#
+# *Learn* asks for the greatest and for the least favourable probability of all groups and lets the solver choose them:
+# one instance with existential keys, and its complement. Groups of probability 0, and those that the question leaves
+# out, are barred. Every other group lies between the two, which is all that a metric of extremes needs: with the
+# extreme groups known by themselves it is as exact as with all.
 
 #: More groups than these are not asked one by one, unless it is asked for.
 _ONE_BY_ONE = 256

@@ -29,11 +29,9 @@ from math import lcm
 
 import numpy as np
 
-from fairdsl.backends.ssat.columns import Column
 from fairdsl.backends.ssat.conditioning import Conditional
-from fairdsl.backends.ssat.divisions import Part
-from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
-from fairdsl.backends.ssat.law import Law
+from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, Literal
+from fairdsl.backends.ssat.law import Law, Part
 from fairdsl.metrics.joint import key_of
 from fairdsl.numerics.tables import Numbers
 

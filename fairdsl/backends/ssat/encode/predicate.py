@@ -3,7 +3,7 @@
 A predicate about one column is a set of its places: it is constant on each, so the place's value speaks for it.
 Theorem: for every assignment of the columns there is exactly one extension to the variables that are defined here,
 and in it the literal of a predicate is true iff the predicate holds at the values of the places taken. By induction
-over the predicate: sets of places by :func:`.columns.in_places`, ``and``, ``or``, ``not`` by gates, and a comparison of
+over the predicate: sets of places by :func:`.gates.in_places`, ``and``, ``or``, ``not`` by gates, and a comparison of
 several columns by :mod:`.linear` over all their places, which for this must be single values.
 
 What is only required needs fewer variables: clauses are written for it directly (:meth:`Predicates.require`). Column x
@@ -19,9 +19,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from fairdsl.backends.ssat.columns import Column, NotSingleError, in_places, runs
 from fairdsl.backends.ssat.encode.linear import Ordered, at_least
-from fairdsl.backends.ssat.gates import FALSE, TRUE, Gates, Literal
+from fairdsl.backends.ssat.gates import FALSE, TRUE, Column, Gates, Literal, NotSingleError, in_places, runs
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, holds, variables
 
 __all__ = ["Parts", "Predicates", "predicate_literal"]
@@ -32,7 +31,7 @@ _SPREAD = 8
 
 @dataclass(slots=True)
 class Parts:
-    """A conjunction: each column in one of its places, a set as in :mod:`.columns`, and all literals true."""
+    """A conjunction: each column in one of its places, a set as in :mod:`..gates`, and all literals true."""
 
     places: dict[int, int] = field(default_factory=dict)
     literals: list[Literal] = field(default_factory=list)
@@ -80,8 +79,8 @@ class Predicates:
     def literal(self, predicate: Predicate) -> Literal:
         """The literal that is true iff the predicate holds.
 
-        Comparisons of several columns raise :class:`.columns.NotSingleError` where a place of theirs is no single
-        value, and :class:`.pseudo_boolean.TooLargeError`.
+        Comparisons of several columns raise :class:`.gates.NotSingleError` where a place of theirs is no single
+        value, and :class:`.linear.TooLargeError`.
         """
         known = self._literals.get(id(predicate))
         if known is None:

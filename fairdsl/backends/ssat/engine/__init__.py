@@ -8,6 +8,6 @@ search.py     decisions                                     engine.py     a whol
 from __future__ import annotations
 
 from fairdsl.backends.ssat.engine.engine import Engine
-from fairdsl.backends.ssat.engine.solution import Solution, Statistics
+from fairdsl.backends.ssat.engine.search import Solution, Statistics
 
 __all__ = ["Engine", "Solution", "Statistics"]

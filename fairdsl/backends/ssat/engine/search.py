@@ -1,33 +1,128 @@
-"""The search: values of components by deciding their outermost variables, remembered by component.
-
-    value(component) = best or mean, over the truths of an outermost variable, of
-                       what followed x the product of the values of the components that are left
-
-Values are whole numbers: the value of a component times the scales of its random variables (see ``formula``). A
-component is a generator that yields the components it needs; a stack of generators takes the place of recursion, so
-depth is bounded by memory alone.
-
-When the budget ends, an exception carries bounds up that stack: what was not looked at lies between 0 and 1, and
-products, maxima, minima and means of bounds are bounds, since no factor is negative. Nothing that rests on bounds is
-remembered.
-"""
+"""What the engine says about an instance: its value or bounds of it, choices that attain it, and the effort."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
 from math import prod
 from typing import TypeAlias
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.ssat.engine.cache import Cache
 from fairdsl.backends.ssat.engine.formula import EXISTS, FORALL, RANDOM, Formula
 from fairdsl.backends.ssat.engine.residual import Component, Residual
-from fairdsl.backends.ssat.engine.solution import Statistics
 from fairdsl.clock import Deadline, Work, meter_in_force, now, spend
 from fairdsl.verdict import Reason
 
-__all__ = ["Search", "UnfinishedError"]
+__all__ = ["Cache", "Search", "Solution", "Statistics", "UnfinishedError"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Statistics:
+    """How much work one call was; the engine counts while it runs.
+
+    ``propagations`` are literals that followed from others, ``components`` the parts that were looked at, of
+    which ``cache_hits`` were known; ``cache_entries`` is what the cache holds at the end.
+    """
+
+    decisions: int = 0
+    propagations: int = 0
+    components: int = 0
+    cache_hits: int = 0
+    cache_entries: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """The value lies from ``low`` to ``high``, and is known where they are equal.
+
+    ``choice`` has truths of the outermost existential variables, those left out of the prefix among them, that
+    attain the value. It is None where the outermost quantifier is another one, and where the budget ended before
+    the value or the choice was found. ``reason`` says why bounds are apart: TIMEOUT or MEMORY_OUT.
+    """
+
+    low: Fraction
+    high: Fraction
+    choice: Mapping[int, bool] | None
+    reason: Reason | None
+    statistics: Statistics
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is known."""
+        return self.low == self.high
+
+
+# --------------------------------------------------------------------------------------------------
+# Values of components that were solved, by the keys that identify them exactly; within a number of bytes.
+#
+# When the bytes are used up, the older half is forgotten. Values are then found anew where they are needed: too little
+# memory costs time, and never the answer.
+
+#: Bytes of an entry beside its key and its value: two objects' headers, and its slot in the table.
+_ENTRY = 160
+
+
+class Cache:
+    """Values by key, and where the outermost choice was decided, the literal that attains the value."""
+
+    __slots__ = ("_choices", "_values", "bytes", "limit")
+
+    def __init__(self, limit: int) -> None:
+        self._values: dict[bytes, int] = {}
+        self._choices: dict[bytes, int] = {}
+        #: An estimate of what the entries take.
+        self.bytes = 0
+        self.limit = limit
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def choices(self) -> Mapping[bytes, int]:
+        """The literal to choose in a component, where that is known."""
+        return self._choices
+
+    def get(self, key: bytes) -> int | None:
+        """The value, where it is known."""
+        return self._values.get(key)
+
+    def put(self, key: bytes, value: int, choice: int | None = None) -> None:
+        """Remember a value, and the literal that attains it."""
+        self._values[key] = value
+        if choice is not None:
+            self._choices[key] = choice
+        self.bytes += _size(key, value)
+        if self.bytes > self.limit:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Drop the older half; what was put last stays."""
+        for key in list(islice(self._values, len(self._values) // 2)):
+            self.bytes -= _size(key, self._values.pop(key))
+            self._choices.pop(key, None)
+
+
+def _size(key: bytes, value: int) -> int:
+    return _ENTRY + len(key) + value.bit_length() // 8
+
+
+# --------------------------------------------------------------------------------------------------
+# The search: values of components by deciding their outermost variables, remembered by component.
+#
+#     value(component) = best or mean, over the truths of an outermost variable, of
+#                        what followed x the product of the values of the components that are left
+#
+# Values are whole numbers: the value of a component times the scales of its random variables (see ``formula``). A
+# component is a generator that yields the components it needs; a stack of generators takes the place of recursion, so
+# depth is bounded by memory alone.
+#
+# When the budget ends, an exception carries bounds up that stack: what was not looked at lies between 0 and 1, and
+# products, maxima, minima and means of bounds are bounds, since no factor is negative. Nothing that rests on bounds is
+# remembered.
 
 _Solving: TypeAlias = Generator[Component, int, int]
 

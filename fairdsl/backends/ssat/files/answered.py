@@ -27,13 +27,12 @@ from fairdsl.backends.encoding import Answer
 from fairdsl.backends.groups import question_of, subjects_of
 from fairdsl.backends.ssat.engine import Solution, Statistics
 from fairdsl.backends.ssat.files.quantities import digest_of
-from fairdsl.backends.ssat.formulas import Formulas
 from fairdsl.backends.ssat.instance import Instance
 from fairdsl.backends.ssat.law import Law
 from fairdsl.backends.ssat.options import PbEncoding
-from fairdsl.backends.ssat.questions import Extremes, Inquiry, settled
+from fairdsl.backends.ssat.plain import plain
+from fairdsl.backends.ssat.questions import Extremes, Formulas, Inquiry, settled
 from fairdsl.backends.ssat.solvers.ask import outermost_choice
-from fairdsl.backends.ssat.solvers.plain import plain
 from fairdsl.clock import Deadline
 from fairdsl.ir.population import Population
 from fairdsl.ir.problem import Problem

@@ -15,7 +15,7 @@ what ``fairdsl solve`` prints, as text or ``--json``   exactly, or the bounds
 ``0.6``, ``3/5``, alone                                one unit of its last place up and down; exactly
 ====================================================== ==========================================================
 
-A number that was computed in floating point is widened by the analysis of :mod:`fairdsl.backends.ssat.solvers.adapter`
+A number that was computed in floating point is widened by the analysis of :mod:`fairdsl.backends.ssat.solvers.adapters`
 as well: ``4 u n`` for n chances, where u is 2^-53, or 2^-24 of SharpSSAT, and ``4 u m`` for the arithmetic, m variables
 and numbers of at most 1 (of the two programs their 10^-6 covers it). A logarithm in double is off by 2^-53 of itself
 or some such multiple, which a part of 10^-12 covers down to 10^-300. What rounding the probabilities in the file may
@@ -35,12 +35,10 @@ from typing import Any
 
 from fairdsl.backends.encoding import Answer
 from fairdsl.backends.solved import Bounds, Solved
-from fairdsl.backends.ssat.files.formats import ROUNDING
 from fairdsl.backends.ssat.instance import Bound, Instance, Quantifier
-from fairdsl.backends.ssat.sdimacs import number_of, unit_of
-from fairdsl.backends.ssat.solvers.adapter import DOUBLE, Adapter
-from fairdsl.backends.ssat.solvers.sharpssat import SharpSsat
-from fairdsl.backends.ssat.solvers.ssatabc import SsatAbc
+from fairdsl.backends.ssat.reading import number_of, unit_of
+from fairdsl.backends.ssat.solvers.adapters import ADAPTERS, DOUBLE, Adapter
+from fairdsl.backends.ssat.writing import ROUNDING
 from fairdsl.codec import MisfitError
 
 __all__ = ["answer_of_count", "answer_of_value", "answer_of_weight", "probability"]
@@ -77,7 +75,7 @@ def answer_of_value(output: str, about: Mapping[str, Any]) -> Answer:
     """To an instance in SDIMACS."""
     said = _fairdsl(output)
     if said is None and not output.lstrip().startswith("{"):
-        for adapter in (SsatAbc(), SharpSsat()):
+        for adapter in (each for each in ADAPTERS if each.programs):
             found = _adapted(adapter, output, about)
             if found is not None:
                 return found

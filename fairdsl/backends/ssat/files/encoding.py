@@ -1,14 +1,9 @@
-"""The encodings ``sdimacs``, ``mcc`` and ``dimacs``: one file for each number that a metric is made of.
-
-All three write what :mod:`fairdsl.backends.ssat.questions` would ask. Counters have no choice to make, so ``mcc`` and
-``dimacs`` ask about every group by itself; ``sdimacs`` asks for the extreme groups where there are many of them, or
-where that is asked for.
-"""
+"""The encodings `sdimacs`, `mcc` and `dimacs`: which questions have them, and a file for each number of a metric."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -16,31 +11,192 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from fairdsl.backends.contract import Observer, Offer, Refusal
+from fairdsl.backends.contract import Budget, Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
-from fairdsl.backends.groups import question_of, subjects_of
-from fairdsl.backends.solved import Asked, Solved
-from fairdsl.backends.ssat.encode.pseudo_boolean import TooLargeError
+from fairdsl.backends.groups import question_of, refusal_of, subjects_of
+from fairdsl.backends.solved import Asked, Bounds, Choosing, Solved, Work
+from fairdsl.backends.ssat.encode.linear import TooLargeError
+from fairdsl.backends.ssat.encode.model import unsupported
+from fairdsl.backends.ssat.engine import Engine
+from fairdsl.backends.ssat.errors import not_sdimacs
 from fairdsl.backends.ssat.files.answered import ContradictionError, value_from
 from fairdsl.backends.ssat.files.answers import answer_of_count, answer_of_value, answer_of_weight
-from fairdsl.backends.ssat.files.formats import Written, as_dimacs, as_mcc, as_sdimacs
-from fairdsl.backends.ssat.files.quantities import Asking, Quantity, asked_of
-from fairdsl.backends.ssat.files.solve import Read, solve_text, solve_value
-from fairdsl.backends.ssat.files.words import combined, comments, meaning, name_of, ratio, slugs_of
-from fairdsl.backends.ssat.formulas import Formulas
+from fairdsl.backends.ssat.files.quantities import (
+    Asking,
+    Quantity,
+    asked_of,
+    combined,
+    comments,
+    meaning,
+    name_of,
+    ratio,
+    slugs_of,
+)
 from fairdsl.backends.ssat.instance import Instance
-from fairdsl.backends.ssat.law import Law
-from fairdsl.backends.ssat.offer import offer
+from fairdsl.backends.ssat.law import Law, NumbersError
 from fairdsl.backends.ssat.options import Groups, SsatOptions
-from fairdsl.backends.ssat.questions import learns
-from fairdsl.backends.ssat.sdimacs import read_count, read_sdimacs
-from fairdsl.ir.population import Network
+from fairdsl.backends.ssat.questions import Formulas, learns
+from fairdsl.backends.ssat.reading import read_count, read_sdimacs
+from fairdsl.backends.ssat.writing import Written, as_dimacs, as_mcc, as_sdimacs
+from fairdsl.diagnostics import DiagnosticError
+from fairdsl.ir.population import Network, Normal
 from fairdsl.ir.problem import Problem
-from fairdsl.metrics.subject import Subject
+from fairdsl.ir.question import GroupMetric
+from fairdsl.metrics.subject import Subject, predicates_of, weighed_by
+from fairdsl.numerics.axes import mentioned
 from fairdsl.options import Options
+from fairdsl.source.reading import content_of
 from fairdsl.verdict import Evidence, Reason, Refused, Unknown, Value
 
-__all__ = ["Dimacs", "Mcc", "Sdimacs"]
+__all__ = ["EMBEDDED", "Dimacs", "Mcc", "Read", "Sdimacs", "offer", "solve_text", "solve_value"]
+
+#: Keys, and cells of the largest table of the distribution.
+_KEYS, _TABLE = 1 << 16, 1 << 18
+
+
+def offer(problem: Problem) -> Offer | Refusal:
+    """What will be done, or why not."""
+    refusal = refusal_of(problem, unsupported)
+    if refusal is not None:
+        return refusal
+    question, subjects = question_of(problem), subjects_of(problem)
+    refusals = (refusal for each in subjects if (refusal := _of_law(each, question)) is not None)
+    return next(refusals, None) or Offer(method="stochastic satisfiability through SDIMACS files", decides=True, fits=0)
+
+
+def _of_law(subject: Subject, question: GroupMetric) -> Refusal | None:
+    network = subject.network
+    keys = prod(len(network.cells[column]) for column in subject.keys)
+    if keys > _KEYS:
+        return Refusal(why=f"there are {keys:,} groups", span=question.span)
+    for column in sorted(set(_looked_at(subject))):
+        if any(isinstance(row, Normal) for row in network.factor_of(column).rows.values()):
+            attribute = network.columns[column]
+            why = f"`{attribute.name}` is normal, and its masses are irrational: write pieces `uniform(low, high)`"
+            return Refusal(why=why, span=attribute.span)
+    try:
+        largest = Law(subject).order.largest
+    except NumbersError as error:
+        attribute = network.columns[error.column]
+        why = f"the numbers of `{attribute.name}` are read themselves, and are not a list of at most a few thousand"
+        return Refusal(why=why, span=attribute.span)
+    if largest > _TABLE:
+        return Refusal(why=f"the distribution connects so many columns that a table would have {largest:,} cells")
+    return None
+
+
+def _looked_at(subject: Subject) -> Iterator[int]:
+    yield from subject.keys
+    yield from weighed_by(subject.model)
+    for predicate in predicates_of(subject):
+        yield from mentioned(predicate)
+
+
+# --------------------------------------------------------------------------------------------------
+# Instances of stochastic satisfiability and of counting, answered with their value, or with bounds of it.
+#
+# file --its text--> text --read--> instance and factor --solved--> value
+
+#: A text and its path -> the instance, and the factor by which the file's value is the instance's.
+Read = Callable[[str, str], tuple[Instance, Fraction]]
+#: The solver's name, where no other is asked for.
+EMBEDDED = "the embedded solver"
+
+
+def solve_value(path: Path, form: str, how: Solving, observer: Observer, read: Read) -> Solved:
+    """Read an instance and answer it: with the value of what ``read`` finds, times its factor.
+
+    Raises DiagnosticError (E0640 to E0645) for a file that is not one, and for a solver that there is not, or that
+    does not answer such instances.
+    """
+    try:
+        text = content_of(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"byte {error.start + 1} is not UTF-8"
+        raise DiagnosticError(not_sdimacs(str(path), what, None, "save it as plain text")) from error
+    return solve_text(text, path, form, how, observer, read)
+
+
+def solve_text(text: str, path: Path, form: str, how: Solving, observer: Observer, read: Read) -> Solved:
+    """The same of what stands, or would stand, in the file."""
+    instance, factor = read(text, str(path))
+    solver = how.budget.options[SsatOptions].solver
+    found = _found(instance, solver, how.budget, observer)
+    choice = None if found.choice is None else found.choice.items()
+    bounds = Bounds(
+        variables=instance.variables,
+        clauses=len(instance.clauses),
+        low=found.low * factor,
+        high=found.high * factor,
+        reason=found.reason,
+        choice=None
+        if choice is None
+        else tuple(
+            Choosing(variable=variable, true=truth, name=instance.names.get(variable)) for variable, truth in choice
+        ),
+        detail=found.detail,
+        work=found.work,
+        notes=tuple(_notes(instance)),
+    )
+    return Solved(format=form, file=path, solver=solver or EMBEDDED, seconds=found.seconds, found=bounds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What a solver found: ``detail`` is what it has to say, ``work`` what the embedded one did."""
+
+    low: Fraction
+    high: Fraction
+    reason: Reason | None
+    choice: Mapping[int, bool] | None
+    seconds: float
+    detail: str = ""
+    work: Work | None = None
+
+
+def _found(instance: Instance, solver: str | None, budget: Budget, observer: Observer) -> _Said:
+    """The answer of a solver: of the embedded one, or of the one that ``solver`` names."""
+    if solver is not None:
+        from fairdsl.backends.ssat.solvers import external_value
+
+        said = external_value(instance, solver, budget.remaining)
+        return _Said(
+            low=said.low,
+            high=said.high,
+            reason=said.reason,
+            choice=said.choice,
+            seconds=said.seconds,
+            detail=said.detail,
+        )
+    closed, numbers = instance.closed_up()
+    solved = Engine(closed, memory=budget.memory).solve(deadline=budget.deadline, observer=observer)
+    return _Said(
+        low=solved.low,
+        high=solved.high,
+        reason=solved.reason,
+        choice=None if solved.choice is None else {numbers[each - 1]: truth for each, truth in solved.choice.items()},
+        seconds=solved.statistics.seconds,
+        work=Work(**{one.name: getattr(solved.statistics, one.name) for one in fields(Work)}),
+    )
+
+
+def _notes(instance: Instance) -> list[str]:
+    """What is taken for granted where the file leaves something open."""
+    bound = {bound.variable for bound in instance.prefix}
+    free = sorted({abs(literal) for clause in instance.clauses for literal in clause} - bound)
+    if not free:
+        return []
+    some = ", ".join(str(variable) for variable in free[:5]) + (", .." if len(free) > 5 else "")
+    taken = "is bound by no line and is" if len(free) == 1 else "are bound by no line and are"
+    return [f"{'variable' if len(free) == 1 else 'variables'} {some} {taken} existential and outermost"]
+
+
+# --------------------------------------------------------------------------------------------------
+# The encodings ``sdimacs``, ``mcc`` and ``dimacs``: one file for each number that a metric is made of.
+#
+# All three write what :mod:`fairdsl.backends.ssat.questions` would ask. Counters have no choice to make, so ``mcc`` and
+# ``dimacs`` ask about every group by itself; ``sdimacs`` asks for the extreme groups where there are many of them, or
+# where that is asked for.
 
 #: Groups, strata and values of the label, each of which would have its file.
 _FILES = 4096

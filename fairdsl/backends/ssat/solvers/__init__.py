@@ -4,8 +4,7 @@ Each adapter keeps the rules that were found out about its solver: what it is as
 how far they may be wrong.
 """
 
-from fairdsl.backends.ssat.solvers.adapter import Found
-from fairdsl.backends.ssat.solvers.ask import external_value
-from fairdsl.backends.ssat.solvers.naming import available, solver_of
+from fairdsl.backends.ssat.solvers.adapters import available, solver_of
+from fairdsl.backends.ssat.solvers.ask import Found, external_value
 
 __all__ = ["Found", "available", "external_value", "solver_of"]

@@ -10,19 +10,41 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from fairdsl.backends.ssat import errors
 from fairdsl.backends.ssat.instance import Instance, Quantifier
-from fairdsl.backends.ssat.solvers import errors
-from fairdsl.backends.ssat.solvers.adapter import Adapter, Found, Printed
-from fairdsl.backends.ssat.solvers.naming import solver_of
-from fairdsl.backends.ssat.solvers.plain import Plain, plain, rounded
+from fairdsl.backends.ssat.plain import Plain, plain, rounded
+from fairdsl.backends.ssat.solvers.adapters import Adapter, Printed, solver_of
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.processes import Ran, run
 from fairdsl.verdict import Reason
 
-__all__ = ["external_value", "outermost_choice"]
+__all__ = ["Found", "external_value", "outermost_choice"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a solver found: the value lies from ``low`` to ``high``; 0 to 1 where it found nothing.
+
+    ``exact``: they are one number, by exact arithmetic. ``detail`` says in words what the numbers rest on, or why
+    there are none; ``reason`` is set where the solver gave less than a value. ``choice`` are truths of the
+    outermost existential variables (by the caller's numbers) that the solver says attain a value within the
+    bounds: its word, unchecked, and None where it names none.
+    """
+
+    low: Fraction
+    high: Fraction
+    detail: str
+    choice: Mapping[int, bool] | None = None
+    reason: Reason | None = None
+    seconds: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is one number."""
+        return self.low == self.high
 
 
 def external_value(instance: Instance, command: str, seconds: float) -> Found:

@@ -19,45 +19,12 @@ from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from fairdsl.backends.ssat.instance import Instance, Quantifier
-from fairdsl.backends.ssat.solvers.adapter import Printed, shape
-from fairdsl.backends.ssat.solvers.library import Valued, called, installed, printed
+from fairdsl.backends.ssat.solvers.libraries import Valued
 
-__all__ = ["Sdd", "evaluate"]
-
-
-class Sdd:
-    """The adapter."""
-
-    name = "pysdd"
-    programs: tuple[str, ...] = ()
-    digits: int | None = None
-    about = "by a sentential decision diagram, in exact arithmetic"
-
-    def missing(self) -> str | None:
-        """The package."""
-        return None if installed("pysdd") else "PySDD"
-
-    def unfit(self, instance: Instance) -> str | None:
-        """One choice at most on either side of the chances."""
-        blocks = shape(instance)
-        if blocks in ("R", "RE", "ER", "ERE", "AR", "ARE"):
-            return None
-        return f"it answers R, with one choice outside (E or A) and one within (E), and this is {' '.join(blocks)}"
-
-    def command(self, program: str, folder: Path, instance: Instance) -> list[str]:
-        """:func:`evaluate` in a process."""
-        return called(__name__, "evaluate", folder, instance)
-
-    def read(self, output: str, instance: Instance) -> Printed | None:
-        """The value."""
-        found = printed(output)
-        if found is None or found.value > 1:
-            return None
-        return Printed(low=found.value, high=found.value, choice=found.choice)
+__all__ = ["evaluate"]
 
 
 def evaluate(instance: Instance) -> Valued:
