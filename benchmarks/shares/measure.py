@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.backends.contract import Silent
+from fairdsl.backends.intervals.clock import advance_until
 from fairdsl.backends.intervals.lowering import Lowered, lower
-from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.workers import refine_in_parallel
 from fairdsl.clock import Deadline

@@ -17,7 +17,7 @@ from math import ceil, floor, prod
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import And, Compare, Linear, Member, Not, Or, Predicate, Relation, conjoin, conjuncts, variables
 
-__all__ = ["Finite", "Interval", "ValueSet", "count_points", "narrow", "possible", "without_not"]
+__all__ = ["Finite", "Interval", "ValueSet", "count_points", "decided", "narrow", "possible", "without_not"]
 
 #: Sets up to this size are filtered value by value; larger ones only through their ends.
 _FILTERED = 256
@@ -216,6 +216,15 @@ def possible(predicate: Predicate, sets: Sequence[ValueSet]) -> bool:
             return all(possible(part, sets) for part in parts)
         case Or(parts):
             return any(possible(part, sets) for part in parts)
+
+
+def decided(predicate: Predicate, sets: Sequence[ValueSet]) -> bool | None:
+    """The predicate's truth for all points of the product; None where the sets leave it open."""
+    if not possible(predicate, sets):
+        return False
+    if not possible(without_not(predicate, negated=True), sets):
+        return True
+    return None
 
 
 def _comparable(left: Linear, relation: Relation, sets: Sequence[ValueSet]) -> bool:

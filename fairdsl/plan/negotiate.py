@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairdsl.backends.contract import Cost, Offer, Procedure, Refusal
+from fairdsl.backends.encoding import Encoding
 from fairdsl.clock import GRACE, Deadline, OutOfTimeError, deadline_in_force, doing, look, until
+from fairdsl.diagnostics import Diagnostic
 from fairdsl.elaborate import Elaborated
 from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import show_number
@@ -21,13 +23,13 @@ from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import MetricDifference, Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.plan import errors
-from fairdsl.plan.gate import turned_away
+from fairdsl.plan.gate import turned_away, without_layers
 from fairdsl.plan.registry import PARTITIONING, Registered, engines
 from fairdsl.plan.structure import Structure
 from fairdsl.semantics.checked import Demand
 from fairdsl.verdict import Refused
 
-__all__ = ["Plan", "Stage", "Unproved", "negotiate", "plan_of", "refusal_of_clauses"]
+__all__ = ["Plan", "Stage", "Unproved", "expressible", "negotiate", "plan_of", "refusal_of_clauses"]
 
 #: An offer may take one part in so many of the time that is left.
 _OFFER_PART = 4
@@ -236,3 +238,16 @@ def _described(problem: Problem) -> str:
             return f"`{problem.quantity.value}` on this domain"
         case Quantity.METRIC:
             return "this question about groups"
+
+
+def expressible(item: Elaborated, encoding: Encoding) -> Problem | Diagnostic:
+    """The problem, or why files of this format cannot say it."""
+    if item.refusal is not None or item.demand.beyond:
+        plan = plan_of(item)
+        if isinstance(plan, Refused):
+            return plan.diagnostics[0]
+    lacking = (without_layers(model) for model in item.problem.models)
+    offer = next(filter(None, lacking), None) or encoding.offer(item.problem)
+    if isinstance(offer, Refusal):
+        return errors.format_refuses(encoding.name, offer.why, item.demand.span)
+    return item.problem

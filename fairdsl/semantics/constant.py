@@ -8,7 +8,7 @@ from fractions import Fraction
 from fairdsl.diagnostics import Reporter
 from fairdsl.ir.domain import Attribute, Boolean, Category, Domain, Integer, Real, show_number
 from fairdsl.ir.expr import And, Compare, Member, Not, Or, Predicate, conjuncts, variables
-from fairdsl.numerics.narrow import Finite, ValueSet, possible, without_not
+from fairdsl.numerics.narrow import Finite, ValueSet, decided, possible
 from fairdsl.semantics import errors
 from fairdsl.semantics.errors.wording import listing
 from fairdsl.source import Span
@@ -47,9 +47,10 @@ def _report(
     span = place_of(predicate)
     if span is None:
         return
-    if not possible(predicate, sets):
+    truth = decided(predicate, sets)
+    if truth is False:
         reporter.report(errors.excludes_everybody(f"this {clause}", span, _left(predicate, domain, sets), whom=of))
-    elif not possible(without_not(predicate, negated=True), sets):
+    elif truth:
         negated = _is_written_not(predicate)
         what, whom = (_BEHIND_NOT, _NONE_OF[of]) if negated else (clause, of)
         reporter.report(errors.says_nothing(what, span, _left(predicate, domain, sets), of=whom))

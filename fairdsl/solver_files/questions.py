@@ -22,7 +22,7 @@ from fairdsl.ir.problem import Problem
 from fairdsl.options import Options, declared
 from fairdsl.plan import errors
 from fairdsl.plan.choices import check_properties
-from fairdsl.plan.expressible import expressible
+from fairdsl.plan.negotiate import expressible
 from fairdsl.report.hashes import hashed_models
 from fairdsl.report.model import HashedFile
 from fairdsl.semantics import CheckedSpec, front_end

@@ -14,7 +14,6 @@ from fairdsl.backends.contract import Budget, Facts, Offer, Refusal, Silent
 from fairdsl.backends.intervals import Intervals
 from fairdsl.backends.smt import Smt
 from fairdsl.backends.smt.cases import cases
-from fairdsl.backends.smt.region import input_boxes
 from fairdsl.backends.smt.script import case_script, whole_script
 from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.domain import Point
@@ -29,6 +28,7 @@ from fairdsl.numerics.evaluate import BatchEvaluator
 from fairdsl.numerics.exact import exact_inputs, exact_scores
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.space import input_boxes
 from fairdsl.verdict import Holds, Vacuous, Violated
 from tests.agreement.engines import about_somebody, ask, disagreement
 from tests.builders import domain, integer, layer, linear, point, problem

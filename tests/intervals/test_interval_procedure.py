@@ -451,7 +451,7 @@ def test_a_share_goes_on_where_it_ended(monkeypatch: pytest.MonkeyPatch) -> None
         ending = refine_in_parallel(refinement, **{**others, "jobs": 1}, nodes=40)
         return ending if ending is Ending.FINISHED else Ending.DEADLINE
 
-    monkeypatch.setattr("fairdsl.backends.intervals.drive.refine_in_parallel", so_many)
+    monkeypatch.setattr("fairdsl.backends.intervals.workers.refine_in_parallel", so_many)
     asked = problem(PEOPLE, network(5, 12, seed=2, scale=SCALE), 4, quantity=SHARE)
     answering = Intervals().answering(asked, Facts(), Budget.of(60.0), Silent())
     known = [next(answering)]
@@ -470,7 +470,7 @@ def test_a_share_that_is_cut_while_it_is_refined_has_its_estimate(monkeypatch: p
     def cut(*_: object, **__: object) -> None:
         raise OutOfTimeError(cut=True)
 
-    monkeypatch.setattr("fairdsl.backends.intervals.drive.refine_in_parallel", cut)
+    monkeypatch.setattr("fairdsl.backends.intervals.workers.refine_in_parallel", cut)
     wide = replace_amount(PEOPLE, 10**6)
     asked = problem(wide, network(5, 30, 30, 30, seed=1, scale=(10.0**6, *SCALE[1:])), 4, quantity=SHARE)
     plan = negotiate(asked)

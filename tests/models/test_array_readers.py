@@ -15,7 +15,7 @@ from tree_files import Tree, forests
 from fairdsl.backends.intervals.network import FirstLayer, moving_reads
 from fairdsl.backends.smt.milp.fractional import _truths
 from fairdsl.backends.smt.milp.query import network_query
-from fairdsl.backends.smt.region import Region, input_boxes, reads_only
+from fairdsl.backends.smt.region import Region, reads_only
 from fairdsl.ir.ensemble import attributes_of, reading_copy, reads_of
 from fairdsl.ir.expr import TRUE, variables
 from fairdsl.ir.feature import IndicatorInput
@@ -25,6 +25,7 @@ from fairdsl.numerics.bounds import float_layers
 from fairdsl.numerics.exact import exact_inputs
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
+from fairdsl.numerics.space import input_boxes
 from fairdsl.populations.cutting import cuts_by_model, cuts_in
 
 WIDTH = len(COLUMNS)

@@ -17,7 +17,7 @@ from fairdsl.backends.smt.milp import branch, highs, sides
 from fairdsl.backends.smt.milp.branch import Search
 from fairdsl.backends.smt.milp.certify import certified
 from fairdsl.backends.smt.milp.decide import settle_case
-from fairdsl.backends.smt.milp.loaded import Loaded
+from fairdsl.backends.smt.milp.highs import Loaded
 from fairdsl.backends.smt.milp.place import Enclosures, places
 from fairdsl.backends.smt.milp.query import pair_query
 from fairdsl.backends.smt.milp.sides import left_by_sides

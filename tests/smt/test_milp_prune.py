@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from fairdsl.backends.smt.cases import cases
 from fairdsl.backends.smt.milp.decide import settle_case
 from fairdsl.backends.smt.milp.prune import tightened
-from fairdsl.backends.smt.region import input_boxes
 from fairdsl.backends.smt.settle import Bounder
 from fairdsl.ir.model import Model
 from fairdsl.numerics.bounds import float_layers, preactivation_bounds
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
+from fairdsl.numerics.space import input_boxes
 from tests.builders import BOOLEAN, domain, integer, layer, model, problem
 from tests.drawing import examples
 from tests.numerics.test_bounds import exact_preactivations

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.smt.options import Order
-from fairdsl.backends.smt.partition.grid import Chunks, Grid
-from fairdsl.backends.smt.partition.words import values_in_words
+from fairdsl.backends.smt.partition.grid import Chunks, Grid, values_in_words
 from fairdsl.numerics.narrow import Finite, Interval
 from fairdsl.verdict import Unknown
 from tests.builders import BOOLEAN, category, domain, integer, problem, real, score

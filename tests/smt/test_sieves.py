@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from fairdsl.backends.smt.partition.grid import Grid
 from fairdsl.backends.smt.sieves.bounding import Sieve
-from fairdsl.backends.smt.sieves.boxes import Boxes
-from fairdsl.backends.smt.sieves.crossing import neighbours
-from fairdsl.backends.smt.sieves.draw import Draw
-from fairdsl.backends.smt.sieves.sampling import Sampler
+from fairdsl.backends.smt.sieves.boxes import Boxes, Draw
+from fairdsl.backends.smt.sieves.sampling import Sampler, neighbours
 from fairdsl.ir.question import Quantity, Relaxation
 from fairdsl.numerics.narrow import Finite, Interval
 from tests.builders import domain, integer, layer, model, problem, real, score

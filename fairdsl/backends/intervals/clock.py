@@ -1,4 +1,7 @@
-"""One run of a refinement: its deadline, the user's Ctrl-C, its checkpoints and what is told of its progress."""
+"""One run of a refinement: its deadline, the user's Ctrl-C, its checkpoints and what is told of its progress.
+
+It goes in batches that are short enough to listen in between.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals.pace import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import NEVER, Deadline, Wish, now, wished
+from fairdsl.clock import NEVER, Deadline, Wish, Work, meter_in_force, now, spend, wished
 
-__all__ = ["Checkpoints", "Clock", "share_out", "supervised"]
+__all__ = ["BOXES", "NODES_AT_ONCE", "Checkpoints", "Clock", "advance_until", "share_out", "supervised"]
 
 #: Open leaves a part that make parts of about equal worth.
 _LEAVES = 64
@@ -151,3 +153,44 @@ def _or_after(seconds: float, stop: Callable[[], bool]) -> Callable[[], bool]:
     """To stop when asked to, and after so many seconds anyway."""
     soon = Deadline.within(seconds)
     return lambda: stop() or soon.passed
+
+
+#: What is counted where effort is given.
+BOXES = Work("boxes bounded")
+#: Seconds between two chances to stop.
+_BATCH = 0.1
+#: What the first batch may take.
+_FIRST_SECONDS = 0.5
+#: Nodes in a batch: at first, and where their number is the limit (then clocks must not matter).
+_FIRST, NODES_AT_ONCE = 16, 256
+
+
+def advance_until(refinement: Refinement, stop: Callable[[], bool], nodes: int | None = None) -> int:
+    """Refine until ``stop()``, until about ``nodes`` more are evaluated, or until nothing is left.
+
+    ``stop`` is asked between batches, about ten times a second, and may do other work. Returns how many
+    nodes were evaluated. With ``nodes`` the batches have a fixed size, so that the result is a function of
+    the nodes alone.
+    """
+    done, batch = 0, max(1, min(_FIRST, int(_FIRST_SECONDS / max(refinement.seconds_a_node, 1e-9))))
+    while not refinement.finished and not stop():
+        if nodes is not None:
+            if done >= nodes:
+                break
+            batch = min(NODES_AT_ONCE, nodes - done)
+        elif meter_in_force() is not None:
+            batch = NODES_AT_ONCE
+        started = time.monotonic()
+        evaluated = refinement.advance(batch)
+        if not evaluated:
+            break
+        done += evaluated
+        spend(BOXES, evaluated)
+        if nodes is None:
+            batch = _rescaled(evaluated, time.monotonic() - started)
+    return done
+
+
+def _rescaled(evaluated: int, seconds: float) -> int:
+    """How many nodes fill a batch at this pace; at most four times as many as the last one."""
+    return max(1, min(4 * evaluated, int(evaluated * _BATCH / max(seconds, 1e-6))))

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairdsl.backends.contract import Observer
 from fairdsl.backends.intervals import errors
-from fairdsl.backends.intervals.clock import Checkpoints, Clock, share_out, supervised
-from fairdsl.backends.intervals.pace import NODES_AT_ONCE
+from fairdsl.backends.intervals.clock import NODES_AT_ONCE, Checkpoints, Clock, share_out, supervised
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.slices import Slice, State, refined_slice, unpacked
 from fairdsl.backends.solved import Ending

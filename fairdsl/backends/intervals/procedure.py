@@ -152,7 +152,7 @@ class _Run:
 
     def refine(self, facts: Facts) -> None:
         """Until the time is up, nothing is left, or what is known settles what is asked."""
-        from fairdsl.backends.intervals.drive import refine_within
+        from fairdsl.backends.intervals.workers import refine_within
         from fairdsl.backends.solved import Ending
 
         end = self._budget.deadline.later(-self._kept)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from fairdsl.ir.expr import FALSE, TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who
-from fairdsl.numerics.narrow import ValueSet, possible
+from fairdsl.numerics.narrow import ValueSet, decided
 
 __all__ = ["Fixing", "disjunction", "restrict", "settle"]
 
@@ -39,9 +39,8 @@ def settle(predicate: Predicate, sets: Sequence[ValueSet]) -> Predicate:
     """The predicate (over ``Who.EACH``) with what is the same for all points of the product replaced."""
     match predicate:
         case Compare() | Member():
-            if not possible(predicate, sets):
-                return FALSE
-            return predicate if possible(Not(predicate), sets) else TRUE
+            truth = decided(predicate, sets)
+            return predicate if truth is None else _constant(truth)
         case And(parts):
             return _conjunction([settle(part, sets) for part in parts])
         case Or(parts):

@@ -20,7 +20,6 @@ from fairdsl.backends.intervals import errors
 from fairdsl.backends.intervals.clock import Checkpoints
 from fairdsl.backends.intervals.cluster import check_cluster
 from fairdsl.backends.intervals.container import digest
-from fairdsl.backends.intervals.drive import refine_within
 from fairdsl.backends.intervals.job import Job, read_job
 from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.recheck import Recheck
@@ -28,6 +27,7 @@ from fairdsl.backends.intervals.recover import Found, Part, Shards, join_results
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.result import Result, result_name, write_result
 from fairdsl.backends.intervals.warmup import compile_kernels
+from fairdsl.backends.intervals.workers import refine_within
 from fairdsl.backends.solved import Ending, Refined, Solved
 from fairdsl.diagnostics import DiagnosticError
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.intervals.pace import advance_until
+from fairdsl.backends.intervals.clock import advance_until
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.intervals.task import Task
 from fairdsl.clock import NEVER, Deadline

@@ -1,4 +1,6 @@
-"""Refinement on all cores: a process for each part, and the parent that shares out, collects and joins.
+"""Where a refinement runs: in this process, on a cluster, or on all cores, as the budget says.
+
+On all cores: a process for each part, and the parent that shares out, collects and joins.
 
 The parts are the open leaves of one tree, shared out by what they leave undecided. Every state of every part
 is sound, and joining replaces leaves by what was found below them, so the order in which processes run,
@@ -9,15 +11,15 @@ from __future__ import annotations
 
 import time
 
-from fairdsl.backends.contract import Observer
-from fairdsl.backends.intervals.clock import OVERHEAD, Checkpoints, Clock, share_out, supervised
-from fairdsl.backends.intervals.pace import BOXES, advance_until
+from fairdsl.backends.contract import Budget, Observer
+from fairdsl.backends.intervals.clock import BOXES, OVERHEAD, Checkpoints, Clock, advance_until, share_out, supervised
+from fairdsl.backends.intervals.options import IntervalsOptions
 from fairdsl.backends.intervals.pool import Share, WorkerPool, worker_pool
 from fairdsl.backends.intervals.refine import Refinement
 from fairdsl.backends.solved import Ending
-from fairdsl.clock import Deadline, spend
+from fairdsl.clock import Deadline, meter_in_force, spend
 
-__all__ = ["MEMORY", "refine_in_parallel"]
+__all__ = ["MEMORY", "refine_in_parallel", "refine_within"]
 
 #: Bytes that a refinement may use where nothing else is said.
 MEMORY = 2 << 30
@@ -136,3 +138,39 @@ def _round(
     spend(BOXES, refinement.nodes - before)
     reunion.took(time.monotonic() - stopping, refinement.nodes)
     return any(share.kept for share in shares)
+
+
+def refine_within(
+    refinement: Refinement,
+    budget: Budget,
+    observer: Observer,
+    checkpoints: Checkpoints | None = None,
+    *,
+    alone: bool = False,
+) -> Ending:
+    """Refine until the budget ends, the user interrupts, or nothing is left; what was certified stays.
+
+    With ``alone`` in this process only. Where not even one node is sure to be bounded in time nothing is begun.
+    """
+    if meter_in_force() is None and budget.deadline.later(-refinement.seconds_a_node).passed:
+        return Ending.DEADLINE
+    scheduler = None if alone else budget.options[IntervalsOptions].scheduler
+    if scheduler is not None:
+        from fairdsl.backends.intervals.cluster import refine_on_cluster
+
+        return refine_on_cluster(
+            refinement,
+            scheduler,
+            deadline=budget.deadline,
+            observer=observer,
+            memory=budget.memory,
+            checkpoints=checkpoints,
+        )
+    return refine_in_parallel(
+        refinement,
+        jobs=1 if alone else budget.jobs,
+        deadline=budget.deadline,
+        observer=observer,
+        memory=budget.memory,
+        checkpoints=checkpoints,
+    )

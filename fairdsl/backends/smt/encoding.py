@@ -14,7 +14,7 @@ from fairdsl.backends.contract import Observer, Offer, Refusal
 from fairdsl.backends.encoding import Answer, Encoding, Lowered, Solving
 from fairdsl.backends.smt.cases import widened
 from fairdsl.backends.smt.echo import echo, echoed
-from fairdsl.backends.smt.partition.parts import GridParts
+from fairdsl.backends.smt.partition.grid import GridParts
 from fairdsl.backends.smt.procedure import refusal
 from fairdsl.backends.smt.recover import pair_in, parse_answer, recovered
 from fairdsl.backends.smt.script import part_in_words, whole_script

@@ -24,13 +24,13 @@ from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.forest import Forest, grown
 from fairdsl.backends.smt.individuals import Individuals
 from fairdsl.backends.smt.plain import input_term
-from fairdsl.backends.smt.region import constant, indicator
 from fairdsl.backends.smt.settle import FloatArray
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.exact_array import ObjectArray
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import Layer, Model
-from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.narrow import ValueSet, decided
+from fairdsl.numerics.space import constant
 
 __all__ = ["Folded", "fold"]
 
@@ -132,8 +132,8 @@ def _inputs(inputs: Sequence[Input], people: Individuals, who: str, sets: Sequen
 def _known(item: Input, sets: Sequence[ValueSet]) -> Fraction | None:
     if isinstance(item, AttributeInput):
         return constant(sets[item.attribute])
-    decided = indicator(item.predicate, sets)
-    return None if decided is None else Fraction(decided)
+    truth = decided(item.predicate, sets)
+    return None if truth is None else Fraction(truth)
 
 
 def _weighted(layer: Layer, inputs: _Affine, positions: Sequence[int] | None = None) -> _Affine:

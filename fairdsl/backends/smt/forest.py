@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt import terms
 from fairdsl.backends.smt.individuals import Individuals
-from fairdsl.backends.smt.region import column_ends
 from fairdsl.backends.smt.terms import Term
 from fairdsl.ir.model import Model
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.space import column_ends
 
 __all__ = ["Forest", "grown"]
 

@@ -18,22 +18,12 @@ from numpy.typing import NDArray
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.ensemble import reads_of
 from fairdsl.ir.expr import And, Compare, Linear, Predicate, Relation, Variable, Who, rename, variables
-from fairdsl.ir.feature import IndicatorInput, Input
+from fairdsl.ir.feature import Input
 from fairdsl.ir.question import Pair, Relaxation
-from fairdsl.numerics.bounds import outward
-from fairdsl.numerics.leaves import Leaves
-from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow, possible, without_not
+from fairdsl.numerics.narrow import Finite, ValueSet, narrow
+from fairdsl.numerics.space import halved
 
-__all__ = [
-    "Region",
-    "column_ends",
-    "constant",
-    "halved",
-    "indicator",
-    "input_boxes",
-    "reads_only",
-    "whole_region",
-]
+__all__ = ["Region", "reads_only", "whole_region"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,77 +102,7 @@ def _extent(values: ValueSet) -> Fraction | float:
     return inf if values.low is None or values.high is None else values.high - values.low
 
 
-def halved(values: ValueSet) -> tuple[ValueSet, ValueSet] | None:
-    """Both halves of a set; None where it cannot be cut."""
-    if isinstance(values, Finite):
-        middle = values.count // 2
-        return (Finite(values.values[:middle]), Finite(values.values[middle:])) if middle else None
-    if values.low is None or values.high is None or values.low == values.high:
-        return None
-    # A short cutting point keeps the solver's rationals short; both halves contain it.
-    low, high = values.low, values.high
-    middle_point = ((low + high) / 2).limit_denominator(max(1, int(16 / (high - low))))
-    if not low < middle_point < high:
-        middle_point = (low + high) / 2
-    return Interval(low, middle_point), Interval(middle_point, high)
-
-
 def reads_only(inputs: Sequence[Input], attributes: Sequence[bool]) -> NDArray[np.bool_]:
     """Which inputs depend on marked attributes only, [inputs]."""
     others = ~np.array(attributes, dtype=np.bool_)
     return ~np.asarray(reads_of(inputs, len(others))[:, others].any(axis=1), dtype=np.bool_)
-
-
-def input_boxes(
-    inputs: Sequence[Input], leaves: Leaves, products: Sequence[Sequence[ValueSet]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Float bounds [products, inputs] of what a model reads on each product of value sets.
-
-    An indicator that the sets decide is a constant. Trees, which are ``leaves``, are gone down from their roots: leaves
-    out of reach are 0, and one that is alone in its tree is 1.
-    """
-    low, high = np.zeros((2, len(products), len(inputs)))
-    others = [(position, inputs[position]) for position in leaves.others.tolist()]
-    for row, sets in enumerate(products):
-        for position, item in others:
-            low[row, position], high[row, position] = _input_ends(item, sets)
-    if leaves.trees and products:
-        columns = np.array([column_ends(leaves.tests, sets) for sets in products])
-        reachable = leaves.reachable(columns[:, 0], columns[:, 1])
-        ends = np.flatnonzero(leaves.positions >= 0)
-        high[:, leaves.positions[ends]] = reachable[:, ends]
-        for group in leaves.groups:
-            members = slice(group.start, group.stop) if isinstance(group, range) else list(group)
-            alone = high[:, members].sum(axis=1, keepdims=True) == 1
-            low[:, members] = np.where(alone, high[:, members], 0.0)
-    return low, high
-
-
-def column_ends(tests: Sequence[Predicate], sets: Sequence[ValueSet]) -> tuple[list[float], list[float]]:
-    """Ends of the columns of :class:`Leaves`: the truth of its tests, and the attributes."""
-    truths = [indicator(test, sets) for test in tests]
-    ends = [(0.0, 1.0) if truth is None else (float(truth), float(truth)) for truth in truths]
-    ends += [outward(values.low, values.high) for values in sets]
-    return [low for low, _ in ends], [high for _, high in ends]
-
-
-def _input_ends(item: Input, sets: Sequence[ValueSet]) -> tuple[float, float]:
-    if isinstance(item, IndicatorInput):
-        decided = indicator(item.predicate, sets)
-        return (0.0, 1.0) if decided is None else (float(decided), float(decided))
-    values = sets[item.attribute]
-    return outward(values.low, values.high)
-
-
-def indicator(predicate: Predicate, sets: Sequence[ValueSet]) -> bool | None:
-    """The predicate's truth where the sets decide it."""
-    if not possible(predicate, sets):
-        return False
-    if not possible(without_not(predicate, negated=True), sets):
-        return True
-    return None
-
-
-def constant(values: ValueSet) -> Fraction | None:
-    """The only value, where there is one."""
-    return values.low if values.count == 1 else None

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import Atom, Case
-from fairdsl.backends.smt.region import Region, input_boxes, reads_only
+from fairdsl.backends.smt.region import Region, reads_only
 from fairdsl.clock import look
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
@@ -36,6 +36,7 @@ from fairdsl.numerics.choices import choices_of, pair_choices
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.products import product
+from fairdsl.numerics.space import input_boxes
 
 __all__ = ["Bounded", "Bounder", "CaseBounds", "Sides"]
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.milp.certify import refutes, split_values
 from fairdsl.backends.smt.milp.fractional import cut_at, values_of
 from fairdsl.backends.smt.milp.halving import cut_of, open_units
-from fairdsl.backends.smt.milp.highs import Solved
-from fairdsl.backends.smt.milp.loaded import Loaded, leaf_of
+from fairdsl.backends.smt.milp.highs import Loaded, Solved, leaf_of
 from fairdsl.backends.smt.milp.place import CopyBounds, Enclosures, Place, places
 from fairdsl.backends.smt.milp.program import Unit
 from fairdsl.backends.smt.milp.query import Query

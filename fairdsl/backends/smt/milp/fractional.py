@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.smt.milp.loaded import EXACT
+from fairdsl.backends.smt.milp.highs import EXACT
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.backends.smt.milp.tree import NOTHING, ValueSplit
 from fairdsl.backends.smt.region import Region

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from fairdsl.backends.smt.milp.place import Place
 from fairdsl.backends.smt.milp.query import Query
 from fairdsl.backends.smt.milp.tree import NOTHING, ValueSplit
-from fairdsl.backends.smt.region import halved
 from fairdsl.numerics.bounds import LayerBounds
 from fairdsl.numerics.narrow import ValueSet
 from fairdsl.numerics.products import product
+from fairdsl.numerics.space import halved
 
 __all__ = ["cut_of", "open_units"]
 

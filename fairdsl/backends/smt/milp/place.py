@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.milp.query import Listing, Query
-from fairdsl.backends.smt.region import Region, input_boxes
+from fairdsl.backends.smt.region import Region
 from fairdsl.ir.feature import Input
 from fairdsl.numerics.bounds import FloatLayer, LayerBounds, outward, preactivation_bounds
 from fairdsl.numerics.leaves import Leaves
 from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.space import input_boxes
 
 __all__ = ["CopyBounds", "Enclosures", "Place", "places"]
 

@@ -8,7 +8,8 @@ bounded real attribute is cut into intervals of that length. The partitions are 
 they cover all units, and overlap only where two intervals of reals meet.
 
 The property holds iff it holds on every partition: an admissible pair (a, b) belongs to the partition
-of its unit. A relaxed b may leave the partition, never the domain or the target.
+of its unit. A relaxed b may leave the partition, never the domain or the target. :class:`GridParts` are the
+partitions as those who write solver files take them: by number, with their values in words.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ import numpy as np
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.partition.shuffle import shuffled
 from fairdsl.backends.smt.sieves.boxes import Box, Boxes
-from fairdsl.ir.domain import Category, Domain
+from fairdsl.ir.domain import Attribute, Category, Domain
 from fairdsl.ir.expr import Compare, Linear, Member, Predicate, Relation, Variable, Who, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow
 
-__all__ = ["Grid", "restricted", "share_of"]
+__all__ = ["Grid", "GridParts", "restricted", "share_of", "values_in_words"]
 
 #: Positions that are permuted at a time.
 _BLOCK = 1 << 14
@@ -235,3 +236,40 @@ def _conditions(domain: Domain, variable: Variable, values: ValueSet) -> Iterato
     for bound, relation in ((values.low, Relation.GE), (values.high, Relation.LE)):
         if bound is not None:
             yield Compare(left=Linear.of({variable: Fraction(1)}, -bound), relation=relation)
+
+
+def values_in_words(attribute: Attribute, values: ValueSet) -> str:
+    """``18 .. 27``, or a single value; for categories, and for numbers with gaps, a list. Nothing stands for no end."""
+    if isinstance(values, Finite) and not isinstance(values.values, range):
+        return ", ".join(attribute.show(Fraction(value)) for value in values.values)
+    low, high = ("" if end is None else attribute.show(end) for end in (values.low, values.high))
+    return low if low == high else f"{low} .. {high}"
+
+
+class GridParts:
+    """A grid over a problem's units (:class:`~fairdsl.backends.encoding.Parts`)."""
+
+    def __init__(self, problem: Problem, size: int) -> None:
+        self._problem, self._grid = problem, Grid.of(problem, size)
+
+    @property
+    def count(self) -> int:
+        """How many partitions there are."""
+        return self._grid.count
+
+    def order(self, seed: int) -> Iterator[int]:
+        """All of them, in an order that the seed alone determines."""
+        return self._grid.order(seed)
+
+    def volume(self, index: int) -> Fraction:
+        """A partition's share of all units."""
+        return self._grid.volume(index)
+
+    def problem(self, index: int) -> Problem:
+        """The question about the units of a partition."""
+        return restricted(self._problem, self._grid.box(index))
+
+    def words(self, index: int) -> dict[str, str]:
+        """A partition's values of the attributes that are cut, as the spec writes them."""
+        box, attributes = self._grid.box(index), self._problem.domain.attributes
+        return {attributes[cut].name: values_in_words(attributes[cut], box[cut]) for cut in self._grid.cut}

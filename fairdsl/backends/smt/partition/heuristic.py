@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fairdsl.backends.smt.options import Partition
 from fairdsl.backends.smt.partition import errors
-from fairdsl.backends.smt.partition.words import values_in_words
+from fairdsl.backends.smt.partition.grid import values_in_words
 from fairdsl.backends.smt.sieves.boxes import Box
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.problem import Problem

@@ -20,9 +20,8 @@ from fairdsl.backends.smt.options import Partition, SmtOptions
 from fairdsl.backends.smt.partition.grid import share_of
 from fairdsl.backends.smt.partition.heuristic import Heuristic
 from fairdsl.backends.smt.partition.ledger import Earlier, Ledger
-from fairdsl.backends.smt.partition.outcome import Outcome
 from fairdsl.backends.smt.partition.queue import Part, Query, Queue
-from fairdsl.backends.smt.partition.record import Record
+from fairdsl.backends.smt.partition.record import Outcome, Record
 from fairdsl.backends.smt.partition.source import Block, Source
 from fairdsl.backends.smt.recover import as_pair
 from fairdsl.backends.smt.sieves.bounding import Sieve

@@ -15,11 +15,11 @@ from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.options import Order, Partition
 from fairdsl.backends.smt.partition.grid import Grid, share_of
 from fairdsl.backends.smt.partition.ledger import Ledger
-from fairdsl.backends.smt.region import halved
 from fairdsl.backends.smt.sieves.bounding import Sieve
 from fairdsl.backends.smt.sieves.boxes import Box, Boxes, has_unit_of
 from fairdsl.ir.problem import Problem
 from fairdsl.numerics.narrow import Interval, ValueSet
+from fairdsl.numerics.space import halved
 from fairdsl.verdict import Witness
 
 __all__ = ["Adaptive", "Block", "Gridded", "Source"]

@@ -19,17 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import pair_of
-from fairdsl.backends.smt.region import indicator
 from fairdsl.backends.smt.sieves.boxes import Box, Boxes
 from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import ByThreshold, DecisionRule
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, ScoreGap
-from fairdsl.numerics.bounds import LayerBounds, float_layers, outward, preactivation_bounds
+from fairdsl.numerics.bounds import LayerBounds, float_layers, preactivation_bounds
 from fairdsl.numerics.choices import choices_of
 from fairdsl.numerics.narrow import Finite, Interval, ValueSet
 from fairdsl.numerics.rounding import float_above, float_below
+from fairdsl.numerics.space import input_ends
 
 __all__ = ["Sieve", "assignments_of", "widened_set"]
 
@@ -99,12 +99,7 @@ class Sieve:
             known = dict(assignment)
             for attribute, own in zip(free, values, strict=True):
                 known[attribute] = widened_set(self._pair, attribute, own, self._sets[attribute])
-            if isinstance(item, AttributeInput):
-                taken = known[item.attribute]
-                return outward(taken.low, taken.high)
-            sets = [known.get(attribute, whole) for attribute, whole in enumerate(self._sets)]
-            decided = indicator(item.predicate, sets)
-            return (0.0, 1.0) if decided is None else (float(decided), float(decided))
+            return input_ends(item, [known.get(attribute, whole) for attribute, whole in enumerate(self._sets)])
 
         return boxes.tabulated(free, ends)
 

@@ -4,12 +4,15 @@ For every partition a number of units is drawn; each becomes a cluster of its me
 the differing attributes (a sample where these are many), and for relaxed attributes some partners beside
 the unit itself. Scores come from float64 without error bounds: what looks like a violation is only ever a
 suggestion, replayed exactly before it counts. Later rounds change single attributes of the units that came
-nearest to a violation.
+nearest to a violation; and between a granted and a refused unit of one partition walks cross the decision boundary,
+next to which pairs are treated differently: attributes are exchanged until the decision turns
+(:mod:`fairdsl.numerics.exchange`), then the last exchanged number is halved. Boxes contain every mixture of two of
+their points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -17,20 +20,19 @@ from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import pair_of
 from fairdsl.backends.smt.sieves.bounding import assignments_of
-from fairdsl.backends.smt.sieves.boxes import Box, Boxes
-from fairdsl.backends.smt.sieves.crossing import neighbours
-from fairdsl.backends.smt.sieves.draw import Draw
+from fairdsl.backends.smt.sieves.boxes import Box, Boxes, Draw
 from fairdsl.clock import NEVER, Deadline
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import TRUE, Who, conjoin
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ, Pair, ScoreGap
 from fairdsl.numerics.evaluate import BatchEvaluator, points_of
+from fairdsl.numerics.exchange import exchanged
 from fairdsl.numerics.narrow import Finite, without_not
 from fairdsl.numerics.predicates import mask
 from fairdsl.numerics.rounding import float_below
 
-__all__ = ["Sampler", "Suspect"]
+__all__ = ["Sampler", "Suspect", "neighbours"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -267,3 +269,37 @@ class Sampler:
             return None
         place = int(np.argmax(np.where(comparable, gaps, -1.0)))
         return np.asarray(members[[place // members.shape[0], place % members.shape[0]]])
+
+
+#: Halvings of a number at most.
+_HALVINGS = 24
+
+
+def neighbours(
+    one: FloatArray,
+    other: FloatArray,
+    like_one: Callable[[FloatArray], BoolArray],
+    whole: BoolArray,
+    halvable: BoolArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Points [n, attributes] on both sides of the boundary between rows of ``one`` and of ``other``.
+
+    ``like_one`` says which points are decided like rows of ``one`` (it is true of ``one`` and false of
+    ``other``). ``halvable`` [attributes]: every number (of ``whole`` ones every integer) between two values
+    of the attribute is a value too.
+    """
+    near, far, last = exchanged(one, other, like_one, rng)
+    rows = np.arange(len(one))
+    for _ in range(_HALVINGS):
+        begin, end = near[rows, last], far[rows, last]
+        middle_values = np.where(whole[last], np.floor((begin + end) / 2), ((begin + end) / 2).astype(np.float32))
+        moved = halvable[last] & (middle_values != begin) & (middle_values != end)
+        if not moved.any():
+            break
+        point = near.copy()
+        point[rows, last] = np.where(moved, middle_values, begin)
+        alike = like_one(point)
+        near = np.where((moved & alike)[:, None], point, near)
+        far = np.where((moved & ~alike)[:, None], point, far)
+    return near, far

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.backends.smt.cases import pair_of
-from fairdsl.backends.smt.region import indicator
 from fairdsl.backends.smt.vnnlib.constraints import All, Formula, Line, above, all_of, any_of, below, closed
 from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import Predicate, Who, conjuncts, rename, variables
 from fairdsl.ir.feature import IndicatorInput
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Differ
-from fairdsl.numerics.narrow import ValueSet, possible, without_not
+from fairdsl.numerics.narrow import ValueSet, decided, possible, without_not
 
 __all__ = ["Sets", "Space", "conditions"]
 
@@ -90,7 +89,7 @@ def _indicators(space: Space) -> Iterator[Formula]:
     for (who, position), flag in space.flags.items():
         item = space.problem.model.inputs[position]
         assert isinstance(item, IndicatorInput)
-        if flag.terms and indicator(item.predicate, space.sets(who)) is None:
+        if flag.terms and decided(item.predicate, space.sets(who)) is None:
             on, off = _about(space, item.predicate, who), without_not(item.predicate, negated=True)
             yield any_of((all_of((above(flag, 1), on)), all_of((below(flag, 0), _about(space, off, who)))))
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.smt.cases import Atom, Case, cases, pair_of
-from fairdsl.backends.smt.region import indicator, reads_only, whole_region
+from fairdsl.backends.smt.region import reads_only, whole_region
 from fairdsl.backends.smt.vnnlib.chain import Affine, Chain, chained
 from fairdsl.backends.smt.vnnlib.conditions import Space, conditions
 from fairdsl.backends.smt.vnnlib.constraints import NEVER, Formula, Line, above, all_of, any_of, below
@@ -25,7 +25,7 @@ from fairdsl.ir.domain import Real
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.ir.problem import Problem
-from fairdsl.numerics.narrow import ValueSet
+from fairdsl.numerics.narrow import ValueSet, decided
 from fairdsl.numerics.rounding import float_above
 
 __all__ = ["PairQuery", "greatest", "network_of", "pair_query"]
@@ -137,8 +137,8 @@ def _ends(space: Space, who: str) -> list[tuple[Fraction | None, Fraction | None
     """The box of one individual's inputs."""
     ends = [(values.low, values.high) for values in space.sets(who)]
     for _, item in _indicators(space.problem):
-        decided = indicator(item.predicate, space.sets(who))
-        ends.append((_ZERO, _ONE) if decided is None else (Fraction(decided), Fraction(decided)))
+        truth = decided(item.predicate, space.sets(who))
+        ends.append((_ZERO, _ONE) if truth is None else (Fraction(truth), Fraction(truth)))
     return ends
 
 

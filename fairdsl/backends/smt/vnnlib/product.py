@@ -22,7 +22,6 @@ from fractions import Fraction
 from math import floor
 
 from fairdsl.backends.smt.cases import Case, pair_of
-from fairdsl.backends.smt.region import indicator
 from fairdsl.backends.smt.vnnlib.chain import Chain
 from fairdsl.backends.smt.vnnlib.clipping import Column, Prefix, input_name, input_position
 from fairdsl.backends.smt.vnnlib.conditions import Space, conditions
@@ -33,7 +32,7 @@ from fairdsl.ir.domain import Real
 from fairdsl.ir.expr import variables
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.problem import Problem
-from fairdsl.numerics.narrow import Finite, Interval, ValueSet, narrow
+from fairdsl.numerics.narrow import Finite, Interval, ValueSet, decided, narrow
 
 __all__ = ["Product", "product_of"]
 
@@ -156,13 +155,13 @@ class _Builder:
                 Finite((self._fixed[who, index],)) if (who, index) in self._fixed else _declared(self._problem, index)
                 for index in range(len(self._problem.domain.attributes))
             ]
-            decided = indicator(item.predicate, known)
-            if decided is not None:
-                self._flags[who, position] = Line(constant=Fraction(int(decided)))
+            truth = decided(item.predicate, known)
+            if truth is not None:
+                self._flags[who, position] = Line(constant=Fraction(int(truth)))
             elif who == "b" and shared:
                 self._flags[who, position] = self._flags["a", position]
             else:
-                here = indicator(item.predicate, self._sets[who])
+                here = decided(item.predicate, self._sets[who])
                 low, high = (0, 1) if here is None else (int(here), int(here))
                 meaning = f"input {position} of the model, for {'both' if shared else who}"
                 self._flags[who, position] = self._added(Column("flag", Fraction(low), Fraction(high), meaning=meaning))
