@@ -74,6 +74,11 @@ class Relation(Enum):
                 return left >= right
 
     @property
+    def words(self) -> str:
+        """As English: ``is at least 80%``."""
+        return _WORDS[self]
+
+    @property
     def negated(self) -> Relation:
         """The relation that holds exactly when this one does not."""
         return _NEGATED[self]
@@ -84,6 +89,14 @@ class Relation(Enum):
         return _MIRRORED.get(self, self)
 
 
+_WORDS = {
+    Relation.EQ: "equal to",
+    Relation.NE: "not equal to",
+    Relation.LT: "less than",
+    Relation.LE: "at most",
+    Relation.GT: "more than",
+    Relation.GE: "at least",
+}
 _NEGATED = {
     Relation.EQ: Relation.NE,
     Relation.NE: Relation.EQ,

@@ -28,13 +28,13 @@ class DemandWords:
         if asked.alone:
             lines = [f"compare {asked.names[0]} : {self.domain.name}"]
             if self.domain.where != TRUE:
-                lines.append(f"exists: {predicate_text(self.domain.where, self.domain)}")
+                lines.append(f"domain constraint: {predicate_text(self.domain.where, self.domain)}")
             if asked.pair.target != TRUE:
                 lines.append(f"among: {predicate_text(asked.pair.target, self.domain)}")
         else:
             lines = list(clauses_in_force(asked.pair, self.domain, asked.names))
         if asked.premise_text:
-            lines.append(f"among (what models give): {asked.premise_text}")
+            lines.append(f"among (model outputs): {asked.premise_text}")
         return (*lines, *([f"under {self.under}"] if self.under else ()))
 
     def sentence(self, quantity: Quantity, threshold: Threshold | None) -> str:
@@ -46,7 +46,7 @@ class DemandWords:
             rows = "" if self.under is None else f", of those in the rows of `{self.under}`"
             return f"For {self._anybody}{rows}, {told}."
         share = "The share of" if quantity is Quantity.FAIR_SHARE else "One minus the share of"
-        bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+        bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
         among = "" if self.question.alone else f"for {self._anybody} "
         return f"{share} {self._units} for which {among}{told}{bound}."
 

@@ -16,7 +16,7 @@ from fairdsl.ir.expr import TRUE, Linear
 from fairdsl.ir.question import MOST_FAVOURED, GroupMetric, Precision, Threshold, metric_words
 from fairdsl.ir.rate import AllOf, AnyOf, Averaged, Decides, Each, Event, Fact, LabelIn, Negated, OutcomeIs, ScoreIs
 from fairdsl.semantics.influences import in_words
-from fairdsl.semantics.wording import predicate_text, sum_text
+from fairdsl.semantics.wording import predicate_text, sum_text, value_text
 
 __all__ = ["GroupWords"]
 
@@ -45,7 +45,7 @@ class GroupWords:
             given = "" if question.metric.rate.along_paths else " given the group"
             lines.append(f"marginalised{given}: {', '.join(averaged)}")
         if self.columns.where != TRUE:
-            lines.append(f"all exist: {predicate_text(self.columns.where, self.columns)}")
+            lines.append(f"domain constraint: {predicate_text(self.columns.where, self.columns)}")
         if question.deserving is not None:
             lines.append(f"deserving: {self._deserving(question)}")
         return tuple(lines)
@@ -79,7 +79,7 @@ class GroupWords:
 
         With a ``precision`` people may be drawn for an answer.
         """
-        bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+        bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
         confidence = question.confidence
         if confidence is not None:
             percent = show_number(100 * (confidence if less is None else 2 * confidence - 1))
@@ -247,7 +247,7 @@ class GroupWords:
     def _deserving(self, question: GroupMetric, relation: str = "=") -> str:
         label = self.columns.attributes[-1]
         assert question.deserving is not None
-        return f"{label.name} {relation} {label.show(question.deserving)}"
+        return f"{label.name} {relation} {value_text(question.deserving, label)}"
 
     def _privileged(self, question: GroupMetric) -> str | None:
         return None if question.privileged is None else self._detail(question, "privileged")

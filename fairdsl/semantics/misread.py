@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import prod
 
 from fairdsl.diagnostics import Diagnostic
-from fairdsl.ir.domain import Attribute, Domain
-from fairdsl.ir.expr import Relation
+from fairdsl.ir.domain import Attribute, Category, Domain
+from fairdsl.ir.expr import Relation, variables
 from fairdsl.ir.metric import Metric
 from fairdsl.ir.question import Differ, GroupMetric, Pair, Quantity, ScoreGap, metric_words
 from fairdsl.prelude import registered
 from fairdsl.semantics import errors
-from fairdsl.semantics.checked import CheckedProperty, Demand
+from fairdsl.semantics.checked import CheckedDistribution, CheckedProperty, Demand
 from fairdsl.semantics.walk import walk
 from fairdsl.source import Span
 from fairdsl.syntax import tree
@@ -23,10 +24,24 @@ __all__ = ["attributes_not_asked_alone", "misread"]
 _UPPER, _LOWER = (Relation.LE, Relation.LT), (Relation.GE, Relation.GT)
 #: A required ratio below it, and a gap above it, were most likely meant on another scale.
 _LEAST_RATIO, _LARGEST_GAP = Fraction(1, 10), Fraction(1, 2)
+#: Values that say that nobody knows the value.
+_NOT_KNOWN = re.compile(r"unknown|missing|n_?/?a|nan|null|unspecified|undisclosed|not[ _](known|stated|given|reported)")
 
 
-def misread(node: tree.Property, demands: Sequence[Demand], domain: Domain) -> Iterator[Diagnostic]:
+def misread(
+    node: tree.Property,
+    demands: Sequence[Demand],
+    domain: Domain,
+    protected: Sequence[str],
+    population: CheckedDistribution | None,
+) -> Iterator[Diagnostic]:
     """What is to be pointed out in one property; the domain has the columns that it groups people by."""
+    yield from _title(node, domain, protected)
+    groups = [each.question for each in demands if isinstance(each.question, GroupMetric) and each.required]
+    if groups:
+        yield from _values_not_known(groups[0], domain, node)
+        if population is not None and population.kind == "uniform":
+            yield from _nobodys_population(node, population.name)
     for demand in demands:
         yield from _threshold(demand, demands)
         if isinstance(demand.question, GroupMetric):
@@ -61,6 +76,59 @@ def attributes_not_asked_alone(properties: Sequence[CheckedProperty]) -> Iterato
                 f"no property asks whether {' or '.join(left)} alone decides",
                 "write `differ in any ...`, or a property for each attribute",
             )
+
+
+def _title(node: tree.Property, domain: Domain, protected: Sequence[str]) -> Iterator[Diagnostic]:
+    """The sentence names a protected attribute that no clause is about, and none that one is about."""
+    if node.sentence is None:
+        return
+    clauses = {each.text for each in walk(node.clauses) if isinstance(each, tree.Name)}
+    for derived in domain.derived:
+        if derived.name in clauses:
+            clauses |= {domain.attributes[index].name for index in derived.read}
+    said = re.sub(r"[^a-z0-9]+", " ", f" {node.sentence.value} ".lower())
+    named = [each.name for each in domain.attributes if f" {each.name.lower().replace('_', ' ')} " in said]
+    if not clauses.isdisjoint(named):
+        return
+    for name in named:
+        if name in protected:
+            yield errors.reads_otherwise(
+                f"the sentence is about `{name}`, and no clause is",
+                node.sentence.span,
+                "reports say this beside the verdict",
+                f"`{name}` is neither compared here nor does it make the groups",
+                f"name `{name}` in `differ in` or `across`, or say what is compared",
+            )
+
+
+def _values_not_known(question: GroupMetric, domain: Domain, node: tree.Property) -> Iterator[Diagnostic]:
+    """A group of those whose value is not known is held against the others as if it were one."""
+    asked = {each.attribute for each in variables(question.given)}
+    clause = next(clause for clause in node.clauses if isinstance(clause, tree.AcrossClause))
+    for index in question.across:
+        attribute = domain.attributes[index]
+        values = attribute.type.values if isinstance(attribute.type, Category) and index not in asked else ()
+        for value in values:
+            if _NOT_KNOWN.fullmatch(value.name.lower()):
+                yield errors.reads_otherwise(
+                    f"`{value.name}` of `{attribute.name}` is a group like any other",
+                    clause.span,
+                    "also those whose value is not known are compared",
+                    "they belong to the other groups, so the verdict may rest on who did not answer",
+                    f"write `among {attribute.name} != {value.name}` to leave them out",
+                )
+
+
+def _nobodys_population(node: tree.Property, name: str) -> Iterator[Diagnostic]:
+    """Rates of groups under the uniform distribution are nobody's."""
+    clause = next(clause for clause in node.clauses if isinstance(clause, tree.UnderClause))
+    yield errors.reads_otherwise(
+        f"under `{name}` all whom the domain allows are equally frequent",
+        clause.span,
+        "rates of no population",
+        "a threshold for rates is about people who are there, and no population is uniform",
+        "take a distribution `empirical from` a table, or one that is learned from it",
+    )
 
 
 def _threshold(demand: Demand, demands: Sequence[Demand]) -> Iterator[Diagnostic]:

@@ -103,13 +103,14 @@ def _check(node: tree.Property, scope: PropertyScope, reporter: Reporter) -> Che
     if not demands or reporter.has_errors or any(map(_misses_its_label, demands)):
         return None
     derived = next((each.question.derived for each in demands if isinstance(each.question, GroupMetric)), ())
-    for finding in misread(node, demands, with_columns(model.domain, derived)):
+    under = first(node, tree.UnderClause)
+    population = None if under is None else scope.distributions[under.distribution.text]
+    for finding in misread(node, demands, with_columns(model.domain, derived), scope.protected, population):
         reporter.report(finding)
     name = model.declaration.name
     lead = next((demand for demand in demands if demand.quantity is Quantity.HOLDS), demands[0])
     every = [_words(demand, model, scope) for demand in (lead, *(each for each in demands if each is not lead))]
     stated = tuple(demand.text for demand in demands if demand.precision is not None or demand.certain is not None)
-    under = first(node, tree.UnderClause)
     if compare is not None and under is not None and lead.under is None:
         stated = (f"under {under.distribution.text}", *stated)
     return CheckedProperty(

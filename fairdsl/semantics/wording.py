@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from fairdsl.ir.domain import Domain, show_number
+from fairdsl.ir.domain import Attribute, Boolean, Domain, show_number
 from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
 from fairdsl.ir.question import (
     Differ,
@@ -21,7 +21,16 @@ from fairdsl.ir.question import (
     Threshold,
 )
 
-__all__ = ["clauses_in_force", "formula", "how_they_differ", "pair_formula", "predicate_text", "sentence", "sum_text"]
+__all__ = [
+    "clauses_in_force",
+    "formula",
+    "how_they_differ",
+    "pair_formula",
+    "predicate_text",
+    "sentence",
+    "sum_text",
+    "value_text",
+]
 
 Names = tuple[str, ...]
 #: What the two individuals are called where no spec says so.
@@ -65,7 +74,12 @@ def _name(variable: Variable, domain: Domain, names: Names) -> str:
 
 
 def _value(variable: Variable, value: Fraction, domain: Domain) -> str:
-    return domain.attributes[variable.attribute].show(value)
+    return value_text(value, domain.attributes[variable.attribute])
+
+
+def value_text(value: Fraction, attribute: Attribute) -> str:
+    """A value as specs compare with it: those of a boolean are ``yes`` and ``no``."""
+    return ("no", "yes")[value == 1] if isinstance(attribute.type, Boolean) else attribute.show(value)
 
 
 def _comparison(form: Linear, relation: str, domain: Domain, names: Names) -> str:
@@ -107,14 +121,14 @@ def clauses_in_force(question: Pair, domain: Domain, names: Names = NAMES) -> tu
         f"compare {', '.join(names)} : {domain.name}",
         f"differ in {_differing(question, domain)}",
         *(_relaxation(relaxation, domain) for relaxation in question.relax),
-        f"equal: {', '.join(_equal(question, domain)) or 'nothing else'}",
+        f"held equal: {', '.join(_equal(question, domain)) or 'nothing else'}",
     ]
     if domain.where != TRUE:
-        lines.append(f"both exist: {predicate_text(domain.where, domain)}")
+        lines.append(f"domain constraint: {predicate_text(domain.where, domain)}")
     if question.target != TRUE:
-        lines.append(f"among (both): {predicate_text(question.target, domain)}")
+        lines.append(f"among (both individuals): {predicate_text(question.target, domain)}")
     if question.pair_target != TRUE:
-        lines.append(f"among (the ordered pair): {predicate_text(question.pair_target, domain, names)}")
+        lines.append(f"among (ordered pair): {predicate_text(question.pair_target, domain, names)}")
     lines += [f"when {_sureness(sure)}" for sure in question.sure]
     return tuple(lines)
 
@@ -164,7 +178,7 @@ def sentence(
     if under is not None:
         whole = "as an individual" if question.of_individuals else f"for its {taken}"
         unit = f"rows of `{under}`, each taken {whole},"
-    bound = f" is {threshold.relation.value} {threshold.text}" if threshold else " is measured"
+    bound = f" is {threshold.relation.words} {threshold.text}" if threshold else " is measured"
     return f"{share} {unit} for which {pair} {_demanded(question, model)}{bound}."
 
 
@@ -189,8 +203,7 @@ def _demanded(question: Pair, model: str) -> str:
         case SameDecision():
             return f"get the same decision from `{model}`"
         case ScoreGap(relation=relation, limit=limit):
-            most = "at most" if relation.value == "<=" else "less than"
-            return f"get scores from `{model}` that are {most} {show_number(limit)} apart"
+            return f"get scores from `{model}` that are {relation.words} {show_number(limit)} apart"
 
 
 def formula(question: Pair, domain: Domain, model: str) -> str:
@@ -230,8 +243,7 @@ def _how_sure(question: Pair) -> str:
     """```a` its decision with a probability of at least 0.9``, of each of the two where they are asked the same."""
 
     def probability(sure: Sure) -> str:
-        least = "at least" if sure.relation is Relation.GE else "more than"
-        return f"with a probability of {least} {show_number(sure.level)}"
+        return f"with a probability of {sure.relation.words} {show_number(sure.level)}"
 
     asked = [probability(sure) for sure in question.sure]
     if len(asked) == 2 and asked[0] == asked[1]:

@@ -95,7 +95,7 @@ def test_a_pair_is_held_against_formulas_and_each_of_it_against_those_about_one(
 def test_individuals_have_the_names_that_the_spec_gives_them() -> None:
     told = run("explain", "x.fair").stdout
     assert "compare ann, bob : P" in told
-    assert "among (the ordered pair): ann.sex = f and bob.sex = m" in told
+    assert "among (ordered pair): ann.sex = f and bob.sex = m" in told
     assert "ann.sex != bob.sex and ann.x = bob.x" in told
 
 

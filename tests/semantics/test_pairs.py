@@ -83,9 +83,9 @@ def test_every_clause_in_force_is_listed_also_the_implicit_ones(tmp_path: Path) 
         "compare a, b : Applicant",
         "differ in any sex, race",
         "within 5 in age",
-        "equal: education, hours, income, citizen",
-        "among (both): hours >= 10",
-        "among (the ordered pair): a.income <= 50",
+        "held equal: education, hours, income, citizen",
+        "among (both individuals): hours >= 10",
+        "among (ordered pair): a.income <= 50",
     )
     assert found.sentence == (
         "Any two individuals of `Applicant` with hours >= 10 that differ in at least one of `sex`, `race`, are within "

@@ -35,7 +35,7 @@ model approve : Applicant -> { no, yes }
   favourable yes
 
 distribution people over Applicant
-  uniform
+  empirical from "people.csv"
 
 property shares {
   compare a, b : Applicant
