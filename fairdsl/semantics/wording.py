@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from fairdsl.ir.domain import Attribute, Boolean, Domain, show_number
-from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Relation, Variable, Who
+from fairdsl.ir.expr import TRUE, And, Compare, Linear, Member, Not, Or, Predicate, Variable, Who
 from fairdsl.ir.question import (
     Differ,
     Pair,
