@@ -25,7 +25,7 @@ from fairdsl.api.files import (
     solve,
 )
 from fairdsl.api.hunting import replay_pair, search
-from fairdsl.api.repairing import repair
+from fairdsl.api.repairing import guarantee, repair
 from fairdsl.api.reports import compare, read_report
 from fairdsl.api.specs import agreement, capabilities, check, explain, lint, plans
 from fairdsl.source.reading import reading
@@ -52,6 +52,7 @@ __all__ = [
     "compare",
     "compile",
     "explain",
+    "guarantee",
     "init",
     "lint",
     "plans",

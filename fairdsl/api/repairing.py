@@ -1,4 +1,4 @@
-"""Repairing: a model that is trained again until it discriminates less."""
+"""Repairing: a model that is trained again until it discriminates less, or asked about all protected values."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from fairdsl.api.paths import AnyPath, Numbers, numbers
-from fairdsl.options.commands import Repair
+from fairdsl.options.commands import Guarantee, Repair, Vote
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from fairdsl.backends.contract import Observer
-    from fairdsl.repairing import Repaired
+    from fairdsl.repairing import Guaranteed, Repaired
 
-__all__ = ["repair"]
+__all__ = ["guarantee", "repair"]
 
 
 def repair(
@@ -103,5 +103,50 @@ def repair(
             timeout=own.timeout,
             effort=own.effort,
         ),
+        observer=observer or Silent(),
+    )
+
+
+def guarantee(
+    spec: AnyPath,
+    *,
+    rows: AnyPath,
+    output: AnyPath,
+    property: str | None = None,  # noqa: A002 - the word of the language
+    let: Numbers | None = None,
+    by: Vote | str = Guarantee.by,
+    timeout: float = Guarantee.timeout,
+    observer: Observer | None = None,
+) -> Guaranteed:
+    """Write a file that asks the spec's model about a person with all protected values, and so decides alike.
+
+    The property holds of the file by construction, whatever the model computes (see docs/guarantee.md).
+
+    Args:
+        spec: path of the ``.fair`` file. Its model is read from an ONNX file.
+        rows: a CSV file with the spec's columns and its label, on which the price is measured.
+        output: the ONNX file to write.
+        property: name of the property; not needed where the spec has one about pairs.
+        let: numbers in place of those of the spec's parameters, by name, as ``{"limit": "75%"}``.
+        by: whose answer is taken: ``majority`` or ``least-favourable``.
+        timeout: seconds for checking the new file.
+        observer: hears of progress.
+
+    Returns:
+        What was written, both models on the rows, and what ``check`` says of the new file.
+
+    Raises:
+        SpecError: the spec, the table or the output have mistakes, or the model cannot be wrapped.
+    """
+    from fairdsl.backends.contract import Silent
+    from fairdsl.repairing import guarantee_spec
+
+    return guarantee_spec(
+        fspath(spec),
+        property=property,
+        let=numbers(let),
+        rows=fspath(rows),
+        output=fspath(output),
+        settings=Guarantee.naming({"by": by, "timeout": timeout}),
         observer=observer or Silent(),
     )

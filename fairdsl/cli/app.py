@@ -32,6 +32,7 @@ COMMANDS = (
     "search",
     "replay",
     "repair",
+    "guarantee",
     "recover",
     "report",
     "compare",

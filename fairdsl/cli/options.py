@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +16,7 @@ from fairdsl.options.kinds import Share, Switch
 
 __all__ = [
     "Seconds",
+    "check_free",
     "command_options",
     "data_option",
     "engine_option",
@@ -192,3 +194,11 @@ data_option = click.option(
 )
 
 jobs_option, memory_option = run_option("jobs"), run_option("memory")
+
+
+def check_free(output: Path) -> None:
+    """UsageError where the file would replace another one, which may be an original, or has no folder."""
+    if output.exists():
+        raise click.UsageError(f"`{output}` exists already; name another file with `-o`, or remove it")
+    if not output.parent.is_dir():
+        raise click.UsageError(f"there is no folder `{output.parent}`")

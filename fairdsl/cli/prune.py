@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
-from fairdsl.cli.options import command_options, let_option, model_option, spec_argument, timeout_option
+from fairdsl.cli.options import check_free, command_options, let_option, model_option, spec_argument, timeout_option
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.terminal import output_style
 from fairdsl.options.commands import Prune
@@ -55,7 +55,7 @@ def command(ctx: click.Context, /, spec: str, printer: Printer, models: Mapping[
     Units are profiled on random individuals of the domain. Pruning is a heuristic: `fairdsl check` on the
     written file verifies that file, not the original.
     """
-    _check_free(Path(options["output"]))
+    check_free(Path(options["output"]))
     with printer.failing(ctx):
         pruned = fairdsl.prune(spec, models=models, **options)
     given = [word for name, number in options["let"].items() for word in ("--let", f"{name}={number}")]
@@ -141,11 +141,3 @@ def _pinned(pruned: Pruned) -> list[str]:
     if not pruned.pinned:
         return []
     return ["the spec names the original by its digest; to check this file write there", f'sha256 "{pruned.sha256}"']
-
-
-def _check_free(output: Path) -> None:
-    """UsageError where the file would replace another one, which may be an original, or has no folder."""
-    if output.exists():
-        raise click.UsageError(f"`{output}` exists already; name another file with `-o`, or remove it")
-    if not output.parent.is_dir():
-        raise click.UsageError(f"there is no folder `{output.parent}`")

@@ -151,6 +151,7 @@ _REPAIRING: dict[str, str] = {
     "E0591": "an estimator that does not become a model file",
     "E0592": "a property or model that training cannot repair",
     "E0593": "too few rows to repair a model with",
+    "E0594": "a model that no file can be written for that decides alike by construction",
 }
 
 _BACKENDS: dict[str, str] = {

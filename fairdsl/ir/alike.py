@@ -20,11 +20,14 @@ def apart(pair: Pair) -> frozenset[int]:
 def computed_alike(problem: Problem) -> bool:
     """Whether the demand holds of every pair because the model reads nothing in which the two may differ.
 
-    Nothing is taken for granted of a black box: it may answer otherwise when it is asked again.
+    A file that is only run is known by what it drops before it computes anything. Of a function nothing is taken for
+    granted: it may answer otherwise when it is asked again.
     """
     pair, model = problem.question, problem.model
-    if not isinstance(pair, Pair) or isinstance(model.opaque, BlackBox) or not allows_none(pair):
+    if not isinstance(pair, Pair) or not allows_none(pair):
         return False
+    if isinstance(model.opaque, BlackBox):
+        return apart(pair) <= model.opaque.ignores
     return apart(pair).isdisjoint(read_attributes(model))
 
 

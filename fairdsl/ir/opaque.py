@@ -91,13 +91,14 @@ class BlackBox:
     ``scores`` is how many scores it gives (0: outcomes alone), ``domain`` whom it is asked about. ``call`` answers for
     a Python function about float64 [n, attributes]; None for a file, which is run as the model's
     :class:`~fairdsl.ir.model.Deployed` says. ``unread`` says what in a file could not be read, where the spec did not
-    ask for a black box.
+    ask for a black box. ``ignores`` are attributes that a file drops before it computes anything.
     """
 
     scores: int
     domain: Domain
     call: Callable[[NDArray[np.float64]], Answers] | None = None
     unread: str | None = None
+    ignores: frozenset[int] = frozenset()
 
     @property
     def access(self) -> Access:

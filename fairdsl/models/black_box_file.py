@@ -25,6 +25,7 @@ from fairdsl.ir.declaration import (
     WhenScore,
 )
 from fairdsl.ir.domain import Domain, Point
+from fairdsl.ir.ensemble import attributes_of
 from fairdsl.ir.feature import Form
 from fairdsl.ir.model import Deployed, Feed, Model, Readout
 from fairdsl.ir.opaque import BlackBox
@@ -94,7 +95,11 @@ def black_box_file(
             classes=told.classes.labels if told.classes is not None and told.classes.named else (),
         ),
         sha256=signature.sha256,
-        opaque=BlackBox(scores=score_count(declaration.decision, declaration.outcomes), domain=domain),
+        opaque=BlackBox(
+            scores=score_count(declaration.decision, declaration.outcomes),
+            domain=domain,
+            ignores=_ignored(signature, graph, forms, domain),
+        ),
         span=span,
     )
     check_steady(model)
@@ -122,6 +127,18 @@ def _bound(
     )
     forms = bind(declaration, domain, graph, span)
     return graph, forms, feeds_of(graph, forms, domain)
+
+
+def _ignored(signature: Signature, graph: ImportedGraph, forms: tuple[Form, ...], domain: Domain) -> frozenset[int]:
+    """The attributes that fill only columns which the file takes nothing from."""
+    read: set[int] = set()
+    start = 0
+    for item in graph.inputs:
+        taken = signature.taken.get(item.name, frozenset(range(item.width)))
+        for column in taken:
+            read.update(*(attributes_of(term) for term, _ in forms[start + column].terms))
+        start += item.width
+    return frozenset(range(len(domain.attributes))) - read
 
 
 def _somebody(domain: Domain) -> Point:

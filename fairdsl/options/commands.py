@@ -12,7 +12,7 @@ from fairdsl.options import errors
 from fairdsl.options.declare import Section, option
 from fairdsl.options.kinds import OneOf, Seconds, Share, Switch, Text, Whole
 
-__all__ = ["COMMANDS", "REPAIR_SECONDS", "Audit", "Compile", "Prune", "Rank", "Repair", "Search"]
+__all__ = ["COMMANDS", "REPAIR_SECONDS", "Audit", "Compile", "Guarantee", "Prune", "Rank", "Repair", "Search", "Vote"]
 
 #: The time limit of a repair where neither that nor effort is given.
 REPAIR_SECONDS = 600.0
@@ -137,6 +137,25 @@ class Repair(Section):
     effort: int | None = option(None, "Limit on work instead of time.", Whole(1), unset="", flag="--effort")
 
 
+class Vote(Enum):
+    """Which of the answers about a person with each combination of protected values is the answer."""
+
+    MAJORITY = "majority"
+    LEAST_FAVOURABLE = "least-favourable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee(Section):
+    """Whose answer `fairdsl guarantee` takes (docs/guarantee.md)."""
+
+    section: ClassVar[str] = "guarantee"
+
+    by: Vote = option(
+        Vote.MAJORITY, "Which of the model's answers about all protected values decides.", OneOf(Vote), flag="--by"
+    )
+    timeout: float = option(60.0, "Time limit in seconds.", Seconds(), flag="--timeout")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Prune(Section):
     """Which units `fairdsl prune` removes (docs/pruning.md)."""
@@ -169,4 +188,4 @@ class Audit(Section):
 
 
 #: The sections of commands, which are set by flags alone.
-COMMANDS: tuple[type[Section], ...] = (Search, Compile, Repair, Prune, Audit)
+COMMANDS: tuple[type[Section], ...] = (Search, Compile, Repair, Guarantee, Prune, Audit)

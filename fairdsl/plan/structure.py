@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from fairdsl.backends.contract import Budget, Capability, Cost, Facts, Observer, Offer, Refusal
 from fairdsl.ir.alike import apart, computed_alike
+from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity
 from fairdsl.numerics.narrow import narrow
@@ -25,7 +26,7 @@ class Structure:
     about = Capability(
         questions=("pairs: same decision, score gap; whoever is compared",),
         quantities=(Quantity.HOLDS.value,),
-        models=("every model that reads nothing in which the two may differ, but for black boxes",),
+        models=("every model that reads nothing in which the two may differ; of black boxes files alone",),
     )
 
     def offer(self, problem: Problem) -> Offer | Refusal:
@@ -56,6 +57,8 @@ def _file_too(problem: Problem) -> bool:
     pair, model = _pair(problem), problem.model
     if model.deployed is None or pair.sure:
         return False
+    if isinstance(model.opaque, BlackBox):  # what is known of it is known of the file
+        return True
     # Importing the reader of files is for those that have one.
     from fairdsl.models.float32.decision import analysis_of, attributes_read
 

@@ -8,7 +8,7 @@ from fairdsl.diagnostics import Diagnostic, Label
 from fairdsl.diagnostics.wording import short_path
 from fairdsl.source import Span
 
-__all__ = ["estimator_not_usable", "not_exported", "not_repairable", "rows_too_few"]
+__all__ = ["estimator_not_usable", "no_guarantee", "not_exported", "not_repairable", "rows_too_few"]
 
 
 def estimator_not_usable(name: str, reason: str, remedy: str | None = None) -> Diagnostic:
@@ -55,4 +55,16 @@ def rows_too_few(path: str, reason: str, counts: Sequence[str]) -> Diagnostic:
         notes=(reason, *counts),
         why="a model is trained on some rows, chosen by others, and reported on by rows that did neither",
         help="give more rows; where outcomes are rare, rows of each of them",
+    )
+
+
+def no_guarantee(name: str, reason: str, span: Span | None, help_text: str) -> Diagnostic:
+    """E0594: a model that no file can be written for that decides alike by construction."""
+    return Diagnostic(
+        code="E0594",
+        title=f"there is no guarantee for `{name}`",
+        primary=Label(span, reason) if span else None,
+        notes=() if span else (reason,),
+        why="the new file asks the model about a person with all protected values, and drops the person's own",
+        help=help_text,
     )

@@ -16,7 +16,6 @@ from fairdsl.backends.contract import Budget, Observer
 from fairdsl.clock import Deadline, Meter, interrupting, metered, phase
 from fairdsl.diagnostics import Diagnostic, DiagnosticError
 from fairdsl.options import Options
-from fairdsl.pipeline import verify
 from fairdsl.plan.errors import unknown_choice
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import factory_of
@@ -24,7 +23,7 @@ from fairdsl.repairing.folder import check_folder, write_folder
 from fairdsl.repairing.recipes import RECIPES
 from fairdsl.repairing.result import Ending, Repaired, Settings, Split, checked_by
 from fairdsl.repairing.run import Parts, Rounds
-from fairdsl.repairing.subject import Rows, Subject, subject_of
+from fairdsl.repairing.subject import Rows, Subject, checked_file, subject_of
 from fairdsl.report.model import Report
 from fairdsl.semantics import front_end
 from fairdsl.source.reading import content_of
@@ -71,7 +70,7 @@ def repair_spec(
         report: Report | None = None
         about: tuple[Diagnostic, ...] = ()
         if ending is not Ending.INTERRUPTED and not pinned:
-            report, about = _checked(path, let or {}, subject, rounds.best.file, settings, observer)
+            report, about = checked_file(path, let or {}, subject, rounds.best.file, _check(settings), observer)
         repaired = Repaired(
             spec=path,
             property_name=subject.name,
@@ -115,28 +114,10 @@ def _divided(path: str, subject: Subject, rows: Rows, seed: int) -> Parts:
     return parts
 
 
-def _checked(
-    path: str, let: Mapping[str, str], subject: Subject, file: Path, settings: Settings, observer: Observer
-) -> tuple[Report | None, tuple[Diagnostic, ...]]:
-    """What ``check`` says of the file, or what keeps it from saying anything."""
+def _check(settings: Settings) -> Budget:
+    """Of the check of the new file."""
     run = settings.options.run
     seconds = None if run.timeout is None else min(_CHECK, run.timeout)
-    try:
-        report = verify(
-            path,
-            models={subject.declaration.name: str(file)},
-            data={},
-            let=let,
-            budget=Budget(
-                deadline=Deadline.within(inf if seconds is None else seconds),
-                options=Options(replace(run, timeout=seconds)),
-            ),
-            properties=(),
-            observer=observer,
-            hold=False,  # what was recorded are the decisions of the model that is repaired
-        )
-    except DiagnosticError as error:
-        return None, error.diagnostics
-    except KeyboardInterrupt:  # the repair is done, and is not to be lost
-        return None, ()
-    return report, ()
+    return Budget(
+        deadline=Deadline.within(inf if seconds is None else seconds), options=Options(replace(run, timeout=seconds))
+    )

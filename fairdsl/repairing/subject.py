@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdsl.backends.contract import Refusal
+from fairdsl.backends.contract import Budget, Observer, Refusal
 from fairdsl.backends.units import Units, units_of
 from fairdsl.data.table import read_table
-from fairdsl.diagnostics import DiagnosticError
+from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
 from fairdsl.hunting.errors import no_question
 from fairdsl.ir.declaration import (
     ByAnswer,
@@ -35,12 +35,14 @@ from fairdsl.ir.question import Pair, Precision, Quantity, SameDecision
 from fairdsl.models.classes import high_outcome
 from fairdsl.models.features import feature_matrix
 from fairdsl.models.load import load_model
+from fairdsl.pipeline import verify
 from fairdsl.plan.choices import check_properties
 from fairdsl.pruning.accuracy import label_of, outcomes_by_value
 from fairdsl.repairing import errors
+from fairdsl.report.model import Report
 from fairdsl.semantics import CheckedSpec
 
-__all__ = ["Rows", "Subject", "subject_of"]
+__all__ = ["Rows", "Subject", "checked_file", "subject_of"]
 
 Integers = NDArray[np.int64]
 
@@ -99,10 +101,10 @@ class Subject:
         """The classes of outcomes: numbers, or texts."""
         return np.array(self.classes)[outcomes]
 
-    def load(self, path: str) -> Model:
+    def load(self, path: str, reporter: Reporter | None = None) -> Model:
         """The model in the file, read as the spec declares it; a digest that it pins is the original's."""
         unpinned = replace(self.declaration, source=replace(self.source, sha256=None))
-        return load_model(unpinned, self.domain, override_path=path)
+        return load_model(unpinned, self.domain, override_path=path, reporter=reporter)
 
     def problem(self, model: Model, quantity: Quantity, precision: Precision | None = None) -> Problem:
         """The question about another model than the spec's."""
@@ -188,3 +190,25 @@ def _labelled(declaration: ModelDeclaration, known: Mapping[int, Label]) -> tupl
     free = (number for number in count() if number not in known.values())
     names = enumerate(declaration.outcomes)
     return tuple(known[place] if place in known else name if texts else next(free) for place, name in names)
+
+
+def checked_file(
+    path: str, let: Mapping[str, str], subject: Subject, file: Path, budget: Budget, observer: Observer
+) -> tuple[Report | None, tuple[Diagnostic, ...]]:
+    """What ``check`` says of another file as the spec's model, or what keeps it from saying anything."""
+    try:
+        report = verify(
+            path,
+            models={subject.declaration.name: str(file)},
+            data={},
+            let=let,
+            budget=budget,
+            properties=(),
+            observer=observer,
+            hold=False,  # what was recorded are the decisions of the model that is replaced
+        )
+    except DiagnosticError as error:
+        return None, error.diagnostics
+    except KeyboardInterrupt:  # the file is there, and is not to be lost
+        return None, ()
+    return report, ()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.repairing.measure import OnRows, Rate
 from fairdsl.repairing.result import ROWS_CONFIDENCE, Candidate, CheckedDemand, Ending, Repaired, interval_of
 from fairdsl.repairing.rule import Choice
 
-__all__ = ["CHOICES", "ENDINGS", "summary"]
+if TYPE_CHECKING:
+    from fairdsl.repairing.guarantee import Guaranteed
+
+__all__ = ["CHOICES", "ENDINGS", "row", "summary", "verdicts", "with_interval"]
 
 CHOICES = {
     Choice.FIRST: "the first",
@@ -40,20 +44,21 @@ def summary(repaired: Repaired) -> Iterator[str]:
     yield f"{repaired.property_name}   {repaired.model} by {repaired.estimator}, seed {settings.seed}"
     split = repaired.split
     parts = f"{split.train:,} to train on, {split.choose:,} to choose by, {split.report:,} to report on"
-    yield _row("rows", f"{parts}, of `{repaired.train}`")
+    yield row("rows", f"{parts}, of `{repaired.train}`")
     yield ""
     yield f"    {'round':<7}{'recipe':<21}{'added':>7}  {'over the domain':<24}{'of rows':>8}{'accuracy':>10}"
     for candidate in repaired.candidates:
         yield from _candidate(candidate)
     yield ""
     yield from _outcome(repaired)
-    yield _row("ended", ENDINGS[repaired.ending])
+    yield row("ended", ENDINGS[repaired.ending])
     if repaired.by_the_clock:
-        yield _row("", "some of it by the clock, so another run may come to something else")
-    yield from _verdicts(repaired)
+        yield row("", "some of it by the clock, so another run may come to something else")
+    yield from verdicts(repaired)
 
 
-def _row(name: str, text: str) -> str:
+def row(name: str, text: str) -> str:
+    """A line of a report: what it is about, and the text."""
     return f"    {name:<11}{text}".rstrip()
 
 
@@ -85,25 +90,25 @@ def _outcome(repaired: Repaired) -> Iterator[str]:
     first, best = repaired.rates
     if repaired.improved:
         kept = repaired.best
-        yield _row("best", f"round {kept.round}, {kept.recipe}: {kept.added:,} rows added")
+        yield row("best", f"round {kept.round}, {kept.recipe}: {kept.added:,} rows added")
     else:
-        yield _row("best", "the first model: nothing that was tried is better by the rule")
+        yield row("best", "the first model: nothing that was tried is better by the rule")
     sure = (
         "" if first.exact and best.exact else f" ({shown(repaired.settings.confidence, percent=True)} for all of them)"
     )
     rates = _change(repaired, rate_in_words(first), rate_in_words(best))
-    yield _row("domain", f"{rates} of the units are unfair{sure}{_less(repaired)}")
+    yield row("domain", f"{rates} of the units are unfair{sure}{_less(repaired)}")
     confidence = shown(ROWS_CONFIDENCE, percent=True)
     unfair = _change(repaired, _unfair(before), _unfair(after))
-    yield _row("new rows", f"{unfair} of those asked about are unfair ({confidence} each)")
+    yield row("new rows", f"{unfair} of those asked about are unfair ({confidence} each)")
     changed = f"; {repaired.compared.changed:,} of {after.rows:,} decisions changed" if repaired.improved else ""
-    yield _row("accuracy", _change(repaired, _right(before), _right(after)) + changed)
+    yield row("accuracy", _change(repaired, _right(before), _right(after)) + changed)
     for outcome, name in enumerate(repaired.outcomes):
         was, now = (_percent(rows.decided[outcome], rows.rows) for rows in (before, after))
-        yield _row("decided" if outcome == 0 else "", f"{name} {_change(repaired, was, now)}")
+        yield row("decided" if outcome == 0 else "", f"{name} {_change(repaired, was, now)}")
     differing = repaired.best.differing
     compared = "all" if not differing else f"all but {differing:,}"
-    yield _row("file", f"`{repaired.file}` decides {compared} of {repaired.split.choose:,} rows as the estimator does")
+    yield row("file", f"`{repaired.file}` decides {compared} of {repaired.split.choose:,} rows as the estimator does")
 
 
 def _change(repaired: Repaired, was: str, now: str) -> str:
@@ -120,14 +125,15 @@ def _less(repaired: Repaired) -> str:
 
 
 def _unfair(rows: OnRows) -> str:
-    return _with_interval(rows.unfair, rows.in_target)
+    return with_interval(rows.unfair, rows.in_target)
 
 
 def _right(rows: OnRows) -> str:
-    return _with_interval(rows.correct, rows.rows)
+    return with_interval(rows.correct, rows.rows)
 
 
-def _with_interval(count: int, whole: int) -> str:
+def with_interval(count: int, whole: int) -> str:
+    """A share of rows, with the interval for whom they were drawn from."""
     interval = interval_of(count, whole)
     if interval is None:
         return "no row"
@@ -135,18 +141,19 @@ def _with_interval(count: int, whole: int) -> str:
     return f"{_percent(count, whole)} [{low}, {high}]"
 
 
-def _verdicts(repaired: Repaired) -> Iterator[str]:
+def verdicts(repaired: Repaired | Guaranteed) -> Iterator[str]:
+    """What ``check`` says of the new file, or why it was not asked."""
     if repaired.pinned:
-        yield _row("verdict", "not checked: the spec names another file by its digest; for this one write there")
-        yield _row("", f'sha256 "{repaired.sha256}"')
+        yield row("verdict", "not checked: the spec names another file by its digest; for this one write there")
+        yield row("", f'sha256 "{repaired.sha256}"')
     elif repaired.checked is None:
         said = [finding.title for finding in repaired.diagnostics if finding.code.startswith("E")]
-        yield _row("verdict", f"not checked: {said[0]}" if said else "not checked")
+        yield row("verdict", f"not checked: {said[0]}" if said else "not checked")
     else:
         heading = "verdict"
         for checked in repaired.checked:
             for demand in checked.demands:
-                yield _row(heading, f"{checked.name}: {demand.judgement.value}   {_demand(demand)}")
+                yield row(heading, f"{checked.name}: {demand.judgement.value}   {_demand(demand)}")
                 heading = ""
 
 

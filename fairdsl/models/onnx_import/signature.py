@@ -10,6 +10,7 @@ from fairdsl.diagnostics import DiagnosticError
 from fairdsl.models import errors
 from fairdsl.models.onnx_import.columns import keys_of
 from fairdsl.models.onnx_import.file import RawInput, digest_with_sides, parse_model, raw_input
+from fairdsl.models.onnx_import.taken import columns_taken
 from fairdsl.source import Span
 from fairdsl.source.reading import content_of
 
@@ -18,7 +19,7 @@ __all__ = ["Signature", "curved_outputs", "read_signature"]
 #: Operators that make probabilities, those that do with some settings, and those that leave numbers as they are.
 _CURVES = frozenset({"Sigmoid", "Softmax"})
 _CURVED = frozenset({b"LOGISTIC", b"SOFTMAX"})
-_PASSING = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze", "ZipMap"})
+_PASSING = frozenset({"Cast", "Flatten", "Gather", "Identity", "Reshape", "Squeeze", "Unsqueeze", "ZipMap"})
 #: Operators whose output is drawn at random.
 _RANDOM = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -41,7 +42,8 @@ class Signature:
     """A file's digest, its inputs that no constant fills, and its operators that draw at random, by their nodes.
 
     ``columns`` are the names of the columns of outputs that have any, in the order in which onnxruntime gives them;
-    ``labels`` the lists of class labels of its operators, as they list them.
+    ``labels`` the lists of class labels of its operators, as they list them. ``taken``: of inputs of which it takes
+    some columns only, which.
     """
 
     sha256: str
@@ -49,6 +51,7 @@ class Signature:
     random: tuple[tuple[str, str], ...]
     columns: Mapping[str, tuple[int | str, ...]]
     labels: tuple[tuple[int | str, ...], ...]
+    taken: Mapping[str, frozenset[int]]
 
 
 def read_signature(path: str, span: Span | None) -> Signature:
@@ -60,12 +63,15 @@ def read_signature(path: str, span: Span | None) -> Signature:
     model = parse_model(path, content, span)
     constants = {tensor.name for tensor in model.graph.initializer}
     constants.update(tensor.values.name for tensor in model.graph.sparse_initializer)
+    inputs = tuple(raw_input(value) for value in model.graph.input if value.name not in constants)
+    tables = {item.name: item.shape[1] for item in inputs if len(item.shape) == 2}
     return Signature(
         sha256=digest_with_sides(path, content, model, span),
-        inputs=tuple(raw_input(value) for value in model.graph.input if value.name not in constants),
+        inputs=inputs,
         random=tuple((node.op_type, node.name or next(iter(node.output), "")) for node in _random(model.graph)),
         columns={node.output[0]: _keys(node) for node in model.graph.node if node.op_type == "ZipMap"},
         labels=tuple(_labels(model.graph)),
+        taken=columns_taken(model.graph, {name: width for name, width in tables.items() if width is not None}),
     )
 
 

@@ -1,0 +1,67 @@
+"""``fairdsl guarantee``: a file around a model that decides alike by construction."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import fairdsl
+from fairdsl.cli.options import check_free, command_options, let_option, spec_argument
+from fairdsl.cli.printing import Printer, print_findings, printer_option
+from fairdsl.cli.progress import watching
+from fairdsl.cli.terminal import output_style
+from fairdsl.options.commands import Guarantee
+
+if TYPE_CHECKING:
+    from fairdsl.repairing import Guaranteed
+
+__all__ = ["command"]
+
+
+@click.command(
+    "guarantee",
+    epilog="Exit codes: 0 written; 2 mistakes in the spec, the rows or the command line, or a model that no such file "
+    "can be written for.",
+)
+@spec_argument
+@click.option(
+    "--rows",
+    required=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE.csv",
+    help="Measure the price on this table, with the spec's columns and its label.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False),
+    metavar="FILE.onnx",
+    help="The file to write.",
+)
+@click.option("--property", "property", metavar="NAME", help="The property, where the spec has several about pairs.")
+@command_options(Guarantee)
+@let_option
+@printer_option
+@click.pass_context
+def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:
+    """Write a model that asks SPEC's model about all protected values, and so decides alike."""
+    check_free(Path(options["output"]))
+    with printer.failing(ctx), watching() as observer:
+        found = fairdsl.guarantee(spec, observer=observer, **options)
+    given = [word for name, number in options["let"].items() for word in ("--let", f"{name}={number}")]
+    printer.show(found, lambda each: _print([spec, *given], each))
+
+
+def _print(asked: list[str], found: Guaranteed) -> None:
+    """The price, and how to check the file; ``asked`` names the spec."""
+    from fairdsl.repairing.guarantee import words
+
+    print_findings(found.diagnostics)
+    style = output_style()
+    again = shlex.join([*asked, "--model", f"{found.model}={found.file}"])
+    for line in (*words(found), f"    check it   fairdsl check {again}"):
+        click.echo(style.shown(line))
