@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from math import prod
 from typing import TypeVar
 
@@ -79,7 +80,7 @@ def expand(loaded: LoadedSpec, given: Mapping[str, str], reporter: Reporter) -> 
     return _Expander(loaded, reporter).expanded(given)
 
 
-@dataclass(slots=True)
+@dataclass
 class _Expander:
     loaded: LoadedSpec
     reporter: Reporter
@@ -87,18 +88,48 @@ class _Expander:
     places: dict[Span, tree.Parameter] = field(default_factory=dict)
     complete: bool = True
 
-    def _items(self) -> Iterator[tree.Item]:
-        for spec in (*self.loaded.used, self.loaded.main):
-            yield from spec.items
+    # What is asked for each property is made once: there may be thousands of them.
+
+    @cached_property
+    def _items(self) -> tuple[tree.Item, ...]:
+        return tuple(item for spec in (*self.loaded.used, self.loaded.main) for item in spec.items)
+
+    @cached_property
+    def _shared(self) -> tuple[tuple[tree.Item, frozenset[str]], ...]:
+        """The declarations that all properties share, with the names that stand in them."""
+        shared = (item for item in self._items if not isinstance(item, tree.Property | tree.Parameter))
+        return tuple((item, frozenset(_names(item))) for item in shared)
+
+    @cached_property
+    def _shared_names(self) -> frozenset[str]:
+        return frozenset().union(*(names for _, names in self._shared))
+
+    @cached_property
+    def _varied(self) -> frozenset[str]:
+        """The names in declarations that get a variant for each value of a parameter."""
+        kinds = (tree.Model, tree.NamedCondition)
+        return frozenset().union(*(names for item, names in self._shared if isinstance(item, kinds)))
+
+    @cached_property
+    def _derived(self) -> frozenset[str]:
+        return _derived_conditions(self._items)
+
+    @cached_property
+    def _taken(self) -> Mapping[str, tuple[str, Span]]:
+        return _names_in_conditions(self._items)
+
+    @cached_property
+    def _typed(self) -> Mapping[str, tree.Attribute | tree.Label]:
+        """Attributes and labels by name, of several the first."""
+        return {one.name.text: one for one in reversed(tuple(_typed(self._items)))}
 
     def expanded(self, given: Mapping[str, str]) -> Expanded:
         self._collect(given)
         bound: dict[str, Value] = {name: parameter.number for name, parameter in self.parameters.items()}
         items: list[tree.Item] = []
-        for item in self._items():
-            if not isinstance(item, tree.Parameter | tree.Property):
-                put = self._put(item, bound)
-                items += [] if put is None else [put]
+        for item, _ in self._shared:
+            put = self._put(item, bound)
+            items += [] if put is None else [put]
         instances: list[Instance] = []
         for item in self.loaded.main.items:
             if isinstance(item, tree.Property):
@@ -112,8 +143,7 @@ class _Expander:
         )
 
     def _collect(self, given: Mapping[str, str]) -> None:
-        taken = _names_in_conditions(self._items())
-        for item in self._items():
+        for item in self._items:
             if not isinstance(item, tree.Parameter):
                 continue
             name = item.name
@@ -121,7 +151,7 @@ class _Expander:
                 first = self.parameters[name.text].name.span
                 self.reporter.report(errors.declared_twice("parameter", name.text, name.span, first))
                 continue
-            self._check_name("parameter", name, taken)
+            self._check_name("parameter", name)
             self.parameters[name.text] = item
         for name_given, text in given.items():
             if name_given not in self.parameters:
@@ -131,10 +161,10 @@ class _Expander:
             else:
                 self.parameters[name_given] = replace(self.parameters[name_given], number=number)
 
-    def _check_name(self, kind: str, name: tree.Name, taken: Mapping[str, tuple[str, Span]]) -> None:
+    def _check_name(self, kind: str, name: tree.Name) -> None:
         """What stands in conditions has a name of its own, so that no name there means two things."""
-        if name.text in taken:
-            what, place = taken[name.text]
+        if name.text in self._taken:
+            what, place = self._taken[name.text]
             self.reporter.report(errors.declared_twice(kind, name.text, name.span, place, clashes_with=what))
         elif name.text in {*keywords(), "class", *known_metrics()}:
             self.reporter.report(errors.name_means_something(kind, name.text, name.span))
@@ -191,7 +221,7 @@ class _Expander:
         """What the variable stands for in turn; None after a finding."""
         before = len(self.reporter.diagnostics)
         if clause.variable.text not in self.parameters:
-            self._check_name("variable", clause.variable, _names_in_conditions(self._items()))
+            self._check_name("variable", clause.variable)
         same = [c for c in node.clauses if isinstance(c, tree.ForEachClause) and c.variable == clause.variable]
         if same[0] is not clause:
             name, first = clause.variable, same[0].variable.span
@@ -208,14 +238,13 @@ class _Expander:
 
     def _values_of(self, name: tree.Name) -> tuple[Value, ...]:
         """All values of an attribute, or of a label."""
-        if name.text in _derived_conditions(self._items()):
+        if name.text in self._derived:
             return _truth_values(name)
-        declared = [one for one in _typed(self._items()) if one.name.text == name.text]
-        if not declared:
-            known = tuple(dict.fromkeys(one.name.text for one in _typed(self._items())))
+        if name.text not in self._typed:
+            known = tuple(reversed(self._typed))
             self.reporter.report(errors.unknown_attribute(name.text, name.span, "any domain", None, known))
             return ()
-        match declared[0].type:
+        match self._typed[name.text].type:
             case tree.CategoryType(entries=entries):
                 return tuple(replace(entry.name, span=name.span) for entry in entries)
             case tree.BooleanType():
@@ -231,15 +260,11 @@ class _Expander:
 
     def _all_used(self, clauses: Sequence[tree.ForEachClause], rest: tree.Property) -> bool:
         """A variable that stands nowhere would make the same property several times."""
-        names = {part.text for part in walk(rest.clauses) if isinstance(part, tree.Name)}
-        shared = {
-            part.text for item in self._items() if isinstance(item, tree.Model | tree.NamedCondition)
-            for part in walk(item) if isinstance(part, tree.Name)
-        }  # fmt: skip
+        names = set(_names(rest.clauses))
         unused = [
             clause.variable for clause in clauses
             if clause.variable.text not in names
-            and not (clause.variable.text in self.parameters and clause.variable.text in shared)
+            and not (clause.variable.text in self.parameters and clause.variable.text in self._varied)
         ]  # fmt: skip
         for variable in unused:
             why = f"`{variable.text}` stands nowhere in the property, so it would be the same one for every value"
@@ -249,8 +274,8 @@ class _Expander:
 
     def _own(self, clauses: Sequence[tree.ForEachClause], swept: Sequence[str]) -> bool:
         """A parameter of declarations that all properties share has one number."""
-        for item in self._items():
-            if isinstance(item, tree.Model | tree.NamedCondition | tree.Property | tree.Parameter):
+        for item, names in self._shared if swept else ():
+            if isinstance(item, tree.Model | tree.NamedCondition) or names.isdisjoint(swept):
                 continue
             for part in walk(item):
                 if isinstance(part, tree.Name) and part.text in swept and _stands_for_number(item, part):
@@ -263,24 +288,26 @@ class _Expander:
 
     def _variants(self, kind: type[N], swept: Sequence[str], here: Mapping[str, Value]) -> Iterator[tuple[str, N]]:
         """The declarations of a kind that a swept parameter stands in, with its value, which a model's name shows."""
-        for item in self._items() if swept else ():
+        for item, names in self._shared if swept else ():
             if not isinstance(item, kind) or not isinstance(item, tree.Model | tree.NamedCondition):
                 continue
-            used = {part.text for part in walk(item) if isinstance(part, tree.Name)} & set(swept)
-            if not used or (put := self._put(item, here)) is None:
+            if names.isdisjoint(swept) or (put := self._put(item, here)) is None:
                 continue
-            said = ", ".join(f"{name} = {value_of_each(here[name])}" for name in swept if name in used)
+            said = ", ".join(f"{name} = {value_of_each(here[name])}" for name in swept if name in names)
             if isinstance(put, tree.Model):
                 put = replace(put, name=replace(put.name, text=f"{put.name.text}[{said}]"))
             yield item.name.text, put
 
     def _in_force(self, node: tree.Property, here: Mapping[str, Value], swept: Sequence[str]) -> Iterator[InForce]:
         """The parameters that stand in the property, or in a declaration of the spec, as numbers."""
-        shared = [item for item in self._items() if not isinstance(item, tree.Property | tree.Parameter)]
-        names = {part.text for part in walk((node, *shared)) if isinstance(part, tree.Name)}
+        names = set(_names(node)) if self.parameters else ()
         for name in self.parameters:
-            if name in names or name in swept:
+            if name in names or name in self._shared_names or name in swept:
                 yield InForce(name=name, text=value_of_each(here[name]))
+
+
+def _names(node: object) -> Iterator[str]:
+    return (part.text for part in walk(node) if isinstance(part, tree.Name))
 
 
 def _stands_for_number(item: tree.Item, name: tree.Name) -> bool:

@@ -21,17 +21,17 @@ def walk(node: object) -> Iterator[tree.Node]:
     """
     stack: list[object] = [node]
     while stack:
-        match stack.pop():
-            case (tuple() | list()) as parts:
-                stack.extend(reversed(parts))
-            case tree.Node() as found:
-                yield found
-                stack.extend(part for name in _below(type(found)) if (part := getattr(found, name)) is not None)
+        part = stack.pop()
+        if isinstance(part, tuple | list):
+            stack.extend(reversed(part))
+        elif isinstance(part, tree.Node):
+            yield part
+            kind = type(part)
+            stack += [getattr(part, name) for name in (_BELOW[kind] if kind in _BELOW else _below(kind))]
 
 
 def _below(kind: type[tree.Node]) -> tuple[str, ...]:
     """The fields of a class below which nodes may hang, the last one first."""
-    if kind not in _BELOW:
-        names = (entry.name for entry in dataclasses.fields(kind) if entry.type not in _WORDS)
-        _BELOW[kind] = tuple(reversed(tuple(names)))
+    names = (entry.name for entry in dataclasses.fields(kind) if entry.type not in _WORDS)
+    _BELOW[kind] = tuple(reversed(tuple(names)))
     return _BELOW[kind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,10 +11,12 @@ import pytest
 import fairdsl
 from fairdsl.diagnostics import DiagnosticError, Reporter
 from fairdsl.ir.question import GroupMetric, Pair
-from fairdsl.semantics import CheckedSpec
+from fairdsl.semantics import CheckedSpec, expand
 from fairdsl.semantics.check import check_spec
 from fairdsl.semantics.load import load
+from fairdsl.semantics.walk import walk
 from fairdsl.source import SourceFile
+from fairdsl.syntax import tree
 
 SPEC = """\
 let limit = 80%
@@ -222,3 +224,25 @@ def test_formulas_are_about_the_model_with_the_number_of_their_property(tmp_path
         share = found.demands[0].value
         assert share is not None
         assert (share.low, share.high) == (Fraction(sum(alike), len(alike)),) * 2
+
+
+def test_many_properties_are_read_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    visited = 0
+
+    def counted(node: object) -> Iterator[tree.Node]:
+        nonlocal visited
+        for part in walk(node):
+            visited += 1
+            yield part
+
+    monkeypatch.setattr(expand, "walk", counted)
+
+    def visits(properties: int) -> int:
+        nonlocal visited
+        visited = 0
+        each = "property p{} {{ for each A in {{ x, y }} compare a, b : P differ in A require same decision }}\n"
+        declared = "domain P { x : boolean y : boolean }\nmodel m : P -> { no, ok }\n  ok when x\n  favourable ok\n"
+        checked(declared + "".join(map(each.format, range(properties))))
+        return visited
+
+    assert visits(40) < 5 * visits(10)
