@@ -97,6 +97,8 @@ def _narrowed(domain: Domain, predicate: Predicate) -> tuple[ValueSet, ...]:
         before = list(sets)
         for attribute_index in mentioned:
             sets[attribute_index] = _restrict(predicate, attribute_index, sets)
+            if sets[attribute_index].count == 0:
+                return tuple(_EMPTY for _ in sets)
         if before == sets:
             break
     if not possible(predicate, sets) or any(s.count == 0 for s in sets):
@@ -128,17 +130,18 @@ def without_not(predicate: Predicate, negated: bool = False) -> Predicate:
 
 def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> ValueSet:
     """The attribute's set, less what the predicate rules out given the other sets."""
-    current = sets[index]
-    if current.count == 0 or not possible(predicate, sets):
+    alive = _alive(predicate, sets)
+    if alive is None:
         return _EMPTY
-    narrowed = _clip(current, _ends(predicate, index, sets))
+    predicate = alive
+    narrowed = _clip(sets[index], _ends(predicate, index, sets))
     listed = _listed(predicate, index) if narrowed.count is None or narrowed.count > _FILTERED else None
     if listed is not None:
         narrowed = Finite(tuple(sorted(_plain(value) for value in listed if narrowed.contains(value))))
     if isinstance(narrowed, Interval) or narrowed.count > _FILTERED:
         return narrowed
     others = list(sets)
-    about = [part for part in conjuncts(predicate) if _restricts(part, index, sets)]
+    about = [part for part in conjuncts(predicate) if _restricts(part, index)]
     # What an inequality leaves possible has no gaps, so of a thousand of them only the ends are tried.
     ends, others_about = And(tuple(filter(_without_gaps, about))), And(tuple(filterfalse(_without_gaps, about)))
 
@@ -153,11 +156,21 @@ def _restrict(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> Val
     return narrowed if len(kept) == narrowed.count else Finite(kept)
 
 
-def _restricts(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> bool:
-    """Whether it may rule out values of the attribute: it mentions it, and no possible alternative leaves it free."""
+def _alive(predicate: Predicate, sets: Sequence[ValueSet]) -> Predicate | None:
+    """The predicate without alternatives that no point of the product satisfies; None if nothing is left."""
+    if isinstance(predicate, And | Or):
+        parts = [_alive(part, sets) for part in predicate.parts]
+        left = tuple(part for part in parts if part is not None)
+        if isinstance(predicate, And):
+            return And(left) if len(left) == len(parts) else None
+        return (left[0] if len(left) == 1 else Or(left)) if left else None
+    return predicate if possible(predicate, sets) else None
+
+
+def _restricts(predicate: Predicate, index: int) -> bool:
+    """Whether it may rule out values of the attribute: it mentions it, and no alternative leaves it free."""
     if isinstance(predicate, Or):
-        parts = predicate.parts
-        return all(_restricts(part, index, sets) or not possible(part, sets) for part in parts)
+        return all(_restricts(part, index) for part in predicate.parts)
     return any(variable.attribute == index for variable in variables(predicate))
 
 
@@ -186,18 +199,29 @@ def _clip(values: ValueSet, ends: _Ends) -> ValueSet:
     return Finite(tuple(kept))
 
 
-def _span(left: Linear, sets: Sequence[ValueSet], skip: int | None = None) -> _Ends:
-    """Least and greatest value of the linear form over the sets, the term of ``skip`` left out."""
-    low: Fraction | None = left.constant
-    high: Fraction | None = left.constant
+def _least(left: Linear, sets: Sequence[ValueSet], skip: int | None = None) -> Fraction | None:
+    """The least value of the linear form over sets that are not empty, the term of ``skip`` left out."""
+    return _end(left, sets, False, skip)
+
+
+def _most(left: Linear, sets: Sequence[ValueSet], skip: int | None = None) -> Fraction | None:
+    """The greatest one."""
+    return _end(left, sets, True, skip)
+
+
+def _end(left: Linear, sets: Sequence[ValueSet], greatest: bool, skip: int | None) -> Fraction | None:
+    end = left.constant
     for variable, coefficient in left.terms:
         if variable.attribute == skip:
             continue
-        ends = sets[variable.attribute].low, sets[variable.attribute].high
-        least, most = ends if coefficient > 0 else (ends[1], ends[0])
-        low = None if low is None or least is None else low + coefficient * least
-        high = None if high is None or most is None else high + coefficient * most
-    return low, high
+        values, upper = sets[variable.attribute], (coefficient.numerator > 0) == greatest
+        if isinstance(values, Finite):
+            end += coefficient * values.values[-1 if upper else 0]
+        elif (bound := values.high if upper else values.low) is None:
+            return None
+        else:
+            end += coefficient * bound
+    return end
 
 
 def possible(predicate: Predicate, sets: Sequence[ValueSet]) -> bool:
@@ -233,24 +257,24 @@ def _comparable(left: Linear, relation: Relation, sets: Sequence[ValueSet]) -> b
     if relation is Relation.EQ and len(left.terms) == 1:
         ((variable, coefficient),) = left.terms
         return sets[variable.attribute].contains(-left.constant / coefficient)
-    low, high = _span(left, sets)
     match relation:
         case Relation.LE:
-            return low is None or low <= 0
+            return (low := _least(left, sets)) is None or low <= 0
         case Relation.LT:
-            return low is None or low < 0
+            return (low := _least(left, sets)) is None or low < 0
         case Relation.GE:
-            return high is None or high >= 0
+            return (high := _most(left, sets)) is None or high >= 0
         case Relation.GT:
-            return high is None or high > 0
+            return (high := _most(left, sets)) is None or high > 0
         case Relation.EQ:
+            low, high = _least(left, sets), _most(left, sets)
             return (low is None or low <= 0) and (high is None or high >= 0)
         case Relation.NE:
-            return not low == high == 0
+            return not _least(left, sets) == _most(left, sets) == 0
 
 
 def _ends(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> _Ends:
-    """Closed bounds on one attribute that follow from the predicate and the other sets."""
+    """Closed bounds on one attribute that follow from the predicate and the other sets, none of which is empty."""
     match predicate:
         case Compare(left=left, relation=relation):
             return _compare_ends(left, relation, index, sets)
@@ -265,7 +289,7 @@ def _ends(predicate: Predicate, index: int, sets: Sequence[ValueSet]) -> _Ends:
                 high = part_high if high is None else high if part_high is None else min(high, part_high)
             return low, high
         case Or(parts):
-            ends = [_ends(part, index, sets) for part in parts if possible(part, sets)]
+            ends = [_ends(part, index, sets) for part in parts]
             lows, highs = [end[0] for end in ends], [end[1] for end in ends]
             return (
                 None if None in lows else min((v for v in lows if v is not None), default=None),
@@ -279,13 +303,12 @@ def _compare_ends(left: Linear, relation: Relation, index: int, sets: Sequence[V
     coefficient = next((c for variable, c in left.terms if variable.attribute == index), None)
     if coefficient is None or relation is Relation.NE:
         return None, None
-    rest_low, rest_high = _span(left, sets, skip=index)
-    # coefficient * x <= -rest_low (from <=) and coefficient * x >= -rest_high (from >=).
+    # coefficient * x <= -(least of the rest) (from <=) and coefficient * x >= -(most of the rest) (from >=).
     most = least = None
-    if relation in (Relation.LE, Relation.LT, Relation.EQ) and rest_low is not None:
-        most = _inside(-rest_low / coefficient, relation is Relation.LT, coefficient > 0, sets[index])
-    if relation in (Relation.GE, Relation.GT, Relation.EQ) and rest_high is not None:
-        least = _inside(-rest_high / coefficient, relation is Relation.GT, coefficient < 0, sets[index])
+    if relation in (Relation.LE, Relation.LT, Relation.EQ) and (rest := _least(left, sets, index)) is not None:
+        most = _inside(-rest / coefficient, relation is Relation.LT, coefficient > 0, sets[index])
+    if relation in (Relation.GE, Relation.GT, Relation.EQ) and (rest := _most(left, sets, index)) is not None:
+        least = _inside(-rest / coefficient, relation is Relation.GT, coefficient < 0, sets[index])
     return (least, most) if coefficient > 0 else (most, least)
 
 
