@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -132,7 +133,7 @@ def _described(built: Sequence[_Built]) -> tuple[ExplainedPopulation, ...]:
             name=one.name,
             lines=tuple(described(one)),
             model=model,
-            files=tuple(_files(one, f"{one.name}.{model}" if times[one.name] > 1 else one.name)),
+            saving=partial(_files, one, f"{one.name}.{model}" if times[one.name] > 1 else one.name),
         )
         for model, one in built
     )
@@ -156,16 +157,17 @@ def _rows(checked: CheckedProperty, built: Sequence[_Built], asked: tuple[Fracti
             yield DemandRows(demand=demand.text, need=NoRows.PAIRS)
 
 
-def _files(population: Population, name: str) -> Iterator[tuple[str, str]]:
+def _files(population: Population, name: str) -> tuple[tuple[str, str], ...]:
     """What a population is saved as: JSON and, where it can say it, BIF of a network; CSV of rows."""
     from fairdsl.ir.population import Network
     from fairdsl.populations import as_bif, saved
 
-    network = isinstance(population, Network)
-    yield f"{name}.{'json' if network else 'csv'}", saved(population)
-    if isinstance(population, Network):
-        with suppress(ValueError):  # a normal law
-            yield f"{name}.bif", as_bif(population)
+    if not isinstance(population, Network):
+        return ((f"{name}.csv", saved(population)),)
+    files = ((f"{name}.json", saved(population)),)
+    with suppress(ValueError):  # a normal law
+        files += ((f"{name}.bif", as_bif(population)),)
+    return files
 
 
 def explain_plans(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
 from fairdsl.ir.domain import Attribute
-from fairdsl.ir.exact_rows import Column, fractions_of
+from fairdsl.ir.exact_rows import Column, Scaled, fractions_of
 
 __all__ = ["column_texts", "decimal_text"]
 
 
 def column_texts(column: Column, attribute: Attribute) -> list[str]:
     """Values in the spec's words; numbers as decimals, exactly."""
-    numbers = fractions_of(column)
-    show = decimal_text if attribute.values is None else attribute.show
-    written = {number: show(number) for number in dict.fromkeys(numbers)}
-    return [written[number] for number in numbers]
+    numbers = column.numerators if isinstance(column, Scaled) else column
+    _, first, places = np.unique(numbers, return_index=True, return_inverse=True)
+    distinct = fractions_of(column.at(first) if isinstance(column, Scaled) else column[first])
+    texts = list(map(decimal_text if attribute.values is None else attribute.show, distinct))
+    return [texts[place] for place in places.tolist()]
 
 
 def decimal_text(number: Fraction) -> str:

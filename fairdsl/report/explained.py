@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -61,8 +62,13 @@ class ExplainedPopulation:
     lines: tuple[str, ...]
     #: The model whose thresholds divide its columns, where `bins by model` asks for that.
     model: str | None = None
-    #: The files that say everything of it, by name: used in place of the data, they give the same distribution.
-    files: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    #: Writes its files, which are as long as its data.
+    saving: Callable[[], tuple[tuple[str, str], ...]] = field(default=tuple, compare=False, repr=False)
+
+    @property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """The files that say everything of it, by name: used in place of the data, they give the same distribution."""
+        return self.saving()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ another text for everybody else, so nothing is changed unless the user says so.
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -38,14 +37,17 @@ def cell(text: str) -> str:
 
 def csv_of(rows: Iterable[Iterable[object]]) -> str:
     """The rows as the text of a CSV file, quoted where readers need it; lines end in a line feed."""
-    return "".join(map(_line, rows))
-
-
-def _line(row: Iterable[object]) -> str:
-    line = io.StringIO(newline="")
+    lines = _Lines()
     # A carriage return in a cell is put within quotation marks only where lines end in one.
-    csv.writer(line, lineterminator="\r\n").writerow([cell(str(each)) for each in row])
-    return line.getvalue().removesuffix("\r\n") + "\n"
+    csv.writer(lines, lineterminator="\r\n").writerows([cell(str(each)) for each in row] for row in rows)
+    return "".join(lines)
+
+
+class _Lines(list[str]):
+    """Takes a line of a CSV file at a time."""
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix("\r\n") + "\n")
 
 
 def _is_number(text: str) -> bool:
