@@ -164,8 +164,8 @@ def _files(population: Population, name: str) -> tuple[tuple[str, str], ...]:
 
     if not isinstance(population, Network):
         return ((f"{name}.csv", saved(population)),)
-    files = ((f"{name}.json", saved(population)),)
-    with suppress(ValueError):  # a normal law
+    files: tuple[tuple[str, str], ...] = ((f"{name}.json", saved(population)),)
+    with suppress(ValueError):  # a normal distribution
         files += ((f"{name}.bif", as_bif(population)),)
     return files
 

@@ -241,7 +241,7 @@ class _Expander:
         if name.text in self._derived:
             return _truth_values(name)
         if name.text not in self._typed:
-            known = tuple(reversed(self._typed))
+            known = tuple(reversed(list(self._typed)))
             self.reporter.report(errors.unknown_attribute(name.text, name.span, "any domain", None, known))
             return ()
         match self._typed[name.text].type:
