@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fairdsl
+from fairdsl.cli.guard import interrupted
 from fairdsl.cli.options import check_free, command_options, let_option, spec_argument
 from fairdsl.cli.printing import Printer, print_findings, printer_option
 from fairdsl.cli.progress import watching
 from fairdsl.cli.terminal import output_style
+from fairdsl.clock import received, unbroken
 from fairdsl.options.commands import Guarantee
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ __all__ = ["command"]
 @click.command(
     "guarantee",
     epilog="Exit codes: 0 written; 2 mistakes in the spec, the rows or the command line, or a model that no such file "
-    "can be written for.",
+    "can be written for; 130, 143 ended: the file is there if its report is.",
 )
 @spec_argument
 @click.option(
@@ -50,10 +52,13 @@ __all__ = ["command"]
 def command(ctx: click.Context, /, spec: str, printer: Printer, **options: Any) -> None:
     """Write a model that asks SPEC's model about all protected values, and so decides alike."""
     check_free(Path(options["output"]))
-    with printer.failing(ctx), watching() as observer:
-        found = fairdsl.guarantee(spec, observer=observer, **options)
-    given = [word for name, number in options["let"].items() for word in ("--let", f"{name}={number}")]
-    printer.show(found, lambda each: _print([spec, *given], each))
+    with unbroken():  # what is written is said, whoever ends its check
+        with printer.failing(ctx), watching() as observer:
+            found = fairdsl.guarantee(spec, observer=observer, **options)
+        given = [word for name, number in options["let"].items() for word in ("--let", f"{name}={number}")]
+        printer.show(found, lambda each: _print([spec, *given], each))
+        if received() is not None:
+            ctx.exit(interrupted())
 
 
 def _print(asked: list[str], found: Guaranteed) -> None:

@@ -134,7 +134,7 @@ def _with_encoders(model: Any, version: int | None) -> None:
     if version is None:
         model.opset_import.append(onnx.helper.make_opsetid(_ML, 2))
     elif version < 2:
-        if any(node.op_type == "LabelEncoder" and node.name.startswith(_PREFIX) for node in model.graph.node):
+        if any(node.op_type == "LabelEncoder" and not node.name.startswith(_OWN) for node in model.graph.node):
             raise NotWrappedError(f"the file uses version {version} of `{_ML}`, and 2 is needed: export it again")
         next(entry for entry in model.opset_import if entry.domain == _ML).version = 2
 

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.contract import Budget, Observer
-from fairdsl.backends.units import settling
 from fairdsl.clock import Deadline, phase
 from fairdsl.codec import Document
 from fairdsl.diagnostics import Diagnostic, DiagnosticError, Reporter
@@ -30,7 +29,6 @@ from fairdsl.models.runtime import Runtime
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import Guarantee, Vote
 from fairdsl.repairing import errors
-from fairdsl.repairing.measure import on_rows
 from fairdsl.repairing.result import CheckedProperty, Compared, checked_by
 from fairdsl.repairing.subject import Rows, Subject, checked_file, subject_of
 from fairdsl.repairing.wording import row, verdicts, with_interval
@@ -110,7 +108,7 @@ def guarantee_spec(
         combinations = _combinations(subject)
         people, digest = subject.rows(rows)
         heard = Reporter()
-        model = subject.load(subject.source.path, heard)
+        model = subject.original(heard)
         wrapped = _wrapped(subject, model, combinations, settings.by)
         try:
             content = voting_file(wrapped, settings.by)
@@ -120,7 +118,7 @@ def guarantee_spec(
         write_file(tried, content)
         new = subject.load(str(tried), Reporter())
         _hold(wrapped, subject, combinations, settings.by, new, people)
-        compared = _price(subject, model, new, people)
+        compared = Compared.of(subject, model, new, people)
     write_file(Path(output), content)
     report: Report | None = None
     about: tuple[Diagnostic, ...] = ()
@@ -168,7 +166,7 @@ def _combinations(subject: Subject) -> Floats:
 def _wrapped(subject: Subject, model: Model, combinations: Floats, vote: Vote) -> Wrapped:
     """What the new file is written around."""
     pair, deployed = subject.pair, model.deployed
-    if deployed is None or not deployed.path.endswith(".onnx"):
+    if deployed is None:
         reason = f"`{model.name}` is not an ONNX file, so that there is nothing to write a file around"
         raise DiagnosticError(_refusal(subject, reason, "export the model to ONNX and name that file in the spec"))
     try:
@@ -190,10 +188,10 @@ def _wrapped(subject: Subject, model: Model, combinations: Floats, vote: Vote) -
 def _favour(subject: Subject, model: Model, vote: Vote) -> tuple[int, ...]:
     """How favourable each outcome is, from 0: by the written order, or the favourable one above all others."""
     places, favourable = list(range(len(model.outcomes))), model.favourable
-    if subject.declaration.ordered or len(places) == 2:
+    if subject.declaration.ordered or (len(places) == 2 and favourable is not None):
         return tuple(places[::-1] if favourable == 0 else places)
     if vote is Vote.LEAST_FAVOURABLE:
-        help_text = "write the outcomes in their order, `{ low < medium < high }`, or take `--by majority`"
+        help_text = "write `favourable OUTCOME` for two outcomes, the order of more, `{ low < medium < high }`"
         reason = f"nothing says which outcome of `{model.name}` is the least favourable"
         raise DiagnosticError(_refusal(subject, reason, help_text))
     if favourable is not None:
@@ -203,7 +201,7 @@ def _favour(subject: Subject, model: Model, vote: Vote) -> tuple[int, ...]:
 
 
 def _hold(wrapped: Wrapped, asked: Subject, combinations: Floats, vote: Vote, new: Model, people: Rows) -> None:
-    """Hold the written file against the vote as it is counted here, on some of the rows; AssertionError if it differs.
+    """Hold the written file against the vote as it is counted here, on some of the rows; DiagnosticError (E0594).
 
     In a batch a matrix product may be rounded in another way, so who differs is asked about alone.
     """
@@ -216,7 +214,8 @@ def _hold(wrapped: Wrapped, asked: Subject, combinations: Floats, vote: Vote, ne
         alone = points[place : place + 1]
         each = _counted(before, alone, asked, combinations, wrapped.ranks, vote)
         if each[0] != after.decide_array(alone)[0]:
-            raise AssertionError(f"row {place + 1} is decided otherwise than by {vote.value}")
+            reason = f"row {place + 1} would be decided otherwise than by the model's answers; nothing is written"
+            raise DiagnosticError(_refusal(asked, reason, "see whether the model gives a number for all these people"))
 
 
 def _counted(
@@ -234,16 +233,6 @@ def _counted(
         moved[:, list(subject.pair.differ)] = values
         decided.append(rank_of[runtime.decide_array(moved)])
     return np.asarray(np.argsort(rank_of)[chosen_by(vote, np.array(decided))])
-
-
-def _price(subject: Subject, before: Model, after: Model, people: Rows) -> Compared:
-    """Both models on the rows."""
-    first, second = (settling(model)(people.values).decisions for model in (before, after))
-    return Compared(
-        before=on_rows(subject, before, people),
-        after=on_rows(subject, after, people),
-        changed=int(np.count_nonzero(first != second)),
-    )
 
 
 def words(found: Guaranteed) -> Iterator[str]:

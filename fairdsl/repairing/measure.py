@@ -86,16 +86,15 @@ def measure(
     subject: Subject, model: Model, rows: Rows, precision: Precision, budget: Budget, observer: Observer
 ) -> Measured:
     """Measure a model; raises DiagnosticError (E0592) where its units cannot be judged one by one."""
-    among = on_rows(subject, model, rows)
+    among = on_rows(subject, model, rows, settling(model)(rows.values).decisions)
     return Measured(rate=_rate(subject, model, precision, budget, observer), rows=among)
 
 
-def on_rows(subject: Subject, model: Model, rows: Rows) -> OnRows:
-    """What a model makes of rows, in exact arithmetic; a row in doubt counts as unfair, and as decided wrongly.
+def on_rows(subject: Subject, model: Model, rows: Rows, decisions: NDArray[np.int64]) -> OnRows:
+    """What a model makes of rows by its exact ``decisions``; a row in doubt counts as unfair, and as decided wrongly.
 
     A black box has no exact arithmetic, and is asked about each row by itself.
     """
-    decisions = settling(model)(rows.values).decisions
     wanted = mask(conjoin(subject.domain.where, subject.pair.unit_target), {Who.EACH: rows.values})
     judged = subject.units(model).judge(rows.values.at(wanted))
     asked = judged.in_question

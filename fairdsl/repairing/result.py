@@ -6,16 +6,21 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
+import numpy as np
+
+from fairdsl.backends.units import settling
 from fairdsl.codec import Document, Lower
 from fairdsl.diagnostics import Diagnostic
+from fairdsl.ir.model import Model
 from fairdsl.ir.question import Precision
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.options import Options, Run
 from fairdsl.options.commands import REPAIR_SECONDS, Repair
-from fairdsl.repairing.measure import Measured, OnRows, Rate
+from fairdsl.repairing.measure import Measured, OnRows, Rate, on_rows
 from fairdsl.repairing.rule import Choice, chosen
+from fairdsl.repairing.subject import Rows, Subject
 from fairdsl.report.model import Report
 from fairdsl.verdict import Interval, Judgement
 
@@ -111,18 +116,28 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """The first model and the best one on rows that neither trained nor chose them."""
+    """A model and the one in its place on the same rows."""
 
     ALSO_WRITTEN: ClassVar[tuple[str, ...]] = (
         "confidence", "unfair_before", "unfair_after", "correct_before", "correct_after",
     )  # fmt: skip
 
-    #: The first model.
+    #: The model.
     before: OnRows
-    #: The best one.
+    #: The one in its place.
     after: OnRows
     #: Decisions that differ.
     changed: int
+
+    @classmethod
+    def of(cls, subject: Subject, before: Model, after: Model, rows: Rows) -> Self:
+        """Two models on the rows."""
+        first, second = (settling(model)(rows.values).decisions for model in (before, after))
+        return cls(
+            before=on_rows(subject, before, rows, first),
+            after=on_rows(subject, after, rows, second),
+            changed=int(np.count_nonzero(first != second)),
+        )
 
     @property
     def confidence(self) -> Fraction:
@@ -131,22 +146,22 @@ class Compared:
 
     @property
     def unfair_before(self) -> Interval | None:
-        """The share of the first model's unfair ones among those in the target; None without rows."""
+        """The share of the model's unfair ones among those in the target; None without rows."""
         return interval_of(self.before.unfair, self.before.in_target)
 
     @property
     def unfair_after(self) -> Interval | None:
-        """That of the best model."""
+        """That of the one in its place."""
         return interval_of(self.after.unfair, self.after.in_target)
 
     @property
     def correct_before(self) -> Interval | None:
-        """The accuracy of the first model."""
+        """The accuracy of the model."""
         return interval_of(self.before.correct, self.before.rows)
 
     @property
     def correct_after(self) -> Interval | None:
-        """That of the best model."""
+        """That of the one in its place."""
         return interval_of(self.after.correct, self.after.rows)
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from fairdsl.backends.contract import Budget, Observer
 from fairdsl.backends.search import STRATEGIES, evaluator_of, hunt
 from fairdsl.backends.search import Ending as HuntEnding
-from fairdsl.backends.units import settling
 from fairdsl.clock import interrupting, meter_in_force
 from fairdsl.diagnostics import DiagnosticError
 from fairdsl.ir.model import Model
@@ -26,7 +25,7 @@ from fairdsl.ir.question import Quantity
 from fairdsl.repairing import errors
 from fairdsl.repairing.estimators import Factory, fitted
 from fairdsl.repairing.exporting import exported
-from fairdsl.repairing.measure import Measured, measure, on_rows
+from fairdsl.repairing.measure import Measured, measure
 from fairdsl.repairing.recipes import RECIPES, Floats, Recipe, Situation
 from fairdsl.repairing.result import Candidate, Compared, Ending, Settings
 from fairdsl.repairing.rule import Allowed, Choice, chosen, judged
@@ -102,13 +101,7 @@ class Rounds:
 
     def compared(self) -> Compared:
         """The first model and the best one on the rows that are left for that."""
-        rows = self._parts.report
-        decisions = [settling(one.model)(rows.values).decisions for one in (self._first, self.best)]
-        return Compared(
-            before=on_rows(self._subject, self._first.model, rows),
-            after=on_rows(self._subject, self.best.model, rows),
-            changed=int(np.count_nonzero(decisions[0] != decisions[1])),
-        )
+        return Compared.of(self._subject, self._first.model, self.best.model, self._parts.report)
 
     def _begin(self) -> _Trained:
         """The model without additions; what is wrong with it is wrong with the run."""

@@ -101,8 +101,12 @@ class Subject:
         """The classes of outcomes: numbers, or texts."""
         return np.array(self.classes)[outcomes]
 
+    def original(self, reporter: Reporter) -> Model:
+        """The model in the file that the spec names."""
+        return load_model(self.declaration, self.domain, reporter=reporter)
+
     def load(self, path: str, reporter: Reporter | None = None) -> Model:
-        """The model in the file, read as the spec declares it; a digest that it pins is the original's."""
+        """The model in another file, read as the spec declares it; a digest that it pins is the original's."""
         unpinned = replace(self.declaration, source=replace(self.source, sha256=None))
         return load_model(unpinned, self.domain, override_path=path, reporter=reporter)
 

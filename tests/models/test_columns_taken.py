@@ -95,6 +95,31 @@ def test_the_runtime_does_not_see_the_others(case: str) -> None:
     assert np.array_equal(first, second)
 
 
+@pytest.mark.parametrize("damage", ["no attribute", "no index", "no output", "another domain", "cut short"])
+def test_damaged_nodes_take_everything(damage: str) -> None:
+    model = network([GATHERED, SUMMED, node("Constant", [], ["c"], value_int=1)], CONSTANTS)
+    gather, constant = model.graph.node[0], model.graph.node[2]
+    match damage:
+        case "no attribute":
+            del constant.attribute[:]
+            del gather.attribute[:]
+        case "no index":
+            del gather.input[1]
+        case "no output":
+            del gather.output[:]
+        case "another domain":
+            gather.domain = "somebody.else"
+        case _:
+            model.graph.initializer[0].raw_data = b"1"
+    assert columns_taken(model.graph, {"x": 3})["x"] == {0, 1, 2}
+
+
+def test_long_chains_are_walked_once() -> None:
+    chain = [node("Identity", [f"t{place}" if place else "x"], [f"t{place + 1}"]) for place in range(20_000)]
+    last = node("Gather", ["t20000", "index"], ["y"], axis=1)
+    assert columns_taken(network([*chain, last], CONSTANTS).graph, {"x": 3})["x"] == {0, 2}
+
+
 def test_stored_beside_the_file_is_not_known(tmp_path: Path) -> None:
     model = network([GATHERED, SUMMED], CONSTANTS)
     onnx.save_model(model, tmp_path / "m.onnx", save_as_external_data=True, location="side", size_threshold=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,19 @@ def test_what_has_no_guarantee(changed: dict[str, str], reason: str, tmp_path: P
     assert not (tmp_path / "fair.onnx").exists()
 
 
+def test_a_digest_is_that_of_the_original(tmp_path: Path) -> None:
+    write(tmp_path, CASES["score"])
+    spec, arguments = tmp_path / "s.fair", {"rows": tmp_path / "rows.csv", "output": tmp_path / "fair.onnx"}
+    text, digest = spec.read_text(), sha256((tmp_path / "m.onnx").read_bytes()).hexdigest()
+    spec.write_text(text.replace('"m.onnx"', f'"m.onnx" sha256 "{"0" * 64}"'))
+    with pytest.raises(fairdsl.SpecError, match="E0507"):
+        fairdsl.guarantee(spec, **arguments)
+    spec.write_text(text.replace('"m.onnx"', f'"m.onnx" sha256 "{digest}"'))
+    found = fairdsl.guarantee(spec, **arguments)
+    assert found.pinned
+    assert found.checked is None
+
+
 def test_outcomes_without_an_order_have_no_least(tmp_path: Path) -> None:
     case = CASES["highest"]
     write(tmp_path, Case(case.nodes, case.outputs, case.clause, "no, maybe, yes", case.decided))
@@ -214,3 +228,6 @@ def test_outcomes_without_an_order_have_no_least(tmp_path: Path) -> None:
     with pytest.raises(fairdsl.SpecError, match="least favourable"):
         fairdsl.guarantee(tmp_path / "s.fair", by="least-favourable", **arguments)
     assert fairdsl.guarantee(tmp_path / "s.fair", **arguments).compared.after.unfair == 0
+    write(tmp_path, CASES["score"], favourable="")
+    with pytest.raises(fairdsl.SpecError, match="least favourable"):
+        fairdsl.guarantee(tmp_path / "s.fair", by="least-favourable", **arguments)

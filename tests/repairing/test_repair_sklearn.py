@@ -16,7 +16,7 @@ pytest.importorskip("skl2onnx")
 import fairdsl
 from fairdsl.ir.question import Quantity
 from fairdsl.repairing import Repaired
-from fairdsl.repairing.measure import on_rows
+from fairdsl.repairing.result import Compared
 from fairdsl.repairing.subject import subject_of
 from fairdsl.semantics import front_end
 from tests.oracle import truth
@@ -87,8 +87,8 @@ def test_an_estimator_whose_file_is_not_read_is_a_black_box(folder: Path) -> Non
     session = InferenceSession("out/approve.onnx")
     (read,) = (item.name for item in session.get_inputs())
     decided = [int(session.run(None, {read: row[None].astype(np.float32)})[0][0]) for row in rows.values.floats]
-    on_all = on_rows(asked, asked.load("out/approve.onnx"), rows)
-    assert on_all.correct == int((np.array(decided) == rows.outcomes).sum())
+    model = asked.load("out/approve.onnx")
+    assert Compared.of(asked, model, model, rows).after.correct == int((np.array(decided) == rows.outcomes).sum())
     assert found.report is not None
     assert found.report.properties[0].judgement.value in {"violated", "holds", "unknown"}
 

@@ -7,6 +7,7 @@ that take an input whole.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,52 +18,62 @@ __all__ = ["columns_taken"]
 
 Columns = NDArray[np.int64]
 
-#: Operators that give on each number by itself, at its place.
-_PASSING = frozenset({"Cast", "Identity"})
+#: Operators, by domain and name, that give on each number by itself, at its place.
+_PASSING = frozenset({("", "Cast"), ("", "Identity")})
 #: Operators that read how many individuals there are, and no number of them.
-_COUNTING = frozenset({"Shape", "Size"})
+_COUNTING = frozenset({("", "Shape"), ("", "Size")})
+_GATHER, _EXTRACTOR = ("", "Gather"), ("ai.onnx.ml", "ArrayFeatureExtractor")
 
 
 def columns_taken(graph: Any, widths: Mapping[str, int]) -> Mapping[str, frozenset[int]]:
     """Of each input in ``widths`` (columns of [individuals, columns]) those from which some way leads on.
 
-    ``graph`` is a ``GraphProto`` with all its constants inside. An input that is used in another way than by choosing
-    its columns is taken whole.
+    ``graph`` is a ``GraphProto``. An input that is used in another way than by choosing its columns, at positions that
+    are stored in the graph itself, is taken whole.
     """
     constants = {tensor.name: tensor for tensor in graph.initializer}
+    readers: dict[str, list[Any]] = defaultdict(list)
     for node in graph.node:
-        if node.op_type == "Constant" and node.attribute[0].name == "value":
-            constants[node.output[0]] = node.attribute[0].t
+        for name in dict.fromkeys(_read_by(node)):
+            readers[name].append(node)
+        if _operator(node) == ("", "Constant") and len(node.output) == 1:
+            constants.update((node.output[0], each.t) for each in node.attribute if each.name == "value")
     outputs = {item.name for item in graph.output}
-    return {name: frozenset(_taken(graph, name, width, constants, outputs)) for name, width in widths.items()}
+    return {name: frozenset(_taken(name, width, readers, constants, outputs)) for name, width in widths.items()}
 
 
-def _taken(graph: Any, name: str, width: int, constants: Mapping[str, Any], outputs: set[str]) -> set[int]:
-    found: set[int] = set()
+def _taken(
+    name: str, width: int, readers: Mapping[str, Sequence[Any]], constants: Mapping[str, Any], outputs: set[str]
+) -> list[int]:
+    found = np.zeros(width, dtype=np.bool_)
     tensors: list[tuple[str, Columns]] = [(name, np.arange(width))]
     while tensors:
         tensor, columns = tensors.pop()
-        if tensor in outputs:
-            found.update(columns.tolist())
-        for node in graph.node:
-            if tensor not in _read_by(node) or (node.op_type in _COUNTING and not node.domain):
-                continue
-            left = _chosen(node, tensor, columns, constants)
-            if left is None:
-                found.update(columns.tolist())
-            else:
-                tensors.append((node.output[0], left))
-    return found
+        ways = [
+            (node, _chosen(node, tensor, columns, constants))
+            for node in readers.get(tensor, ())
+            if _operator(node) not in _COUNTING
+        ]
+        if tensor in outputs or any(left is None for _, left in ways):
+            found[columns] = True
+        else:
+            tensors += [(node.output[0], left) for node, left in ways if left is not None]
+    return np.flatnonzero(found).tolist()
+
+
+def _operator(node: Any) -> tuple[str, str]:
+    return "" if node.domain == "ai.onnx" else node.domain, node.op_type
 
 
 def _chosen(node: Any, tensor: str, columns: Columns, constants: Mapping[str, Any]) -> Columns | None:
     """What is in the columns of the node's output; None where they are not columns of this tensor."""
-    if list(node.input).count(tensor) != 1 or node.input[0] != tensor:
+    operator, inputs = _operator(node), list(node.input)
+    if inputs[:1] != [tensor] or inputs.count(tensor) != 1 or len(node.output) != 1 or any(_inside(node)):
         return None
-    if node.op_type in _PASSING and not node.domain:
+    if operator in _PASSING:
         return columns
-    if node.op_type == "ArrayFeatureExtractor" or (node.op_type == "Gather" and _axis(node) in (1, -1)):
-        return _at(columns, constants.get(node.input[1]), lists=node.op_type == "ArrayFeatureExtractor")
+    if operator == _EXTRACTOR or (operator == _GATHER and _axis(node) in (1, -1)):
+        return _at(columns, constants.get(inputs[-1]), lists=operator == _EXTRACTOR)
     return None
 
 
@@ -76,7 +87,10 @@ def _at(columns: Columns, stored: Any, *, lists: bool) -> Columns | None:
 
     if stored is None or stored.data_location == stored.EXTERNAL:
         return None
-    places = numpy_helper.to_array(stored)
+    try:
+        places = numpy_helper.to_array(stored)
+    except Exception:  # it raises what it likes on damaged content, which whoever runs the file will refuse
+        return None
     if places.dtype.kind != "i" or not (places.ndim == 1 or (lists and places.ndim == 2 and len(places) == 1)):
         return None
     flat = places.reshape(-1)
