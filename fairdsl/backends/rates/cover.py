@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,13 @@ from fairdsl.backends.rates.gate import only_decides
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.backends.rates.tree_bounds import NOWHERE, Cuts, Look, NoBounds, TreeBounds, adds_trees, halved
-from fairdsl.backends.rates.unit_bounds import UnitBounds
 from fairdsl.ir.expr import TRUE, Predicate
 from fairdsl.metrics.joint import Bounds, Joint, key_of
 from fairdsl.metrics.subject import Subject, axes_of, crossing
 from fairdsl.numerics.truth import Truths, single_parts
+
+if TYPE_CHECKING:  # its loops are compiled, so it is imported where there are hidden units
+    from fairdsl.backends.rates.unit_bounds import UnitBounds
 
 __all__ = ["Cover"]
 
@@ -82,10 +85,10 @@ class Cover:
         match self._bounds:
             case TreeBounds() as trees:
                 self._batch = min(_BATCH, max(1, trees.batch // 2))
-            case UnitBounds():
-                self._batch = _BATCH // 8
             case NoBounds():  # everybody in them is decided
                 self._batch = _BATCH // 64
+            case _:
+                self._batch = _BATCH // 8
         #: Of trees a box has all keys; with hidden units it has one, given which more columns are independent.
         self._together = isinstance(self._bounds, TreeBounds)
         self._points = Individuals(subject.model, subject.condition, self.axes, len(subject.network.columns))
@@ -178,6 +181,8 @@ class Cover:
                 return TreeBounds(self._subject, self._truths)
             except LargeError:  # then lines in float64 bound the sums
                 pass
+        from fairdsl.backends.rates.unit_bounds import UnitBounds
+
         return UnitBounds(self._subject, self._truths, self._distribution)
 
     def _roots(self) -> tuple[IntArray, IntArray]:

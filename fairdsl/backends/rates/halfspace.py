@@ -6,15 +6,14 @@ indicator that a box decides is a constant, and of a group of which exactly one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil, inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.rates.arithmetic import Distribution
+from fairdsl.backends.rates.kernels.above import GRID, Layout, Lined, Room, shares_above
 from fairdsl.ir.feature import AttributeInput, IndicatorInput
 from fairdsl.ir.model import Model
 from fairdsl.numerics.axes import Axis, mentioned
@@ -24,7 +23,7 @@ from fairdsl.numerics.event import Demand, Event
 from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.truth import Truths
 
-__all__ = ["Bounded", "Bounder", "Chances", "HalfSpace", "Independent"]
+__all__ = ["Bounded", "Bounder", "HalfSpace"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -119,68 +118,21 @@ def _never(demand: Demand, high: FloatArray) -> BoolArray:
 
 
 # --------------------------------------------------------------------------------------------------
-# Which columns of a box are independent of all others there, and how each of them is distributed.
-#
-# On a box a column is independent if in none of its tables another column has more than one cell left.
-
-#: By column the probabilities of the atoms of a box, each with an error of some roundings; None where all are 0.
-Chances = dict[int, FloatArray | None]
-
-
-class Independent:
-    """The tables of a distribution as floats, and what they say of single columns."""
-
-    def __init__(self, distribution: Distribution, axes: Mapping[int, Axis]) -> None:
-        self._cells = {column: axes[column].cells for column in distribution.sizes}
-        self._weights = {
-            column: np.array([weight / axes[column].denominator for weight in axes[column].weights])
-            for column in distribution.sizes
-        }
-        self._tables = [
-            (table.columns, np.asarray(table.numbers / scale, dtype=np.float64))
-            for table, scale in zip(distribution.tables, distribution.scales, strict=True)
-            if table.columns
-        ]
-
-    def chances(self, start: IntArray, stop: IntArray) -> Chances:
-        """The independent columns of a box, whose ranges are [columns]."""
-        cells = {column: own[start[column] : stop[column]] for column, own in self._cells.items()}
-        wide = {column for column, own in cells.items() if own[0] != own[-1]}
-        bound = set[int]()
-        for columns, _ in self._tables:
-            several = wide.intersection(columns)
-            bound |= several if len(several) > 1 else set()
-        found: Chances = {}
-        for column, own in cells.items():
-            if column in bound:
-                continue
-            masses = self._weights[column][start[column] : stop[column]]
-            # Within one cell the tables say nothing of the atoms; a wider column is alone in each of its tables.
-            for columns, numbers in self._tables if column in wide else ():
-                if column in columns:
-                    masses = masses * numbers[tuple(own if each == column else cells[each][0] for each in columns)]
-            whole = float(masses.sum())
-            found[column] = masses / whole if whole else None
-        return found
-
-
-# --------------------------------------------------------------------------------------------------
 # The share of a box in which a demand may hold, from the line above it: a half-space of the box.
 #
 # Let U be a line above ``row @ scores`` on the box B, ``t`` the threshold's lower end. Where the demand holds, U >= t.
 # So Pr[demand, B] <= Pr[U >= t, B]; and for the negated row Pr[not demand, B] <= Pr[U' >= -t', B], t' the upper end.
-# Columns that are independent on B contribute to U independently of each other. All others, and inputs that depend on
-# several columns, count as a constant, the most that they may contribute.
+# On a box a column is independent if in none of its tables another column has more than one cell left. Columns that
+# are independent contribute to U independently of each other. All others, and inputs that depend on several columns,
+# count as a constant, the most that they may contribute.
 #
-# Its law is computed on a grid. With a grid of step h, a contribution c of a column whose least one is m counts as
-# g = ceil((c - m) / h) steps, so that sum c <= sum m + h sum g: every probability Pr[U >= t] is at most that of the
-# grid. Probabilities are non-negative floats, convolved directly (``numpy.convolve`` adds products, no transform); n
-# roundings in a row make a relative error of at most gamma_n (Higham, section 3.1), which is added, as is 1e-250 for
-# underflow. The contributions' own rounding, a few units in the last place of their sizes for each, lowers t.
-
-#: Steps of the grid.
-_GRID = 512
-_LEAST_STEP = 1e-290
+# The law of what all independent columns but the widest one contribute is computed on a grid. With a grid of step h, a
+# contribution c of a column whose least one is m counts as g = ceil((c - m) / h) steps, so that sum c <= sum m + h sum
+# g: every probability Pr[U >= t] is at most that of the grid. The widest one, whose contributions w_i have the
+# probabilities p_i, needs none: Pr[U >= t] is the sum of p_i Pr[the others >= t - w_i]. Probabilities are non-negative
+# floats, convolved directly (no transform); n roundings in a row make a relative error of at most gamma_n (Higham,
+# section 3.1), which is added, as is 1e-250 for underflow. The contributions' own rounding, a few units in the last
+# place of their sizes for each, lowers t.
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,133 +141,103 @@ class _Read:
 
     numbers: tuple[tuple[int, int], ...]
     indicators: tuple[tuple[int, int, FloatArray, FloatArray], ...]
-    groups: tuple[tuple[int, ...], ...]
-    others: tuple[int, ...]
+    groups: tuple[IntArray, ...]
+    others: IntArray
 
 
 class HalfSpace:
-    """Shares of boxes above a line of one model's inputs."""
+    """Shares of boxes above lines of one model's inputs."""
 
-    def __init__(self, model: Model, event: Event, truths: Truths) -> None:
-        self._event, self._truths = event, truths
+    def __init__(self, model: Model, event: Event, truths: Truths, distribution: Distribution) -> None:
+        self._event = event
         self._read = _read(model, truths)
+        #: The columns in the order in which the loops have them.
+        self._columns = np.array(sorted(distribution.sizes), dtype=np.int64)
+        axes = [truths.axes[column] for column in self._columns.tolist()]
+        self._layout = _layout(self._read, axes, self._columns.tolist(), distribution)
+        atoms, columns = len(self._layout.weights), len(axes)
+        grids = np.zeros((3, GRID + columns + 2))
+        self._room = Room(np.zeros(atoms), np.zeros(atoms), np.zeros(columns), *grids)
+        demands = event.demands
+        ends = [float_below(demand.low) for demand in demands] + [float_below(-demand.high) for demand in demands]
+        self._thresholds = np.array(ends, dtype=np.float64)
 
     def shares(
-        self, bounded: Bounded, place: int, box: Mapping[int, tuple[int, int]], chances: Chances
-    ) -> tuple[Fraction, Fraction]:
-        """Bounds of Pr[event | box]; several demands by Bonferroni's inequality."""
-        demands = self._event.demands
-        fails, meets = Fraction(0), Fraction(1)
-        ends = (bounded.low[place], bounded.high[place])
+        self, bounded: Bounded, start: IntArray, stop: IntArray, asked: BoolArray
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Bounds of Pr[event | box] of the boxes that are asked for, several demands by Bonferroni's inequality.
 
-        def share(line: int, threshold: float) -> Fraction:
-            coefficients = bounded.lines.coefficients[place, line]
-            return self.share(coefficients, float(bounded.lines.constants[place, line]), ends, box, chances, threshold)
-
-        for number, demand in enumerate(demands):
-            meets = min(meets, share(number, float_below(demand.low)))
-            fails += share(len(demands) + number, float_below(-demand.high))
-        low, high = max(Fraction(0), 1 - fails), meets
-        return (1 - high, 1 - low) if self._event.complement else (low, high)
-
-    def share(
-        self,
-        coefficients: FloatArray,
-        constant: float,
-        ends: tuple[FloatArray, FloatArray],
-        box: Mapping[int, tuple[int, int]],
-        chances: Chances,
-        threshold: float,
-    ) -> Fraction:
-        """At least Pr[coefficients @ inputs + constant >= threshold | box], at most 1.
-
-        ``ends`` are the inputs' bounds on the box; the threshold is a float on the safe side.
+        And which columns of a box are independent, [boxes, columns]; where that are few, none.
         """
-        if not isfinite(constant):
-            return Fraction(1)
-        columns, size = self._contributions(coefficients, box)
-        fixed, others = self._apart(coefficients, *ends)
-        for column in [column for column in columns if column not in chances]:
-            # Not independent of the others: the most that it contributes, whatever they are.
-            fixed += float(columns.pop(column).max())
-        if not isfinite(size + others):
-            return Fraction(1)
-        spread = 0.0
-        for column, values in columns.items():
-            least = float(values.min())
-            fixed += least
-            columns[column] = values - least
-            spread += float(columns[column].max())
-        needed = threshold - constant - fixed
-        # An addition for each input and two for each column, a product each; doubled against its own rounding.
-        rounds = 2 * (len(coefficients) + 2 * len(box) + 8)
-        needed -= rounds * 2.0**-52 * (size + others + abs(constant) + abs(threshold)) + 1e-300
-        if not needed > 0:
-            return Fraction(1)
-        if spread <= 0 or needed > spread * (1 + 1e-9):
-            # A sum of contributions is at most their spread above the least, up to the rounding counted above.
-            return Fraction(0)
-        step = spread / _GRID
-        if not _LEAST_STEP < step < inf:
-            # Quotients by it could overflow, or be none of what they stand for.
-            return Fraction(1)
-        return self._above(columns, chances, needed, step)
+        lines, count = bounded.lines, len(self._event.demands)
+        fixed, sizes = self._apart(lines.coefficients, bounded.low, bounded.high)
+        lined = Lined(np.ascontiguousarray(lines.coefficients), lines.constants, self._thresholds, fixed, sizes)
+        shares, alone = np.ones(fixed.shape), np.zeros((len(start), len(self._columns)), dtype=np.bool_)
+        starts, stops = (np.ascontiguousarray(ends[:, self._columns]) for ends in (start, stop))
+        shares_above(self._layout, starts, stops, lined, asked, self._room, shares, alone)
+        most = shares[:, :count].min(axis=1)
+        # 2^-50 covers the rounding of the sum and of the difference.
+        least = np.maximum(0.0, 1.0 - shares[:, count:].sum(axis=1) * (1.0 + count * 2.0**-50) - 2.0**-50)
+        independent = np.zeros(start.shape, dtype=np.bool_)
+        independent[:, self._columns] = alone
+        if self._event.complement:
+            least, most = np.maximum(0.0, 1.0 - most - 2.0**-50), np.minimum(1.0, 1.0 - least + 2.0**-50)
+        return least, most, independent
 
-    def _above(self, columns: Mapping[int, FloatArray], chances: Chances, needed: float, step: float) -> Fraction:
-        """Pr[sum of the contributions >= needed] at most; contributions are not negative here."""
-        grid = np.ones(1)
-        rounds = 8
-        for column, values in columns.items():
-            law = chances[column]
-            if law is None:
-                return Fraction(0)
-            if not values.any():
-                continue
-            # 1e-6 of a step covers the rounding of the quotient, which is at most the grid's length.
-            steps = np.ceil(values / step + 1e-6).astype(np.int64)
-            masses = np.bincount(steps, weights=law)
-            grid = np.convolve(grid, masses)
-            rounds += 2 * (len(values) + len(masses) + len(chances) + 8)
-        first = max(0, ceil(needed / step * (1 - 1e-12) - 1e-6))
-        share = float(grid[first:].sum()) if first < len(grid) else 0.0
-        rounds += len(grid)
-        return min(Fraction(1), Fraction(share) * (1 + Fraction(2 * rounds, 2**53)) + Fraction(1, 10**250))
-
-    def _contributions(
-        self, coefficients: FloatArray, box: Mapping[int, tuple[int, int]]
-    ) -> tuple[dict[int, FloatArray], float]:
-        """By column, the most that it may contribute at each atom of the box; and the sizes of what was added."""
-        found: dict[int, FloatArray] = {}
-        size = 0.0
-        for place, column in self._read.numbers:
-            factor, axis, (start, stop) = float(coefficients[place]), self._truths.axes[column], box[column]
-            if factor:
-                side = (axis.high if factor > 0 else axis.low)[start:stop]
-                found[column] = found.get(column, 0.0) + factor * side
-                size += abs(factor) * float(np.abs(side).max())
-        for place, column, true, false in self._read.indicators:
-            factor, (start, stop) = float(coefficients[place]), box[column]
-            if factor:
-                # 1 where it cannot be false, 0 where it cannot be true, whichever is more where it may be both.
-                at = true[start:stop] if factor > 0 else 1.0 - false[start:stop]
-                found[column] = found.get(column, 0.0) + factor * at
-                size += abs(factor)
-        return found, size
-
-    def _apart(self, coefficients: FloatArray, low: FloatArray, high: FloatArray) -> tuple[float, float]:
-        """The most that all other inputs contribute together, and the sizes of what was added."""
-        total = size = 0.0
-        for place in self._read.others:
-            ends = (coefficients[place] * low[place], coefficients[place] * high[place])
-            total += float(max(ends))
-            size += float(max(abs(end) for end in ends))
-        for group in self._read.groups:
-            members = np.array(group, dtype=np.int64)
-            possible = members[high[members] > 0]
-            values = coefficients[possible if len(possible) else members]
-            total += float(values.max())
-            size += float(np.abs(values).max())
+    def _apart(self, coefficients: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The most that inputs of several columns contribute together, and the sizes of what was added."""
+        factors, low, high = coefficients[:, :, self._read.others], low[:, None], high[:, None]
+        with np.errstate(all="ignore"):
+            ends = np.array([factors * low[..., self._read.others], factors * high[..., self._read.others]])
+            total, size = ends.max(axis=0).sum(axis=-1), np.abs(ends).max(axis=0).sum(axis=-1)
+        for members in self._read.groups:
+            possible = high[..., members] > 0
+            possible |= ~possible.any(axis=-1, keepdims=True)
+            values = coefficients[:, :, members]
+            total = total + np.where(possible, values, -np.inf).max(axis=-1)
+            size = size + np.where(possible, np.abs(values), 0.0).max(axis=-1)
         return total, size
+
+
+def _layout(read: _Read, axes: Sequence[Axis], columns: Sequence[int], distribution: Distribution) -> Layout:
+    """What the loops read, one behind the other."""
+    place = {column: number for number, column in enumerate(columns)}
+    ends = [(at, column, axes[place[column]].high, axes[place[column]].low) for at, column in read.numbers]
+    # 1 where it cannot be false, 0 where it cannot be true, whichever is more where it may be both.
+    ends += [(at, column, true, 1.0 - false) for at, column, true, false in read.indicators]
+    tables = [
+        (table.columns, np.ascontiguousarray(table.numbers / scale, dtype=np.float64))
+        for table, scale in zip(distribution.tables, distribution.scales, strict=True)
+        if table.columns
+    ]
+    touches = [[number for number, (own, _) in enumerate(tables) if column in own] for column in columns]
+    members = [place[column] for own, _ in tables for column in own]
+    strides = [stride // numbers.itemsize for _, numbers in tables for stride in numbers.strides]
+    return Layout(
+        first=_before([len(axis.weights) for axis in axes])[:-1],
+        weights=_joined([np.array([weight / axis.denominator for weight in axis.weights]) for axis in axes]),
+        cells=np.concatenate([axis.cells for axis in axes]),
+        places=np.array([at for at, *_ in ends], dtype=np.int64),
+        columns=np.array([place[column] for _, column, *_ in ends], dtype=np.int64),
+        at=_before([len(most) for _, _, most, _ in ends])[:-1],
+        most=_joined([most for _, _, most, _ in ends]),
+        least=_joined([least for *_, least in ends]),
+        begins=_before([numbers.size for _, numbers in tables])[:-1],
+        numbers=_joined([numbers.ravel() for _, numbers in tables]),
+        owns=_before([len(own) for own, _ in tables]),
+        members=np.array(members, dtype=np.int64),
+        strides=np.array(strides, dtype=np.int64),
+        touches=_before([len(each) for each in touches]),
+        tables=np.array([number for each in touches for number in each], dtype=np.int64),
+    )
+
+
+def _before(counts: Sequence[int]) -> IntArray:
+    return np.cumsum([0, *counts], dtype=np.int64)
+
+
+def _joined(parts: Sequence[FloatArray]) -> FloatArray:
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def _read(model: Model, truths: Truths) -> _Read:
@@ -334,7 +256,12 @@ def _read(model: Model, truths: Truths) -> _Read:
                     continue
                 column, true, false = truths.table(predicate)
                 indicators.append((place, column, true.astype(np.float64), false.astype(np.float64)))
-    return _Read(tuple(numbers), tuple(indicators), tuple(groups), tuple(others))
+    return _Read(
+        tuple(numbers),
+        tuple(indicators),
+        tuple(np.array(group, dtype=np.int64) for group in groups),
+        np.array(others, dtype=np.int64),
+    )
 
 
 def _alone(model: Model, group: Sequence[int]) -> bool:

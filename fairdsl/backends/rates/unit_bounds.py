@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.rates.arithmetic import Distribution
-from fairdsl.backends.rates.halfspace import Bounded, Bounder, HalfSpace, Independent
+from fairdsl.backends.rates.halfspace import Bounded, Bounder, HalfSpace
 from fairdsl.backends.rates.tree_bounds import Look
 from fairdsl.ir.feature import AttributeInput, Input
 from fairdsl.ir.model import Model
@@ -24,7 +24,6 @@ from fairdsl.numerics.axes import mentioned
 from fairdsl.numerics.bounds import float_layers
 from fairdsl.numerics.event import event_of
 from fairdsl.numerics.products import product
-from fairdsl.numerics.rounding import float_above, float_below
 from fairdsl.numerics.truth import Truths
 
 __all__ = ["Splitter", "UnitBounds"]
@@ -52,13 +51,9 @@ class Splitter:
             after.insert(0, product(after[0], size))
         self._from = after[:-1]
 
-    def columns(
-        self, bounded: Bounded, start: IntArray, stop: IntArray, independent: Sequence[Sequence[int]]
-    ) -> IntArray:
-        """The column to cut of each box, -1 where none can be; ``independent`` are the boxes' independent columns."""
-        linear = np.ones((len(start), start.shape[1]))
-        for place, columns in enumerate(independent):
-            linear[place, columns] = _LINEAR
+    def columns(self, bounded: Bounded, start: IntArray, stop: IntArray, independent: NDArray[np.bool_]) -> IntArray:
+        """The column to cut of each box, -1 where none can be; ``independent`` says which columns are, by box."""
+        linear = np.where(independent, _LINEAR, 1.0)
         with np.errstate(all="ignore"):
             wide = bounded.high - bounded.low
             wide = np.where(np.isfinite(wide), wide, 0.0)
@@ -104,25 +99,18 @@ class UnitBounds:
 
     def __init__(self, subject: Subject, truths: Truths, distribution: Distribution) -> None:
         event = event_of(subject.model)
-        self._axes = truths.axes
         self._bounder = Bounder(subject.model, event, truths)
-        self._half = HalfSpace(subject.model, event, truths)
-        self._independent = Independent(distribution, truths.axes)
+        self._half = HalfSpace(subject.model, event, truths, distribution)
         self._splitter = Splitter(subject.model, len(subject.network.columns))
 
     def look(self, start: IntArray, stop: IntArray) -> Look:
         """What is to be said of boxes; ranges are [boxes, columns]. Nobody looks at the clock: boxes would be lost."""
         bounded = self._bounder.bound(start, stop)
-        least, most = bounded.certain.astype(np.float64), (~bounded.impossible).astype(np.float64)
-        chances = [self._independent.chances(*box) for box in zip(start, stop, strict=True)]
-        # Where most columns depend on each other the half-spaces would say next to nothing.
-        chances = [found if 2 * len(found) > len(self._axes) else {} for found in chances]
-        for place in np.flatnonzero(least < most).tolist():
-            if chances[place]:
-                box = {column: (int(start[place, column]), int(stop[place, column])) for column in self._axes}
-                low, high = self._half.shares(bounded, place, box, chances[place])
-                least[place], most[place] = float_below(low), float_above(high)
-        column = self._splitter.columns(bounded, start, stop, [list(found) for found in chances])
+        certain, impossible = bounded.certain, bounded.impossible
+        low, high, independent = self._half.shares(bounded, start, stop, ~(certain | impossible))
+        least = np.where(certain, 1.0, np.where(impossible, 0.0, low))
+        most = np.where(impossible, 0.0, np.where(certain, 1.0, high))
+        column = self._splitter.columns(bounded, start, stop, independent)
         rows = np.arange(len(start))
         at = (start[rows, column] + stop[rows, column]) // 2
         return Look(bounded.certain, bounded.impossible, column, at, least, most)

@@ -1,0 +1,1 @@
+"""Compiled loops of rates: the shares of boxes above lines."""
