@@ -35,17 +35,12 @@ _HALVINGS = 24
 
 
 def climb(
-    sampler: Sampler,
-    clusters: Clusters,
-    evaluator: Evaluator,
-    free: list[int],
-    batch: int,
-    draw: Callable[[int], FloatArray] | None = None,
+    sampler: Sampler, clusters: Clusters, batch: int, draw: Callable[[int], FloatArray] | None = None
 ) -> Iterator[Measured]:
     """Measured clusters without end; those with distance 0 or less are candidates.
 
-    ``free`` are the attributes whose values the centres vary, ``batch`` how many clusters are
-    evaluated at once at most, ``draw`` where centres come from (None: from the sampler).
+    ``batch`` is how many clusters are evaluated at once at most, ``draw`` where centres come from (None: from the
+    sampler).
     """
     population = min(_POPULATION, max(16, batch))
     fresh = min(_FRESH, max(16, batch))
@@ -57,18 +52,18 @@ def climb(
         centres = found.members[:, 0, :]
         order = np.argsort(found.distances, kind="stable")[: population // 2]
         seeds = [centres[order]]
-        boundary = _boundary(found, sampler, evaluator, population // 2)
+        boundary = _boundary(found, sampler, population // 2)
         if len(boundary):
             measured = clusters.measure(boundary)
             yield measured
             seeds.append(boundary)
-        if free:
-            yield from _descend(np.concatenate(seeds), sampler, clusters, free)
+        if clusters.free:
+            yield from _descend(np.concatenate(seeds), sampler, clusters)
 
 
-def _descend(centres: FloatArray, sampler: Sampler, clusters: Clusters, free: list[int]) -> Iterator[Measured]:
+def _descend(centres: FloatArray, sampler: Sampler, clusters: Clusters) -> Iterator[Measured]:
     """Improve all centres by single-attribute changes until none improves any more."""
-    rng = sampler.rng
+    rng, free = sampler.rng, clusters.free
     distances = clusters.measure(centres).distances
     idle = np.zeros(len(centres), dtype=np.int64)
     while len(centres):
@@ -89,7 +84,7 @@ def _descend(centres: FloatArray, sampler: Sampler, clusters: Clusters, free: li
         centres, distances, idle = centres[staying], distances[staying], idle[staying]
 
 
-def _boundary(found: Measured, sampler: Sampler, evaluator: Evaluator, count: int) -> FloatArray:
+def _boundary(found: Measured, sampler: Sampler, count: int) -> FloatArray:
     """Points beside the decision boundary, between individuals that are decided differently."""
     members = found.members[found.valid]
     decisions = found.decisions[found.valid]
@@ -100,7 +95,7 @@ def _boundary(found: Measured, sampler: Sampler, evaluator: Evaluator, count: in
     rare = outcomes[np.argmin(counts)]
     one = members[rng.choice(np.flatnonzero(decisions == rare), count)]
     other = members[rng.choice(np.flatnonzero(decisions != rare), count)]
-    return bisect(one, other, lambda points: _is(evaluator, points, rare), sampler)
+    return bisect(one, other, lambda points: _is(found.evaluator, points, rare), sampler)
 
 
 def _is(evaluator: Evaluator, points: FloatArray, outcome: int) -> NDArray[np.bool_]:

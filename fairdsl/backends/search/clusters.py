@@ -1,30 +1,33 @@
-"""Clusters: an individual together with a choice of its comparable partners, evaluated at once.
+"""Clusters: an individual together with some whom it may be compared with, evaluated at once.
 
-A centre gives the values that all members share. Members take the assignments of the differing
-attributes - all of them, or a sample where there are many - and values of the relaxed attributes inside
-one window no wider than the relaxation, so that any two members are similar enough.
+A centre gives the values that all members share. Members take the assignments of the differing attributes - all of
+them, or a sample where there are many, half of it near the centre - and values of the relaxed attributes inside one
+window no wider than the relaxation, so that any two members are similar enough. Of a demand about one individual the
+centre is the only member.
 
-How far a cluster is from being a violation is its *distance*: the least change of a score that would
-change some member's decision (or, for gaps, what the gap lacks). 0 or less: members differ. Where the question
-asks how sure the model is, what the surest members lack, in logits, is added.
+How far a cluster is from breaking the demand is its *distance*: how true the demand is of the tuple of members of whom
+it is least true (:mod:`.degrees`); 0 or less where it is broken. Where the question asks how sure the model is, what it
+lacks of that, in logits, is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.backends.search.assignments import Assignments
+from fairdsl.backends.search.candidates import apart
+from fairdsl.backends.search.degrees import Outputs, Tuples
 from fairdsl.backends.search.evaluators import Evaluator
 from fairdsl.backends.search.sampling import Column, Sampler
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.domain import Point
 from fairdsl.ir.expr import Who
-from fairdsl.ir.model import ByThreshold
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Differ, Pair, ScoreGap, Sure
+from fairdsl.ir.question import Pair, Sure
 from fairdsl.numerics.confidence import approximate_log_odds
 from fairdsl.numerics.evaluate import points_of
 from fairdsl.numerics.rounding import float_below
@@ -37,42 +40,69 @@ IntArray = NDArray[np.int64]
 
 #: Assignments of the differing attributes in a cluster at most, and copies of each under relaxations.
 _ASSIGNMENTS, _COPIES = 24, 4
+#: Tuples of a cluster that are looked at, at most.
+_TUPLES = 288
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Clusters with their members' scores; ``valid`` members are in domain and target.
+    """Clusters: ``valid`` members are in domain and target, ``decisions`` are those of one of the models.
 
-    ``lacking`` is how much surer, in logits, the model would have to be of each member for it to be a, and b.
+    ``distances`` are those of the tuples ``places``, the i-th of which has the ``places[who][i]``-th member.
     """
 
     members: FloatArray  # [n, k, attributes]
     valid: BoolArray  # [n, k]
     decisions: IntArray  # [n, k]
-    scores: FloatArray  # [n, k], first score
-    distances: FloatArray  # [n]
-    lacking: tuple[FloatArray, FloatArray]  # [n, k] each, never negative
+    evaluator: Evaluator
+    places: Mapping[Who, IntArray]  # [m] each
+    by_tuple: FloatArray  # [n, m]
+
+    @property
+    def distances(self) -> FloatArray:
+        """Of each cluster, [n]; infinite without anybody to ask about."""
+        found: FloatArray = self.by_tuple.min(axis=1, initial=np.inf)
+        return found
+
+    def broken_in(self, row: int) -> Mapping[Who, Point]:
+        """The tuple of one cluster that seems to break the demand most clearly; ValueError where there is none."""
+        best = int(np.argmin(self.by_tuple[row]))
+        return {who: points_of(self.members[[row], at[best]])[0] for who, at in self.places.items()}
 
 
 class Clusters:
     """Builds and measures the clusters of one question."""
 
-    def __init__(self, problem: Problem, pair: Pair, sampler: Sampler, evaluator: Evaluator) -> None:
-        self._problem, self._pair, self._sampler, self._evaluator = problem, pair, sampler, evaluator
-        differing = [sampler.columns[index] for index in pair.differ]
+    def __init__(self, problem: Problem, sampler: Sampler, evaluators: Sequence[Evaluator]) -> None:
+        self._asked: Demanded = problem.demanded
+        self._pair, self._sampler, self.evaluators = self._asked.pair, sampler, tuple(evaluators)
+        self._either_way = isinstance(problem.question, Pair) and problem.question.symmetric
+        differing = [] if self._asked.alone else [sampler.columns[index] for index in self._pair.differ]
         self._assignments = Assignments(differing, most=_ASSIGNMENTS, sampled=_ASSIGNMENTS)
+        #: How many members a cluster has.
+        self.size = self._assignments.size * (_COPIES if self._pair.relax else 1)
 
     @property
-    def size(self) -> int:
-        """How many members a cluster has."""
-        return self._assignments.size * (_COPIES if self._pair.relax else 1)
+    def free(self) -> list[int]:
+        """The attributes whose values centres vary."""
+        given = self._pair.differ if self._assignments.complete and not self._asked.alone else ()
+        columns = enumerate(self._sampler.columns)
+        return [index for index, column in columns if index not in given and not column.single]
 
     def build(self, centres: FloatArray) -> FloatArray:
         """The members [n, k, attributes] of the clusters around the centres [n, attributes]."""
+        members = np.repeat(centres[:, None, :], self.size, axis=1)
+        if self._asked.alone:
+            return members
         assignments = self._assignments.take(self._sampler.rng)
         copies = _COPIES if self._pair.relax else 1
-        members = np.repeat(centres[:, None, :], len(assignments) * copies, axis=1)
         members[:, :, list(self._pair.differ)] = np.tile(assignments, (copies, 1))[None, :, :]
+        if not self._assignments.complete:
+            near = slice(2, self.size, 2)  # the first two are the lowest and the highest values
+            for index in self._pair.differ:
+                around = np.broadcast_to(centres[:, [index]], members[:, near, index].shape)
+                stepped = self._sampler.columns[index].step(around.ravel(), self._sampler.rng)
+                members[:, near, index] = stepped.reshape(around.shape)
         for relaxation in self._pair.relax:
             column = self._sampler.columns[relaxation.attribute]
             by = np.inf if relaxation.by is None else float_below(relaxation.by)
@@ -96,75 +126,59 @@ class Clusters:
         count, size, width = members.shape
         flat = members.reshape(-1, width)
         valid = self._sampler.inside(flat).reshape(count, size)
-        scores = self._evaluator.approximate(flat)
-        decisions = self._evaluator.approximate_decisions(scores).reshape(count, size)
-        margins = self._evaluator.margins(scores).reshape(count, size)
-        first = scores[:, 0].reshape(count, size)
-        lacking = self._lacking(scores, decisions)
-        distances = self._distances(valid, decisions, margins, first)
+        scores = [evaluator.approximate(flat) for evaluator in self.evaluators]
+        outputs = tuple(
+            Outputs(
+                found[:, 0].reshape(count, size),
+                evaluator.approximate_decisions(found).reshape(count, size),
+                evaluator.margins(found).reshape(count, size),
+            )
+            for evaluator, found in zip(self.evaluators, scores, strict=True)
+        )
+        places = self._places()
+        by_tuple = Tuples(self._asked, members, outputs, places).kept()
         if self._pair.sure:
-            distances = distances + self._unsure(valid, decisions, lacking)
-        return Measured(members, valid, decisions, first, distances, lacking)
+            lacking = self._lacking(scores[0], outputs[0].decisions, places)
+            by_tuple = np.where(lacking > 0, np.maximum(by_tuple, 0) + lacking, by_tuple)
+        one = int(self._sampler.rng.integers(len(outputs))) if len(outputs) > 1 else 0
+        by_tuple[~self._comparable(members, valid, places)] = np.inf
+        return Measured(members, valid, outputs[one].decisions, self.evaluators[one], places, by_tuple)
 
-    def _lacking(self, scores: FloatArray, decisions: IntArray) -> tuple[FloatArray, FloatArray]:
-        if not self._pair.sure:
-            none = np.zeros(decisions.shape)
-            return none, none
-        log_odds = approximate_log_odds(self._problem.model, scores, decisions.ravel()).reshape(decisions.shape)
-        levels = (_logit(self._pair.sure_of(who)) for who in (Who.A, Who.B))
-        # A level of 1/2 or less may be met on the boundary itself, which floats only come near to.
-        of_a, of_b = (np.maximum(0.0, level * (1 - 1e-9) - 1e-9 - log_odds) for level in levels)
-        return of_a, of_b
+    def _places(self) -> Mapping[Who, IntArray]:
+        """The tuples of members that are looked at: all of them, or some."""
+        if self._asked.alone:
+            return {Who.EACH: np.zeros(1, dtype=np.int64)}
+        first, second = np.triu_indices(self.size, 1)
+        if not self._either_way:
+            first, second = np.concatenate([first, second]), np.concatenate([second, first])
+        if len(first) > _TUPLES:
+            some = self._sampler.rng.choice(len(first), _TUPLES, replace=False)
+            first, second = first[some], second[some]
+        return {Who.A: first, Who.B: second}
 
-    def _unsure(self, valid: BoolArray, decisions: IntArray, lacking: tuple[FloatArray, FloatArray]) -> FloatArray:
-        """What the surest a and b of each cluster lack; where members differ, of two that are decided differently."""
-        gap = isinstance(self._pair.demand, ScoreGap)
-        best = np.full(len(valid), np.inf)
-        alike = sum(np.where(valid, of, np.inf).min(axis=1) for of in lacking)
-        for outcome in range(len(self._problem.model.outcomes)):
-            of_a = np.where(valid & (decisions == outcome), lacking[0], np.inf).min(axis=1)
-            of_b = np.where(valid & (decisions != outcome), lacking[1], np.inf).min(axis=1)
-            best = np.minimum(best, of_a + of_b)
-        return np.asarray(np.where(np.isfinite(best) & (not gap), best, alike), dtype=np.float64)
+    def _comparable(self, members: FloatArray, valid: BoolArray, places: Mapping[Who, IntArray]) -> BoolArray:
+        """Which tuples are of members who differ as the question asks, [n, m]."""
+        if self._asked.alone:
+            return valid
+        first, second = places[Who.A], places[Who.B]
+        # Without relaxations the same members differ in every cluster.
+        some = members[:1] if self._assignments.complete else members
+        return np.asarray(
+            valid[:, first] & valid[:, second] & apart(self._pair, some[:, first], some[:, second]), dtype=np.bool_
+        )
 
-    def _distances(self, valid: BoolArray, decisions: IntArray, margins: FloatArray, scores: FloatArray) -> FloatArray:
-        demand = self._pair.demand
-        if isinstance(demand, ScoreGap):
-            highest = np.where(valid, scores, -np.inf).max(axis=1)
-            lowest = np.where(valid, scores, np.inf).min(axis=1)
-            with np.errstate(invalid="ignore"):
-                lacking = float_below(demand.limit) - (highest - lowest)
-            return np.where(np.isfinite(lacking), lacking, np.inf)
-        most = np.where(valid, decisions, -1).max(axis=1)
-        least = np.where(valid, decisions, np.iinfo(np.int64).max).min(axis=1)
-        nearest = np.where(valid, margins, np.inf).min(axis=1)
-        return np.where((most >= 0) & (most != least), 0.0, np.where(valid.sum(axis=1) > 1, nearest, np.inf))
-
-    def pair_of(self, found: Measured, row: int) -> tuple[Point, Point] | None:
-        """The most convincing comparable pair of one cluster that seems to break the demand."""
-        keep = np.flatnonzero(found.valid[row])
-        members, scores = found.members[row, keep], found.scores[row, keep]
-        apart = members[:, None, list(self._pair.differ)] != members[None, :, list(self._pair.differ)]
-        comparable = apart.all(axis=2) if self._pair.mode is Differ.EACH else apart.any(axis=2)
-        gaps = np.abs(scores[:, None] - scores[None, :])
-        if isinstance(self._pair.demand, ScoreGap):
-            comparable &= gaps >= float_below(self._pair.demand.limit) * (1 - 1e-12)
-        else:
-            decisions = found.decisions[row, keep]
-            comparable &= decisions[:, None] != decisions[None, :]
-        of_a, of_b = found.lacking[0][row, keep], found.lacking[1][row, keep]
-        comparable &= (of_a[:, None] <= 0) & (of_b[None, :] <= 0)
-        if not comparable.any():
-            return None
-        if isinstance(self._problem.model.rule, ByThreshold) and not isinstance(self._pair.demand, ScoreGap):
-            margins = self._evaluator.margins(scores[:, None])
-            gaps = np.minimum(margins[:, None], margins[None, :])
-        place = int(np.argmax(np.where(comparable, gaps, -1.0)))
-        a, b = points_of(members[[place // len(keep), place % len(keep)]])
-        return a, b
+    def _lacking(self, scores: FloatArray, decisions: IntArray, places: Mapping[Who, IntArray]) -> FloatArray:
+        """How much surer, in logits, the model would have to be of the members of each tuple, [n, m]."""
+        model = self.evaluators[0].model
+        log_odds = approximate_log_odds(model, scores, decisions.ravel()).reshape(decisions.shape)
+        found = np.zeros((len(decisions), len(places[Who.A])))
+        for who in (Who.A, Who.B):
+            if wanted := self._pair.sure_of(who):
+                # A level of 1/2 or less may be met on the boundary itself, which floats only come near to.
+                found += np.maximum(0.0, _logit(wanted) * (1 - 1e-9) - 1e-9 - log_odds)[:, places[who]]
+        return found
 
 
 def _logit(wanted: Sequence[Sure]) -> float:
-    """The logit of the highest level, roughly; of none minus infinity."""
-    with np.errstate(divide="ignore"):
-        return max((-float(np.log(float(sure.odds_against))) for sure in wanted), default=-np.inf)
+    """The logit of the highest level, roughly."""
+    return max(-float(np.log(float(sure.odds_against))) for sure in wanted)

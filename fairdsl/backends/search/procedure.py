@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from fairdsl.backends.contract import Answering, Budget, Capability, Facts, Observer, Offer, Refusal, at_once
 from fairdsl.backends.search.climb import climb
 from fairdsl.backends.search.clusters import Clusters, Measured
-from fairdsl.backends.search.demands import answer_demand, offer_demand
 from fairdsl.backends.search.evaluators import evaluator_of
 from fairdsl.backends.search.sampling import Sampler
 from fairdsl.clock import until
@@ -20,8 +20,8 @@ from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import Pair, Quantity, ScoreGap
 from fairdsl.numerics.narrow import count_points
 from fairdsl.numerics.threads import one_blas_thread
-from fairdsl.replay import admissible, witness
-from fairdsl.verdict import Evidence, Fidelity, Reason, Shares, Unknown, Verdict, Violated, Witness
+from fairdsl.replay import Exactly, breach, witness
+from fairdsl.verdict import Breach, Evidence, Fidelity, Individual, Reason, Shares, Unknown, Verdict, Violated, Witness
 
 __all__ = ["Search"]
 
@@ -55,15 +55,16 @@ class Search:
 
     def offer(self, problem: Problem) -> Offer | Refusal:
         """Any question about pairs, and any formula."""
-        pair = problem.question
-        if isinstance(pair, Demanded):
-            return offer_demand(problem, pair)
-        if not isinstance(pair, Pair):
+        asked = problem.question
+        if not isinstance(asked, Pair | Demanded):
             return Refusal(why="it answers questions about pairs of individuals", other=True)
-        if isinstance(pair.demand, ScoreGap) and problem.model.score_count != 1:
-            return Refusal(why="a gap of scores needs a model with one score", span=pair.span)
-        if pair.sure and problem.model.logits is None:
-            return Refusal(why="how sure the model is needs its probabilities", span=pair.sure[0].span)
+        if isinstance(asked, Demanded) and problem.population is not None:
+            return Refusal(why="it finds violations, and counts no rows", span=asked.span)
+        if isinstance(asked, Pair) and isinstance(asked.demand, ScoreGap) and problem.model.score_count != 1:
+            return Refusal(why="a gap of scores needs a model with one score", span=asked.span)
+        sure = problem.demanded.pair.sure
+        if sure and problem.model.logits is None:
+            return Refusal(why="how sure the model is needs its probabilities", span=sure[0].span)
         return Offer(method="draws individuals near the decision boundary", decides=False)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
@@ -72,38 +73,35 @@ class Search:
 
     def answering(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Answering:
         """The same by budgets, where it has as long as there is: other individuals are drawn in each."""
-        pair = problem.question
-        if isinstance(pair, Demanded):
-            return answer_demand(problem, pair, facts, budget, observer)
-        if not isinstance(pair, Pair):
-            raise ValueError("search was asked what it refuses")
-        hunt = _Hunt(problem, pair, budget.seed)
+        hunt = _Hunt(problem, budget.seed)
         while True:
             share = Budget.of(_seconds(hunt, budget, alone=facts.alone), jobs=1, seed=budget.seed)
             with one_blas_thread(), until(share.deadline):  # what was found by then is kept
                 hunt.run(share, observer)
             facts.witnesses.extend(found for found in hunt.witnesses if found not in facts.witnesses)
             facts.gaps.extend(found for found in hunt.gaps if found not in facts.gaps)
-            verdict = _found(problem, pair, hunt, budget.seed)
+            verdict = _found(problem, hunt, budget.seed)
             if hunt.ended or not (facts.alone and hunt.large):
                 return verdict
             budget = yield verdict
 
 
-def _found(problem: Problem, pair: Pair, hunt: _Hunt, seed: int) -> Verdict:
+def _found(problem: Problem, hunt: _Hunt, seed: int) -> Verdict:
     """What was found comes to."""
     evidence = Evidence(
         backend=Search.name,
         method=f"{hunt.evaluated:,} individuals drawn and evaluated, seed {seed}",
         fidelity=Fidelity.NARROWS,
     )
+    witnesses, breaches = tuple(hunt.witnesses), tuple(hunt.breaches)
     if problem.quantity is not Quantity.HOLDS:
-        return _bounded(problem, pair, hunt, evidence)
-    if hunt.witnesses:
-        return Violated(witnesses=tuple(hunt.witnesses), evidence=evidence)
-    if hunt.gaps:
+        return _bounded(problem, hunt, evidence)
+    if hunt.found:
+        return Violated(witnesses=witnesses, breaches=breaches, evidence=evidence)
+    if hunt.gaps or hunt.apart:
         detail = "exact arithmetic and the deployed float32 model disagree on the violations found"
-        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=tuple(hunt.gaps))
+        gaps, apart = tuple(hunt.gaps), tuple(hunt.apart)
+        return Unknown(reason=Reason.NUMERIC_GAP, detail=detail, evidence=evidence, witnesses=gaps, breaches=apart)
     return Unknown(reason=Reason.INCOMPLETE, detail="no violation found", evidence=evidence)
 
 
@@ -114,17 +112,18 @@ def _seconds(hunt: _Hunt, budget: Budget, *, alone: bool) -> float:
     return min(_SECONDS, _FRACTION * budget.remaining)
 
 
-def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> Shares:
+def _bounded(problem: Problem, hunt: _Hunt, evidence: Evidence) -> Shares:
     """What the violations that were found leave of a share: each of them falsifies the units that it lies in.
 
     Where shared values are real a unit has no volume, so a pair bounds nothing; it is shown all the same.
     """
-    total, unfair = hunt.units
+    asked, (total, unfair) = problem.demanded, hunt.units
     falsified = Fraction(unfair, total) if total else Fraction(0)
     # Conditions may leave fewer units than the product of the values, of which nobody counted how many: unless each
-    # unit of the product is in a pair that was found.
-    asked = conjoin(problem.domain.where, pair.target, pair.pair_target)
-    counted = falsified == 1 or (asked == TRUE and not pair.sure and not hunt.alone)
+    # unit of the product is in a tuple that was found.
+    pair = asked.pair
+    conditions = conjoin(problem.domain.where, pair.target, pair.pair_target, asked.premise)
+    counted = falsified == 1 or (conditions == TRUE and not pair.sure and not hunt.single)
     return Shares(
         certified=Fraction(0),
         falsified=falsified,
@@ -134,6 +133,7 @@ def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> S
         unit=problem.unit_in_words,
         evidence=evidence,
         witnesses=tuple(hunt.witnesses),
+        breaches=tuple(hunt.breaches),
         reason=Reason.INCOMPLETE if falsified < 1 else None,
         total=total if counted else None,
     )
@@ -142,19 +142,26 @@ def _bounded(problem: Problem, pair: Pair, hunt: _Hunt, evidence: Evidence) -> S
 class _Hunt:
     """One run: what was found and how much was tried."""
 
-    def __init__(self, problem: Problem, pair: Pair, seed: int) -> None:
-        self._problem, self._pair = problem, pair
-        self._evaluator = evaluator_of(problem.model)
-        self._sampler = Sampler(problem.domain, pair.target, np.random.default_rng(seed))
-        self._clusters = Clusters(problem, pair, self._sampler, self._evaluator)
+    def __init__(self, problem: Problem, seed: int) -> None:
+        self._problem, self._asked, self._exactly = problem, problem.demanded, Exactly(problem)
+        self._sampler = Sampler(problem.domain, self._asked.pair.target, np.random.default_rng(seed))
+        self._clusters = Clusters(problem, self._sampler, [evaluator_of(model) for model in problem.models])
         #: How many individuals the domain and the target leave, at most; None without a number.
         self.points = count_points(self._sampler.sets)
-        self._met: set[frozenset[Point]] = set()
+        self._met: set[frozenset[object]] = set()
         self.witnesses: list[Witness] = []
+        self.breaches: list[Breach] = []
+        #: What is one in one arithmetic only.
         self.gaps: list[Witness] = []
+        self.apart: list[Breach] = []
         self.evaluated = 0
         #: Whether enough is found, or nothing new is to be expected.
         self.ended = False
+
+    @property
+    def found(self) -> int:
+        """How many tuples were found that break the demand."""
+        return len(self.witnesses) + len(self.breaches)
 
     @property
     def large(self) -> bool:
@@ -163,37 +170,34 @@ class _Hunt:
 
     @property
     def units(self) -> tuple[int | None, int]:
-        """How many units the question has at most (None: no number), and how many are in a pair that was found."""
-        apart = () if self._pair.of_individuals else self._pair.differ
+        """How many units the question has at most (None: no number), and how many are in a tuple that was found."""
+        apart = () if self._asked.of_individuals else self._asked.pair.differ
         shared = [index for index in range(len(self._sampler.sets)) if index not in apart]
-        ends = {None: ("a", "b"), Who.A: ("a",), Who.B: ("b",)}[self._pair.one_sided]
-        people = [getattr(found, end).point for found in self.witnesses for end in ends]
-        met = {tuple(who[index] for index in shared) for who in people}
+        ends = [place for place, who in enumerate(self._asked.people) if self._asked.one_sided in (None, who)]
+        tuples: list[tuple[Individual, ...]] = [(found.a, found.b) for found in self.witnesses]
+        tuples += [tuple(person.values for person in found.individuals) for found in self.breaches]
+        met = {tuple(people[place].point[index] for index in shared) for people in tuples for place in ends}
         return count_points([self._sampler.sets[index] for index in shared]), len(met)
 
     @property
-    def alone(self) -> bool:
+    def single(self) -> bool:
         """Whether some attribute that differs has a single value, so that not everybody has a partner."""
-        return any(self._sampler.sets[index].count == 1 for index in self._pair.differ)
+        return any(self._sampler.sets[index].count == 1 for index in self._asked.pair.differ)
 
     def run(self, budget: Budget, observer: Observer) -> None:
         """Hunt until enough is found, nothing can be drawn, or the budget ends."""
         if self._sampler.empty:
             self.ended = True
             return
-        free = [
-            index
-            for index, column in enumerate(self._sampler.columns)
-            if index not in self._pair.differ and not column.single
-        ]
-        batch = max(16, _INDIVIDUALS // self._clusters.size)
+        # In a small domain no more centres than there are individuals.
+        batch = max(16, min(_INDIVIDUALS // self._clusters.size, self.points or _INDIVIDUALS))
         most = np.inf if self.points is None else _REPEATS * self.points
         barren = 0
-        for found in climb(self._sampler, self._clusters, self._evaluator, free, batch):
+        for found in climb(self._sampler, self._clusters, batch):
             self.evaluated += int(found.valid.sum())
             barren = 0 if found.valid.any() else barren + 1
             self._check(found, budget)
-            self.ended = len(self.witnesses) >= _ENOUGH or barren >= _BARREN or self.evaluated >= most
+            self.ended = self.found >= _ENOUGH or barren >= _BARREN or self.evaluated >= most
             if self.ended or budget.exhausted:
                 return
             observer.progress("search", None, f"{self.evaluated:,} individuals")
@@ -202,17 +206,23 @@ class _Hunt:
         """Replay the candidates of a batch."""
         candidates = np.flatnonzero(found.distances <= 0)
         for row in candidates[:_CHECKED].tolist():
-            if len(self.witnesses) >= _ENOUGH or (self.witnesses and budget.exhausted):
+            if self.found >= _ENOUGH or (self.found and budget.exhausted):
                 return
-            pair = self._clusters.pair_of(found, row)
-            if pair is not None and frozenset(pair) not in self._met:
-                self._met.add(frozenset(pair))
-                self._replay(*pair)
+            self._replay(found.broken_in(row))
 
-    def _replay(self, a: Point, b: Point) -> None:
+    def _replay(self, people: Mapping[Who, Point]) -> None:
+        pairs = isinstance(self._problem.question, Pair)
+        met: frozenset[object] = frozenset(people.values() if pairs else people.items())
+        if met in self._met:
+            return
+        self._met.add(met)
+        if not pairs:
+            broken = breach(self._problem, people, self._exactly)
+            if broken is not None:
+                (self.breaches if broken.agrees else self.apart).append(broken)
+            return
+        a, b = people[Who.A], people[Who.B]
         for ordered in ((a, b), (b, a)):
-            if admissible(self._pair, self._problem.domain, *ordered, self._problem.model) is not None:
-                continue
             result = witness(self._problem, *ordered)
             if result is not None:
                 (self.witnesses if result.replay.agrees else self.gaps).append(result)

@@ -18,15 +18,10 @@ __all__ = ["climbing"]
 
 def climbing(ground: Ground) -> Proposing:
     """Propose what the climb takes for violations."""
-    clusters = Clusters(ground.problem, ground.pair, ground.sampler, ground.evaluator)
-    free = [
-        index
-        for index, column in enumerate(ground.sampler.columns)
-        if index not in ground.pair.differ and not column.single
-    ]
+    clusters = Clusters(ground.problem, ground.sampler, [ground.evaluator])
     batch = max(16, ground.batch * ground.space.touches.shape[1] // clusters.size)
     draw = None if ground.given is None else ground.given.draw
-    for measured in climb(ground.sampler, clusters, ground.evaluator, free, batch, draw):
+    for measured in climb(ground.sampler, clusters, batch, draw):
         near = np.flatnonzero(measured.distances <= 0)
         found = ground.evaluate(measured.members[near])
         pairs = ground.pairs(found, ground.promising(found))
