@@ -43,13 +43,14 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 from math import log, log1p, prod, sqrt
-from string import ascii_letters
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.population import Cell, Inside, Network, Sample
 from fairdsl.numerics.cells import places
+from fairdsl.numerics.elimination import elimination
+from fairdsl.numerics.tables import Table, joined, without_in_order
 
 __all__ = ["Fixed", "Tables", "share_of", "tables_of"]
 
@@ -232,43 +233,20 @@ def _reached(
 ) -> _FloatArray | None:
     """R of every combination of cells of the targets, [targets...], by eliminating their ancestors one by one."""
     left = _with_ancestors(targets, free)
-    factors = [((*free[column], column), _frequencies(counts[column])) for column in left]
-    for column in sorted(set(left) - set(targets), key=lambda column: _size(column, factors)):
-        those = [factor for factor in factors if column in factor[0]]
-        scope = tuple(sorted({member for members, _ in those for member in members} - {column}))
-        made = _product(those, scope)
-        if made is None:
-            return None
-        factors = [factor for factor in factors if column not in factor[0]] + [(scope, made)]
-    return _product(factors, targets)
-
-
-_Factor = tuple[tuple[int, ...], _FloatArray]
+    if not left:
+        return np.ones(())
+    factors = [Table((*free[column], column), _frequencies(counts[column])) for column in left]
+    # A column counts as two cells at least, so that few cells are few axes.
+    sizes = {column: max(2, counts[column].shape[-1]) for column in left}
+    order = list(elimination([factor.columns for factor in factors], sizes, set(targets)))
+    if max([prod(sizes[column] for column in targets), *(cells for _, cells in order)]) > _MOST:
+        return None
+    found = joined(without_in_order(factors, [column for column, _ in order]))
+    reached: _FloatArray = found.numbers.transpose([found.columns.index(column) for column in targets])
+    return reached
 
 
 def _frequencies(counts: _FloatArray) -> _FloatArray:
     rows = counts.sum(axis=-1, keepdims=True)
     found: _FloatArray = np.divide(counts, rows, out=np.zeros_like(counts), where=rows > 0)
     return found
-
-
-def _size(column: int, factors: Sequence[_Factor]) -> int:
-    """How many numbers the product of the factors about a column has."""
-    sizes = {
-        m: size for members, table in factors if column in members for m, size in zip(members, table.shape, strict=True)
-    }
-    return prod(sizes.values())
-
-
-def _product(factors: Sequence[_Factor], scope: tuple[int, ...]) -> _FloatArray | None:
-    """The product, summed over what is not in the scope; None where it has too many numbers."""
-    sizes = {m: size for members, table in factors for m, size in zip(members, table.shape, strict=True)}
-    if prod(sizes.values()) > _MOST or len(sizes) > len(ascii_letters):
-        return None
-    if not factors:
-        return np.ones(())
-    letter = dict(zip(sizes, ascii_letters, strict=False))
-    read = ",".join("".join(letter[member] for member in members) for members, _ in factors)
-    written = "".join(letter[member] for member in scope)
-    made: _FloatArray = np.einsum(f"{read}->{written}", *(table for _, table in factors), optimize=True)
-    return made

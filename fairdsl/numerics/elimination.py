@@ -1,42 +1,86 @@
-"""In which order columns are summed out of a product of tables: always next the one whose table has the fewest cells.
+"""Variable elimination: in which order columns are summed out of a product of tables, and the summing itself.
 
-The rule is min-weight (Kjaerulff, *Triangulation of graphs*, 1990); of equal ones the column with the lowest number
-goes first.
+The cheapest column goes first, and joins those that share a table with it. What is cheap is a matter of what tables
+are: where they are arrays, it is the column whose product has the fewest cells (min-weight: Kjaerulff, *Triangulation
+of graphs*, 1990). Of equal ones the column with the lowest number goes first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from heapq import heapify, heappop, heappush
 from math import prod
+from typing import Any, TypeVar
 
-__all__ = ["elimination"]
+__all__ = ["eliminate", "elimination", "ranked"]
+
+_Table = TypeVar("_Table")
 
 
 def elimination(scopes: Iterable[Iterable[int]], sizes: Mapping[int, int], kept: Set[int]) -> Iterator[tuple[int, int]]:
     """The columns of the scopes that are not kept, each after the one before was summed out, with its table's cells."""
-    neighbours: dict[int, set[int]] = {}
+    for column, cells, _ in ranked(scopes, lambda _, members: prod(sizes[each] for each in members), kept):
+        yield column, cells
+
+
+def ranked(
+    scopes: Iterable[Iterable[int]], rank: Callable[[int, Set[int]], Any], kept: Set[int] = frozenset()
+) -> Iterator[tuple[int, Any, Set[int]]]:
+    """The columns with the lowest rank first: each with its rank, and itself and those that it is joined with by then.
+
+    ``rank`` is asked of a column and the same set.
+    """
+    joined: dict[int, set[int]] = {}
     for scope in scopes:
         members = set(scope)
         for column in members:
-            neighbours.setdefault(column, set()).update(members)
-
-    def cost(column: int) -> int:
-        return prod(sizes[other] for other in neighbours[column])
-
-    costs = {column: cost(column) for column in neighbours if column not in kept}
-    heap = [(weight, column) for column, weight in costs.items()]
+            joined.setdefault(column, set()).update(members)
+    ranks = {column: rank(column, members) for column, members in joined.items() if column not in kept}
+    heap = [(lowest, column) for column, lowest in ranks.items()]
     heapify(heap)
     while heap:
-        weight, column = heappop(heap)
-        if costs.get(column) != weight:
+        lowest, column = heappop(heap)
+        if column not in ranks or ranks[column] != lowest:
             continue  # an entry that a later one replaced
-        del costs[column]
-        yield column, weight
-        others = neighbours.pop(column) - {column}
+        del ranks[column]
+        members = joined.pop(column)
+        yield column, lowest, members
+        others = members - {column}
         for other in others:
-            neighbours[other] |= others
-            neighbours[other].discard(column)
-        for other in others & costs.keys():
-            costs[other] = cost(other)
-            heappush(heap, (costs[other], other))
+            own = joined[other]
+            own |= others
+            own.discard(column)
+            if other in ranks and (now := rank(other, own)) != ranks[other]:
+                ranks[other] = now
+                heappush(heap, (now, other))
+
+
+def eliminate(
+    tables: Iterable[_Table],
+    columns_of: Callable[[_Table], Collection[int]],
+    order: Iterable[int],
+    message: Callable[[list[_Table], int], _Table | None],
+) -> list[_Table]:
+    """The tables that are left when columns are summed out in this order.
+
+    Those that have the column give way to their ``message``, if there is any: their product, summed over the column.
+    """
+    live = dict(enumerate(tables))
+    homes: defaultdict[int, set[int]] = defaultdict(set)
+    for name, table in live.items():
+        for column in columns_of(table):
+            homes[column].add(name)
+    for fresh, column in enumerate(order, start=len(live)):
+        names = sorted(homes.pop(column, ()))
+        touched = [live.pop(name) for name in names]
+        for name, table in zip(names, touched, strict=True):
+            for other in columns_of(table):
+                if other != column:
+                    homes[other].discard(name)
+        found = message(touched, column)
+        if found is not None:
+            live[fresh] = found
+            for other in columns_of(found):
+                homes[other].add(fresh)
+    return list(live.values())

@@ -1,11 +1,12 @@
-"""Tables of whole numbers over the cells of columns, and variable elimination on them.
+"""Tables of numbers over the cells of columns, and variable elimination on them.
 
-A Bayesian network is a product of tables. Whole numbers over one common denominator keep sums and products exact.
+A Bayesian network is a product of tables. Whole numbers over one common denominator keep sums and products exact; where
+they are floats, errors are counted by whoever chose them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -15,17 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdsl.ir.population import Factor, Network, Normal
-from fairdsl.numerics.elimination import elimination
+from fairdsl.numerics.elimination import eliminate, elimination
 
-__all__ = ["Numbers", "Table", "aligned", "at_cells", "joined", "summed", "whole_table", "without"]
+__all__ = ["Numbers", "Table", "aligned", "at_cells", "joined", "summed", "whole_table", "without", "without_in_order"]
 
-#: Whole numbers of any size.
+#: Numbers of any kind, whole ones of any size among them.
 Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Whole numbers by the cells of some columns, in the order of ``columns``."""
+    """Numbers by the cells of some columns, in the order of ``columns``."""
 
     columns: tuple[int, ...]
     numbers: Numbers
@@ -50,22 +51,27 @@ def at_cells(table: Table, cells: Mapping[int, int]) -> Table:
     return Table(tuple(column for column in table.columns if column not in cells), numbers)
 
 
-def without(tables: Iterable[Table], columns: set[int]) -> list[Table]:
-    """Variable elimination: next always the column whose product has the fewest entries."""
+def without(tables: Iterable[Table], columns: Set[int]) -> list[Table]:
+    """What is left of a product when columns are summed out of it, the one with the smallest table always next."""
     live = list(tables)
     sizes = {column: size for table in live for column, size in zip(table.columns, table.numbers.shape, strict=True)}
-    for column, _ in elimination([table.columns for table in live], sizes, sizes.keys() - columns):
-        touched = [table for table in live if column in table.columns]
-        live = [table for table in live if column not in table.columns]
-        live.append(summed(joined(touched), column))
-    return live
+    order = elimination([table.columns for table in live], sizes, sizes.keys() - columns)
+    return without_in_order(live, (column for column, _ in order))
+
+
+def without_in_order(tables: Iterable[Table], order: Iterable[int]) -> list[Table]:
+    """The same in a given order."""
+    return eliminate(
+        tables, lambda table: table.columns, order, lambda touched, column: summed(joined(touched), column)
+    )
 
 
 def joined(tables: Sequence[Table]) -> Table:
-    """The product of one table or more, over all of their columns in ascending order."""
+    """The product of one table or more, over all of their columns in ascending order; the smallest come first."""
     columns = tuple(sorted({column for table in tables for column in table.columns}))
     place = {column: axis for axis, column in enumerate(columns)}
-    parts = [aligned(table.numbers, [place[column] for column in table.columns], len(columns)) for table in tables]
+    ordered = sorted(tables, key=lambda table: table.numbers.size)
+    parts = [aligned(table.numbers, [place[column] for column in table.columns], len(columns)) for table in ordered]
     numbers = parts[0]
     for part in parts[1:]:
         numbers = numbers * part
@@ -75,7 +81,7 @@ def joined(tables: Sequence[Table]) -> Table:
 def summed(table: Table, column: int) -> Table:
     """The table with a column summed out."""
     axis = table.columns.index(column)
-    numbers = np.asarray(table.numbers.sum(axis=axis), dtype=object)
+    numbers = np.asarray(table.numbers.sum(axis=axis, dtype=table.numbers.dtype), dtype=table.numbers.dtype)
     return Table(tuple(each for each in table.columns if each != column), numbers)
 
 

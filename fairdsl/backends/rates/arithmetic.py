@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fairdsl.backends.rates.diagram import Column
 from fairdsl.ir.population import Factor, Network
 from fairdsl.metrics.joint import Bounds
-from fairdsl.numerics.elimination import elimination
+from fairdsl.numerics.elimination import eliminate, elimination
 from fairdsl.numerics.tables import Table, joined, summed, whole_table
 
 __all__ = ["Arithmetic", "Distribution", "Kind", "Masses", "TangledError", "distribution_of"]
@@ -131,11 +131,15 @@ def distribution_of(network: Network, wanted: Iterable[int]) -> Distribution:
     largest = max((cells for _, cells in order), default=1)
     if largest > _CLIQUE:
         raise TangledError(largest)
-    made = [whole_table(network, factor) for factor in factors]
-    for column, _ in order:
-        touched = [(table, scale) for table, scale in made if column in table.columns]
-        made = [(table, scale) for table, scale in made if column not in table.columns]
-        made.append((summed(joined([table for table, _ in touched]), column), prod(scale for _, scale in touched)))
+    made = eliminate(
+        [whole_table(network, factor) for factor in factors],
+        lambda scaled: scaled[0].columns,
+        (column for column, _ in order),
+        lambda touched, column: (
+            summed(joined([table for table, _ in touched]), column),
+            prod(scale for _, scale in touched),
+        ),
+    )
     return Distribution(
         tables=tuple(table for table, _ in made),
         scales=tuple(scale for _, scale in made),

@@ -20,16 +20,13 @@ from fairdsl.backends.rates.program import Program
 from fairdsl.clock import look
 from fairdsl.numerics.axes import Axis
 from fairdsl.numerics.elimination import elimination
-from fairdsl.numerics.tables import aligned
+from fairdsl.numerics.tables import Table, aligned, joined, without_in_order
 
 __all__ = [
     "Boxes",
-    "Live",
     "Weigher",
     "boxes_of",
     "denominator_of",
-    "eliminated",
-    "elimination_order",
     "masses_of_boxes",
     "ways_through",
     "width_of",
@@ -148,7 +145,7 @@ def width_of(distribution: Distribution, keys: Sequence[int]) -> int:
     return sum(cells for _, cells in _eliminated(distribution, keys)) + prod(distribution.sizes[key] for key in keys)
 
 
-def elimination_order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
+def _order(distribution: Distribution, keys: Sequence[int]) -> list[int]:
     """The columns that are no keys, in the order in which they are summed out."""
     return [column for column, _ in _eliminated(distribution, keys)]
 
@@ -166,15 +163,12 @@ def masses_of_boxes(
     arithmetic: Arithmetic,
 ) -> tuple[Masses, Masses]:
     """The mass of the event, certainly and possibly, by the cells of the keys in their order."""
-    tables = [
-        (table.columns, arithmetic.numbers(np.asarray(table.numbers, dtype=object), scale)[None])
-        for table, scale in zip(distribution.tables, distribution.scales, strict=True)
-    ]
+    tables = _numbered(distribution, arithmetic)
     shares = {
         column: arithmetic.numbers(columns[column].shares.astype(object), columns[column].denominator)
         for column in distribution.sizes
     }
-    order = elimination_order(distribution, keys)
+    order = _order(distribution, keys)
     arithmetic.roundings += sum(2 + size for size in distribution.sizes.values()) + len(tables) + boxes.count
     arithmetic.roundings += max(column.classes for column in columns.values())
     shape = tuple(distribution.sizes[key] for key in keys)
@@ -184,52 +178,45 @@ def masses_of_boxes(
         look()
         stop = min(boxes.count, start + batch)
         sure = min(max(boxes.certain - start, 0), stop - start)
-        masses = eliminated(_restricted(boxes, slice(start, stop), shares, tables), order, keys, shape)
+        masses = _summed(_restricted(boxes, slice(start, stop), shares, tables), order, keys, shape)
         found[0] = found[0] + masses[:sure].sum(axis=0, dtype=masses.dtype)
         found[1] = found[1] + masses.sum(axis=0, dtype=masses.dtype)
     return found[0], found[1]
 
 
-#: Tables with an axis of boxes before those of the columns.
-Live = list[tuple[tuple[int, ...], Masses]]
+#: The axis of boxes, in tables that differ between them; it comes first.
+_BOXES = -1
 
 
-def _restricted(boxes: Boxes, rows: slice, shares: Mapping[int, Masses], tables: Live) -> Live:
+def _numbered(distribution: Distribution, arithmetic: Arithmetic) -> list[Table]:
+    """The distribution's tables in a kind of arithmetic."""
+    return [
+        Table(table.columns, arithmetic.numbers(np.asarray(table.numbers, dtype=object), scale))
+        for table, scale in zip(distribution.tables, distribution.scales, strict=True)
+    ]
+
+
+def _restricted(boxes: Boxes, rows: slice, shares: Mapping[int, Masses], tables: list[Table]) -> list[Table]:
     """The distribution's tables, and of each column what of its cells lies in the boxes."""
     live = list(tables)
     for column, own in shares.items():
         inside = boxes.inside.get(column)
         if inside is None:
-            live.append(((column,), own.sum(axis=0, dtype=own.dtype)[None]))
+            live.append(Table((column,), own.sum(axis=0, dtype=own.dtype)))
         else:
-            live.append(((column,), inside[rows].astype(own.dtype) @ own))
+            live.append(Table((_BOXES, column), inside[rows].astype(own.dtype) @ own))
     return live
 
 
-def eliminated(live: Live, order: Sequence[int], keys: Sequence[int], shape: tuple[int, ...]) -> Masses:
-    """The product of tables with the columns of an order summed out, [boxes, keys]; ``shape`` has the keys' sizes."""
-    for column in order:
-        touched = [each for each in live if column in each[0]]
-        columns, numbers = _product(touched)
-        place = columns.index(column)
-        summed = numbers.sum(axis=1 + place, dtype=numbers.dtype)
-        live = [each for each in live if column not in each[0]]
-        live.append((columns[:place] + columns[place + 1 :], summed))
-    columns, numbers = _product(live)
-    places = [columns.index(key) for key in keys]
-    return np.broadcast_to(numbers.transpose([0, *(1 + place for place in places)]), (len(numbers), *shape))
+def _summed(live: list[Table], order: Sequence[int], keys: Sequence[int], shape: tuple[int, ...]) -> Masses:
+    """The product of tables with the columns of an order summed out, [boxes, keys]; ``shape`` has the keys' sizes.
 
-
-def _product(tables: Live) -> tuple[tuple[int, ...], Masses]:
-    """The product over all of the tables' columns; tables without boxes first."""
-    columns = tuple(dict.fromkeys(column for own, _ in tables for column in own))
-    result: Masses | None = None
-    for own, numbers in sorted(tables, key=lambda table: table[1].size):
-        places = [0, *(1 + columns.index(column) for column in own)]
-        part = aligned(numbers, places, 1 + len(columns))
-        result = part if result is None else result * part
-    assert result is not None, "there is a table"
-    return columns, result
+    One box where no table differs between them.
+    """
+    found = joined(without_in_order(live, order))
+    axes = (_BOXES, *keys)
+    numbers = aligned(found.numbers, [axes.index(column) for column in found.columns], len(axes))
+    return np.broadcast_to(numbers, (len(numbers), *shape))
 
 
 # --------------------------------------------------------------------------------------------------
@@ -276,13 +263,10 @@ class Weigher:
         self, distribution: Distribution, axes: Mapping[int, Axis], keys: Sequence[int], arithmetic: Arithmetic
     ) -> None:
         self.arithmetic = arithmetic
-        self._order, self._keys = elimination_order(distribution, keys), tuple(keys)
+        self._order, self._keys = _order(distribution, keys), tuple(keys)
         self._shape = tuple(distribution.sizes[key] for key in keys)
         self._cells = [_Cells.of(column, axes[column], size) for column, size in distribution.sizes.items()]
-        self._tables: Live = [
-            (table.columns, arithmetic.numbers(np.asarray(table.numbers, dtype=object), scale)[None])
-            for table, scale in zip(distribution.tables, distribution.scales, strict=True)
-        ]
+        self._tables = _numbered(distribution, arithmetic)
         for cells in self._cells:  # for what is counted of them
             arithmetic.numbers(np.diff(cells.before).astype(object), cells.denominator)
         arithmetic.roundings += sum(4 + size for size in distribution.sizes.values()) + len(self._tables)
@@ -305,6 +289,6 @@ class Weigher:
         live = list(self._tables)
         for cells in self._cells:
             inside = cells.inside(start[:, cells.column], stop[:, cells.column])
-            live.append(((cells.column,), self.arithmetic.shares(inside, cells.denominator)))
-        found = eliminated(live, self._order, self._keys, self._shape)
+            live.append(Table((_BOXES, cells.column), self.arithmetic.shares(inside, cells.denominator)))
+        found = _summed(live, self._order, self._keys, self._shape)
         return np.broadcast_to(found, (len(start), *self._shape)).reshape(len(start), self.width)

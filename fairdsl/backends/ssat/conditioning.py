@@ -18,6 +18,7 @@ from math import prod
 
 import numpy as np
 
+from fairdsl.numerics.elimination import eliminate
 from fairdsl.numerics.tables import Numbers, Table, at_cells, joined, summed
 
 __all__ = ["Conditional", "Conditioned", "Order", "Scope", "conditioned", "order_of"]
@@ -166,18 +167,18 @@ def conditioned(
     ``sizes`` says how many states each column has; one that no table has is uniform.
     The network is about the ``wanted`` ones among them, and about those that their laws depend on.
     """
-    live, found, factor = list(tables), list[Conditional](), Fraction(1, denominator)
-    for column in order:
-        touched = [table for table in live if column in table.columns]
-        if not touched:  # messages that did not depend on it took its law along: every state is alike
-            touched = [Table((column,), np.ones(sizes[column], dtype=object))]
-        live = [table for table in live if column not in table.columns]
-        product = joined(touched)
+    found, factor = list[Conditional](), Fraction(1, denominator)
+
+    def message(touched: Sequence[Table], column: int) -> Table | None:
+        nonlocal factor
+        # Where messages that did not depend on it took its law along, every state is alike.
+        product = joined(touched or [Table((column,), np.ones(sizes[column], dtype=object))])
         found.append(_conditional(product, column))
-        message, common = _reduced(summed(product, column))
+        reduced, common = _reduced(summed(product, column))
         factor *= common
-        if message.columns:
-            live.append(message)
+        return reduced if reduced.columns else None
+
+    live = eliminate(tables, lambda table: table.columns, order, message)
     left = []
     for table in live:
         reduced, common = _reduced(table)

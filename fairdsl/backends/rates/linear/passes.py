@@ -17,7 +17,7 @@ import numpy as np
 from fairdsl.backends.rates.linear.rounded import Arithmetic, Rounded, Side
 from fairdsl.backends.rates.linear.table import Masses, Table, halved_sum, multiplied, suffix_sums, summed_out
 from fairdsl.backends.rates.linear.task import Goal, Meter, Remainder, Span, Task, TooLargeError, Window
-from fairdsl.numerics.elimination import elimination
+from fairdsl.numerics.elimination import eliminate, elimination
 
 __all__ = ["Found", "eliminated", "masses_at_least", "masses_of", "product_of"]
 
@@ -29,21 +29,14 @@ _GRID = 1 << 16
 
 def eliminated(tables: Iterable[Table], sizes: Mapping[int, int], kept: frozenset[int], window: Window) -> list[Table]:
     """The tables over ``kept`` columns alone that are left when all others are summed out."""
-    live = dict(enumerate(tables))
-    homes: dict[int, set[int]] = {}
-    for name, table in live.items():
-        for axis in table.axes:
-            homes.setdefault(axis, set()).add(name)
-    fresh = len(live)
-    for column, _ in elimination([table.axes for table in live.values()], sizes, kept):
-        names = homes.pop(column)
-        found = _without(sorted((live.pop(name) for name in names), key=_scores_of), column, window)
-        for axis in found.axes:
-            homes[axis] -= names
-            homes[axis].add(fresh)
-        live[fresh] = found
-        fresh += 1
-    return list(live.values())
+    live = list(tables)
+    order = elimination([table.axes for table in live], sizes, kept)
+    return eliminate(
+        live,
+        lambda table: table.axes,
+        (column for column, _ in order),
+        lambda touched, column: _without(sorted(touched, key=_scores_of), column, window),
+    )
 
 
 def _scores_of(table: Table) -> int:

@@ -1,8 +1,9 @@
 """The embedded solver of stochastic satisfiability: exact, for any prefix, and with bounds when the budget ends.
 
-formula.py    normal clauses, weights, definitions          ordering.py   which variables separate a formula
-residual.py   propagation and components, with the proofs   cache.py      values of components
-search.py     decisions                                     engine.py     a whole question
+formula.py    normal clauses, weights, definitions
+residual.py   propagation and components, with the proofs
+search.py     decisions, and values of components
+engine.py     which variables separate a formula, and whole questions
 """
 
 from __future__ import annotations

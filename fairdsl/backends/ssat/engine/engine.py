@@ -15,7 +15,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from heapq import heapify, heappop, heappush
 
 from fairdsl.backends.contract import Observer, Silent
 from fairdsl.backends.ssat.engine.formula import EXISTS, prepared
@@ -23,57 +22,33 @@ from fairdsl.backends.ssat.engine.residual import Component, Residual
 from fairdsl.backends.ssat.engine.search import Cache, Search, Solution, Statistics, UnfinishedError
 from fairdsl.backends.ssat.instance import Clause, Instance
 from fairdsl.clock import NEVER, Deadline
+from fairdsl.numerics.elimination import ranked
 from fairdsl.verdict import Reason
 
 __all__ = ["Engine", "depths"]
 
-#: Neighbours of a variable when it is eliminated: more of them separate too little to be worth it.
-_WIDEST = 4
+#: Variables of a bag: more of them separate too little to be worth it.
+_WIDEST = 5
 
 
 def depths(clauses: Sequence[Clause], level: Sequence[int]) -> list[int]:
     """The depth of each variable, from 0, where ``level`` has the numbers of their blocks; index 0 is nobody's."""
-    graph = _graph(clauses)
-    eliminated = None if graph is None else _eliminated(graph, level)
-    return [0] * len(level) if eliminated is None else _rounds(len(level), *eliminated)
+    bags = _bags(clauses, level)
+    return [0] * len(level) if bags is None else _rounds(len(level), *bags)
 
 
-def _graph(clauses: Sequence[Clause]) -> dict[int, set[int]] | None:
-    """The neighbours of each variable that occurs; None where some clause is too long for small bags."""
-    graph: dict[int, set[int]] = {}
-    for clause in clauses:
-        members = [abs(literal) for literal in clause]
-        if len(members) > _WIDEST + 1:
-            return None
-        for member in members:
-            graph.setdefault(member, set()).update(members)
-    for member, neighbours in graph.items():
-        neighbours.discard(member)
-    return graph
-
-
-def _eliminated(graph: dict[int, set[int]], level: Sequence[int]) -> tuple[list[list[int]], list[int]] | None:
+def _bags(clauses: Sequence[Clause], level: Sequence[int]) -> tuple[list[list[int]], list[int]] | None:
     """The bags, and the parent of each (-1 for a root); inner blocks first. None where a bag gets too large."""
-    heap = [(-level[variable], len(neighbours), variable) for variable, neighbours in graph.items()]
-    heapify(heap)
+    if any(len(clause) > _WIDEST for clause in clauses):
+        return None
     place: dict[int, int] = {}
     bags: list[list[int]] = []
-    while heap:
-        _, degree, variable = heappop(heap)
-        neighbours = graph.get(variable)
-        if neighbours is None or len(neighbours) != degree:
-            continue
-        if degree > _WIDEST:
+    scopes = (map(abs, clause) for clause in clauses)
+    for variable, _, bag in ranked(scopes, lambda variable, bag: (-level[variable], len(bag))):
+        if len(bag) > _WIDEST:
             return None
-        del graph[variable]
         place[variable] = len(bags)
-        bags.append([variable, *neighbours])
-        for other in neighbours:
-            joined = graph[other]
-            joined |= neighbours
-            joined.discard(other)
-            joined.discard(variable)
-            heappush(heap, (-level[other], len(joined), other))
+        bags.append([variable, *(bag - {variable})])
     return bags, [min((place[other] for other in bag[1:]), default=-1) for bag in bags]
 
 
