@@ -23,19 +23,15 @@ from fairdsl.models.black_box import BlackBoxEvaluator
 from fairdsl.models.evaluators import evaluator_of
 from fairdsl.numerics.demand import FALSE, OPEN, TRUE, Between, step_of, sums, truth, truths
 from fairdsl.numerics.evaluate import BatchEvaluator, Points, Settled, points_of
-from fairdsl.replay import Exactly, breach, runtime_of
-from fairdsl.verdict import Breach
+from fairdsl.replay import Exactly, runtime_of
 
-__all__ = ["Judge", "Judged", "Measured", "breaches_of", "joined", "measured", "settled_by"]
+__all__ = ["Judge", "Judged", "Measured", "joined", "measured", "settled_by"]
 
 Evaluator = BatchEvaluator | BlackBoxEvaluator
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Truths = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
-
-#: Breaches that a verdict carries, and tuples that are replayed for them.
-SHOWN, _REPLAYS = 10, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,21 +230,6 @@ def _in_a_row(parts: Sequence[Between]) -> Between:
 def _finest(steps: Sequence[int | None]) -> int | None:
     known = [step for step in steps if step is not None]
     return max(known) if len(known) == len(steps) else None
-
-
-def breaches_of(judge: Judge, people: Mapping[Who, Measured], rows: Mapping[Who, Integers]) -> list[Breach]:
-    """Checked breaches among tuples that were judged ones, far apart in their order; those in one arithmetic last."""
-    count = len(next(iter(rows.values())))
-    tried = np.unique(np.linspace(0, count - 1, min(count, _REPLAYS)).astype(np.int64)) if count else np.zeros(0, int)
-    found: list[Breach] = []
-    for row in tried.tolist():
-        tuple_ = {who: _point(people[who], int(some[row])) for who, some in rows.items()}
-        known = breach(judge.problem, tuple_, judge.exactly)
-        if known is not None and known not in found:
-            found.append(known)
-        if sum(each.agrees for each in found) >= SHOWN:
-            break
-    return sorted(found, key=lambda each: not each.agrees)[:SHOWN]
 
 
 def _magnitude(

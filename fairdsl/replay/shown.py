@@ -1,4 +1,4 @@
-"""Witnesses among the pairs that were met: some of them, far apart, replayed in both arithmetics."""
+"""Witnesses among those who were met: some of them, far apart, replayed in both arithmetics."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import numpy as np
 
 from fairdsl.ir.domain import Point
 from fairdsl.ir.problem import Problem
+from fairdsl.ir.question import Pair
+from fairdsl.replay.demands import Exactly, breach
 from fairdsl.replay.run import witness
 from fairdsl.replay.spread import spread
-from fairdsl.verdict import Witness
+from fairdsl.verdict import Breach, Witness
 
 __all__ = ["replayed"]
 
@@ -18,22 +20,25 @@ __all__ = ["replayed"]
 _REPLAYS, _SHOWN = 40, 10
 
 
-def replayed(problem: Problem, pairs: Sequence[tuple[Point, Point]]) -> tuple[Witness, ...]:
-    """Witnesses that break the demand in both arithmetics, each pair at most once."""
+def replayed(problem: Problem, pairs: Sequence[tuple[Point, Point]]) -> tuple[tuple[Witness, ...], tuple[Breach, ...]]:
+    """Who breaks the demand in both arithmetics, each pair at most once; a formula by the one or both it is about."""
     if not pairs:
-        return ()
+        return (), ()
     points = np.array([[float(value) for value in a] for a, _ in pairs], dtype=np.float64)
-    found = []
+    witnesses: list[Witness] = []
+    breaches: list[Breach] = []
     seen = set[frozenset[Point]]()
+    exactly = None if isinstance(problem.question, Pair) else Exactly(problem)
     for index in spread(points, problem.domain, _REPLAYS):
         if frozenset(pairs[index]) in seen:
             continue  # two rows of one unit may each be shown with the other
         seen.add(frozenset(pairs[index]))
-        for ordered in (pairs[index], pairs[index][::-1]):
-            known = witness(problem, *ordered)
-            if known is not None and known.replay.agrees:
-                found.append(known)
-                break
-        if len(found) == _SHOWN:
+        if exactly is not None:
+            broken = breach(problem, dict(zip(problem.demanded.people, pairs[index], strict=False)), exactly)
+            breaches += [broken] if broken is not None and broken.agrees else []
+        else:
+            both = (witness(problem, *ordered) for ordered in (pairs[index], pairs[index][::-1]))
+            witnesses += [known for known in both if known is not None and known.replay.agrees][:1]
+        if len(witnesses) + len(breaches) == _SHOWN:
             break
-    return tuple(found)
+    return tuple(witnesses), tuple(breaches)

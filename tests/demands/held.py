@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -49,7 +49,7 @@ __all__ = [
 #: mistake of the generator.
 EMPTY = {"E0208", "E0303", "E0307", "E0408", "E0409", "E0410", "E0413", "E0414", "W0802", "W0810"}
 
-#: Who answers whether a demand holds; rows of a table are asked about alone.
+#: Who answers whether a demand holds of everybody.
 ENGINE: dict[str, Procedure] = {engine.name: engine for engine in ENGINES if engine.name != "intervals"}
 
 
@@ -140,31 +140,31 @@ def people_in(random: Random, folder: Path) -> list[Person]:
 
 
 def rows_agree(found: Case, rows: list[Person], folder: Path, *, curved: bool) -> Verdict | None:
-    """What ``rows`` says about the demand, which is about one individual; it and the share are held to be right."""
+    """What ``rows`` says about the demand; it and the share are held to be right."""
     demand = found.demand.text
     demands = demands_of(found.spec(demand, f"share({demand}) >= 50%", under="people"), folder)
     if not demands:
         return None
     holds, share = (ask(BACKENDS["rows"].procedure(), problem) for problem in demands)
-    inside: list[Mapping[str, Person]] = [
-        {"a": row} for row in rows if all(said.of({"": row}) for said in found.targets)
-    ]
-    # A condition that speaks of no model says who is asked about, and is no premise.
-    plain = [said for said in found.premises if "(a)" not in said.text]
-    inside = [people for people in inside if all(said.of(people) for said in plain)]
-    asked = [people for people in inside if all(said.of(people) for said in found.premises)]
-    met = sum(bool(found.demand.of(people)) for people in asked)
-    if not asked:
+    asked, unfair = found.judged_units()
+    inside = [row for row in rows if all(said.of({"": row}) for said in found.targets)]
+    units = [unit for unit in map(found.unit_of, inside) if unit in asked]
+    met = sum(unit not in unfair for unit in units)
+    if not units:
         assert isinstance(holds, Vacuous), found.spec(demand)
         assert isinstance(share, Vacuous), found.spec(demand)
         return holds
-    assert isinstance(holds, Unknown | (Holds if met == len(asked) else Violated)), found.spec(demand)
+    assert isinstance(holds, Unknown | (Holds if met == len(units) else Violated)), found.spec(demand)
+    if isinstance(holds, Violated):
+        agrees(found, holds)
     assert isinstance(share, Shares)
-    right = Fraction(met, len(asked))
+    right = Fraction(met, len(units))
     assert share.certified <= right <= 1 - share.falsified, found.spec(demand)
     assert share.undecided == 0 or curved, found.spec(demand)
-    assert share.total == len(asked)
-    assert share.vacuous == Fraction(len(inside) - len(asked), len(inside))
+    assert share.total == len(units)
+    # A condition that speaks of no model says who is asked about, and is no premise.
+    if len(found.names) == 1 and not any("(a)" not in said.text for said in found.premises):
+        assert share.vacuous == Fraction(len(inside) - len(units), len(inside))
     return holds
 
 
@@ -196,8 +196,8 @@ def main() -> None:
             random, kind = Random(f"{asked.seed}.{number}"), kinds[number % len(kinds)]
             found = drawn(random, kind, folder)
             verdicts = list(ask_each(found, folder))
-            if len(found.names) == 1:
-                verdicts.append(("rows", rows_agree(found, people_in(random, folder), folder, curved=kind == "curves")))
+            said_of_rows = rows_agree(found, people_in(random, folder), folder, curved=kind == "curves")
+            verdicts.append(("rows", said_of_rows))
             words = [(engine, type(verdict).__name__) for engine, verdict in verdicts if verdict is not None]
             if asked.cvc5 and (status := by_cvc5(found, folder)) is not None:
                 words.append(("cvc5", status))

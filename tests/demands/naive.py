@@ -128,24 +128,37 @@ class Case:
 
     def share(self) -> Fraction | None:
         """The share of units in question that no tuple breaks; None where there is no unit in question."""
+        asked, unfair = self.judged_units()
+        return Fraction(len(asked) - len(unfair), len(asked)) if asked else None
+
+    def judged_units(self) -> tuple[set[object], set[object]]:
+        """The units in question, and the unfair ones of them."""
         asked, unfair = set[object](), set[object]()
         for people in self.asked():
-            for unit in self._units(people):
+            for unit in map(self.unit_of, self._ends(people)):
                 asked.add(unit)
                 if not self.demand.of(people):
                     unfair.add(unit)
-        return Fraction(len(asked) - len(unfair), len(asked)) if asked else None
+        return asked, unfair
 
-    def _units(self, people: People) -> list[object]:
+    def unit_of(self, one: Person) -> object:
+        """The unit that an individual lies in."""
+        if len(self.names) == 1 or self.relax or self._named is not None:
+            return tuple(one.values())
+        return tuple(value for name, value in one.items() if name not in self.differ)
+
+    def _ends(self, people: People) -> list[Person]:
+        """Whose units a tuple is in."""
+        return [people[name] for name in self.names if self._named in (None, name)]
+
+    @property
+    def _named(self) -> str | None:
+        """Of two the one whom conditions name without the other."""
         if len(self.names) == 1:
-            return [tuple(people[self.names[0]].values())]
+            return None
         said = [*self.ordered, *self.premises]
         named = {name for each in said for name in ("a", "b") if f"{name}." in each.text or f"({name})" in each.text}
-        if len(named) == 1:
-            return [tuple(people[named.pop()].values())]
-        if self.relax:
-            return [tuple(people[name].values()) for name in ("a", "b")]
-        return [tuple(value for name, value in people["a"].items() if name not in self.differ)]
+        return named.pop() if len(named) == 1 else None
 
 
 def case(random: Random, scored: Callable[[str, Random], Model] | None = None, *, alone: float = 0.35) -> Case:

@@ -38,6 +38,6 @@ def test_rows_agree_with_the_definition(kind: str, tmp_path: Path) -> None:
     random = Random(31)
     seen = set[type]()
     for _ in range(COUNT):
-        found = drawn(random, kind, tmp_path, alone=1.0)
+        found = drawn(random, kind, tmp_path, alone=0.5)
         seen.add(type(rows_agree(found, people_in(random, tmp_path), tmp_path, curved=kind == "curves")))
     assert {Holds, Violated} <= seen

@@ -135,10 +135,17 @@ def test_a_slow_model_does_not_pass_the_deadline() -> None:
     assert time.monotonic() - started < 2
 
 
+@pytest.mark.parametrize("limit", [4, 5, 6])
+def test_gaps_of_scores_are_sampled_too(limit: int) -> None:
+    asked = problem(PEOPLE, LEAN, 0, demand=ScoreGap(relation=Relation.LE, limit=F(limit)))
+    estimate = sampled(asked, 1000).estimate
+    assert estimate is not None
+    assert estimate.low <= oracle.truth(asked).fair_share <= estimate.high
+
+
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
-        (problem(PEOPLE, LEAN, 0, demand=ScoreGap(relation=Relation.LE, limit=F(1))), "equal decisions"),
         (problem(domain(sex=BOOLEAN, x=real(0)), score([1, 1]), 0), "`x` is unbounded"),
         (problem(domain(x=real(0, 1), y=integer(0, 3)), score([1, 1]), 0), "`x` is real"),
         (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fairdsl.backends.contract import Budget, Capability, Facts, Observer, Offer, Refusal
-from fairdsl.backends.rows.demands import demand_over_rows, offer_of_demand
 from fairdsl.backends.rows.rates import metric_over_rows, offer_of_metric
 from fairdsl.backends.rows.shares import offer_of_share, share_over_rows
 from fairdsl.ir.demand import Demanded
@@ -23,7 +22,7 @@ class OverRows:
     about = Capability(
         questions=(
             "under the rows of a table: pairs (same decision; any, each, within, regardless of, among, where)",
-            "any formula over decisions and scores of one individual, of several models",
+            "any formula over decisions and scores of one individual or a pair, of several models",
             "metrics of groups (across, among, for each, label, excluding, privileged, influence)",
         ),
         quantities=(
@@ -41,12 +40,10 @@ class OverRows:
         if not isinstance(population, Rows):
             return Refusal(why="it counts the rows of a table", other=True)
         match question:
-            case PairUnder():
-                return offer_of_share(problem, question, population)
+            case PairUnder() | Demanded():
+                return offer_of_share(problem, population)
             case GroupMetric():
                 return offer_of_metric(problem, question, population)
-            case Demanded():
-                return offer_of_demand(question, population)
         return Refusal(why="it answers shares and metrics `under` the rows of a table", other=True)
 
     def answer(self, problem: Problem, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
@@ -54,12 +51,10 @@ class OverRows:
         question, population = problem.question, problem.population
         if not isinstance(population, Rows) or not isinstance(question, PairUnder | GroupMetric | Demanded):
             raise ValueError("rows was asked what it refuses")
-        if isinstance(question, Demanded):
-            verdict = demand_over_rows(problem, question, population)
+        if not isinstance(question, GroupMetric):
+            verdict = share_over_rows(problem, population, facts, budget, observer)
             facts.somebody = isinstance(verdict, Holds)  # then every row in question was seen to be one
             return verdict
-        if isinstance(question, PairUnder):
-            return share_over_rows(problem, question, population, facts, budget, observer)
         try:
             return metric_over_rows(problem, question, population, budget)
         except TimeIsUpError:

@@ -1,4 +1,4 @@
-"""Shares over the rows of a table: of each row, whether the unit that it lies in is treated fairly.
+"""Demands over the rows of a table: of each row, whether the unit that it lies in is treated fairly.
 
 Every row is judged by the definition (docs/semantics.md, section 3), by everybody who decides its people, so the share
 of the rows is exact, or the interval of both readings. The rows are in turn a sample of the population that they come
@@ -20,13 +20,13 @@ from fairdsl.backends.units import Units, units_of
 from fairdsl.clock import until
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.exact_rows import ExactRows
-from fairdsl.ir.expr import Who, conjoin
+from fairdsl.ir.expr import Who
 from fairdsl.ir.population import Rows
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import Pair, PairUnder, Quantity
+from fairdsl.ir.question import PairUnder, Quantity
 from fairdsl.numerics.binomial import clopper_pearson
 from fairdsl.numerics.predicates import mask
-from fairdsl.replay import deciders_of, replayed
+from fairdsl.replay import replayed
 from fairdsl.verdict import (
     Arithmetic,
     Basis,
@@ -54,39 +54,36 @@ _ROWS, _PAIRS = 2**9, 512
 _Marks = NDArray[np.bool_]
 
 
-def offer_of_share(problem: Problem, question: PairUnder, rows: Rows) -> Offer | Refusal:
+def offer_of_share(problem: Problem, rows: Rows) -> Offer | Refusal:
     """Refuses people who cannot be listed, and what is asked about confidence."""
-    if question.pair.sure:
-        return Refusal(why="it does not ask how sure the model is", span=question.pair.sure[0].span)
-    units = units_of(_plain(problem, question.pair), drawn=False)
+    units = units_of(_plain(problem), drawn=False)
     if isinstance(units, Refusal):
         return units
     return Offer(method=f"takes all {rows.sample.rows:,} rows, {units.how}", decides=True, cost=Cost.ROWS)
 
 
-def share_over_rows(
-    problem: Problem, question: PairUnder, rows: Rows, facts: Facts, budget: Budget, observer: Observer
-) -> Verdict:
+def share_over_rows(problem: Problem, rows: Rows, facts: Facts, budget: Budget, observer: Observer) -> Verdict:
     """The share of the rows, and what it says of the population that they come from; or whether all are fair."""
-    plain = _plain(problem, question.pair)
+    plain = _plain(problem)
     units = units_of(plain, drawn=False)
     if isinstance(units, Refusal):
         raise ValueError("rows was asked what it refuses")
     people = rows.sample.values.keep(range(len(problem.domain.attributes)))
-    wanted = np.flatnonzero(mask(conjoin(problem.domain.where, question.pair.unit_target), {Who.EACH: people}))
+    wanted = np.flatnonzero(mask(units.counted, {Who.EACH: people}))
     people = people.at(wanted)
-    by = {decider: units.decided_by(decide) for decider, decide in deciders_of(problem.model).items()}
+    by = units.by_decider()
     evidence = _evidence(rows, len(people), units, problem.quantity, both=Decider.DEPLOYED in by)
     if not len(people):
         return Vacuous(evidence=evidence)
     judged = _judge(by, people, budget, observer)
     if not judged.possible:
         return Vacuous(evidence=evidence)
-    witnesses = replayed(plain, judged.pairs)
+    witnesses, breaches = replayed(plain, judged.pairs)
     facts.witnesses.extend(witnesses)
     shares = replace(
         _shares(judged, rows.name, evidence),
         witnesses=witnesses,
+        breaches=breaches,
         differing=_listed(judged, people, wanted, problem.domain),
     )
     return _yes_or_no(shares) if problem.quantity is Quantity.HOLDS else shares
@@ -97,8 +94,8 @@ def _yes_or_no(shares: Shares) -> Verdict:
     evidence = shares.evidence
     if shares.certified == 1:
         return Holds(evidence=evidence)
-    if shares.falsified and shares.witnesses:
-        return Violated(witnesses=shares.witnesses, evidence=evidence)
+    if shares.falsified and (shares.witnesses or shares.breaches):
+        return Violated(witnesses=shares.witnesses, breaches=shares.breaches, evidence=evidence)
     details = {
         Reason.TIMEOUT: "the time ended before every row was judged",
         Reason.NUMERIC_GAP: "rows are treated fairly in one arithmetic and unfairly in the other",
@@ -119,9 +116,10 @@ def _evidence(rows: Rows, inside: int, units: Units, quantity: Quantity, *, both
     )
 
 
-def _plain(problem: Problem, pair: Pair) -> Problem:
-    """The same question about pairs as such."""
-    return replace(problem, question=pair, population=None)
+def _plain(problem: Problem) -> Problem:
+    """The same question about individuals as such."""
+    question = problem.question.pair if isinstance(problem.question, PairUnder) else problem.question
+    return replace(problem, question=question, population=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,15 +178,15 @@ def _judge(by: Mapping[Decider, Units], people: ExactRows, budget: Budget, obser
             found = {decider: units.judge(people.at(slice(start, start + _ROWS))) for decider, units in by.items()}
         if found is None:
             break
-        first = next(iter(found.values()))
-        asked = np.flatnonzero(first.in_question)
+        asked = np.flatnonzero(np.logical_or.reduce([judged.in_question for judged in found.values()]))
         places.append(done + asked)
         for decider, judged in found.items():
             unfair[decider].append(judged.unfair[asked])
-            doubtful[decider].append(judged.doubtful[asked])
+            # Whom a premise is true of may be read in one arithmetic only.
+            doubtful[decider].append((judged.doubtful | judged.alone)[asked])
             some = slice(max(0, _PAIRS - len(pairs)))
             pairs.extend(zip(judged.a.at(some).points(), judged.b.at(some).points(), strict=True))
-        done += len(first.present)
+        done = min(start + _ROWS, len(people))
         met = sum(int(marks.sum()) for marks in next(iter(unfair.values())))
         observer.progress("rows", done / len(people), f"{met:,} of {done:,} rows")
     nobody = np.zeros(0, dtype=np.bool_)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from fairdsl.backends.contract import Answering, Budget, Capability, Cost, Facts, Observer, Offer, Refusal, at_once
+from fairdsl.ir.demand import Demanded
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric, Pair, Precision, Quantity
 from fairdsl.numerics.narrow import Finite, narrow
@@ -62,7 +63,7 @@ class Sampling:
             from fairdsl.backends.sampling.groups import offer_of_metric
 
             return offer_of_metric(problem, pair)
-        if not isinstance(pair, Pair):
+        if not isinstance(pair, Pair | Demanded):
             return Refusal(why="it answers questions about pairs and groups, and rows are counted", other=True)
         if problem.quantity is Quantity.HOLDS:
             return Refusal(why="no sample shows that a demand holds of everybody", other=True)
@@ -72,8 +73,6 @@ class Sampling:
                 other=True,
                 instead="write `measure fair_share within 1%`, or `with confidence 95%` behind a required share",
             )
-        if pair.sure:
-            return Refusal(why="it does not ask how sure the model is", span=pair.sure[0].span)
         from fairdsl.backends.sampling.looks import most_needed
         from fairdsl.backends.units import units_of
 
@@ -139,7 +138,7 @@ class Sampling:
             detail = "the time ended before the first look at the sample"
             return Unknown(reason=Reason.TIMEOUT, detail=detail, evidence=evidence)
         close = _close_enough(problem, precision, estimate)
-        witnesses = replayed(problem, sample.pairs)
+        witnesses, breaches = replayed(problem, sample.pairs)
         facts.witnesses.extend(witnesses)
         return Estimated(
             estimate=estimate,
@@ -148,6 +147,7 @@ class Sampling:
             evidence=replace(evidence, basis=Basis(arithmetic=Arithmetic.ESTIMATE)),
             within=precision.within,
             witnesses=witnesses,
+            breaches=breaches,
             reason=None if close else Reason.TIMEOUT if seen.ended else Reason.INCOMPLETE,
         )
 
@@ -188,8 +188,7 @@ def _close_enough(problem: Problem, precision: Precision, estimate: Estimate) ->
 
 
 def _measure(problem: Problem) -> str:
-    pair = problem.question
-    assert isinstance(pair, Pair)
-    sets = enumerate(narrow(problem.domain, pair.target))
-    shared = [values for index, values in sets if pair.relax or index not in pair.differ]
+    asked = problem.demanded
+    sets = enumerate(narrow(problem.domain, asked.pair.target))
+    shared = [values for index, values in sets if asked.of_individuals or index not in asked.pair.differ]
     return "counting" if all(isinstance(values, Finite) for values in shared) else "volume"
