@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from fairdsl.ir.numbers import Towards, shown
 from fairdsl.report.model import DemandReport
 from fairdsl.report.tables import Column, Entry, Table, texts
 from fairdsl.report.words import between, cell, group_words, in_percent, number
-from fairdsl.verdict import Draw, Interval, Part, Rate, Value
+from fairdsl.verdict import Draw, Interval, Named, Part, Rate, Value
 
 __all__ = ["group_lines", "group_table", "left_out", "same_table"]
 
@@ -109,15 +110,40 @@ def _entry(value: Interval | None, *, percent: bool = True) -> Entry:
     return Entry(_percent(value) if percent or value is None else number(value, False), ends)
 
 
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Bounds of the greatest of the other rates, and what all of them are at least."""
+
+    greatest: tuple[Fraction, Fraction]
+    least: Fraction
+
+
+def _others(rates: Sequence[Rate]) -> list[_Others | None]:
+    """Of each rate those of other groups with the same values of `given`; None where there are none."""
+    beside: dict[Named, list[int]] = {}
+    for place, rate in enumerate(rates):
+        beside.setdefault(rate.given, []).append(place)
+    found: list[_Others | None] = [None] * len(rates)
+    for places in (places for places in beside.values() if len(places) > 1):
+        lows = sorted(places, key=lambda place: rates[place].low)
+        highs = sorted(places, key=lambda place: rates[place].high)
+        for place in places:
+            # Of whoever comes first, who comes second is the first of the others.
+            last, top, first = (
+                order[at + step] if order[at] == place else order[at]
+                for order, at, step in ((lows, -1, -1), (highs, -1, -1), (lows, 0, 1))
+            )
+            found[place] = _Others((rates[last].low, rates[top].high), rates[first].low)
+    return found
+
+
 def _impact(rates: Sequence[Rate]) -> Iterator[Entry]:
     """Each rate over the greatest one beside it, itself included; nothing where that may be zero."""
-    for rate in rates:
-        others = [other for other in rates if other.given == rate.given and other is not rate]
-        least = max((other.low for other in others), default=Fraction(0))
-        most = max((other.high for other in others), default=Fraction(0))
-        if not others or rate.mean or max(least, rate.low) == 0:
+    for rate, others in zip(rates, _others(rates), strict=True):
+        if others is None or rate.mean or max(others.greatest[0], rate.low) == 0:
             yield Entry("")
             continue
+        least, most = others.greatest
         # The ratio grows with the rate itself, up to 1, and falls with the greatest of the others.
         low = rate.low / max(rate.low, most) if rate.low or most else Fraction(0)
         high = min(Fraction(1), rate.high / least) if least else Fraction(1)
@@ -149,12 +175,13 @@ def _marked(value: Value) -> Callable[[int], str]:
         rate.low == rate.high for rate in value.rates
     )
 
+    beside = _others(value.rates)
+
     def mark(place: int) -> str:
-        rate = value.rates[place]
-        others = [other for at, other in enumerate(value.rates) if at != place and other.given == rate.given]
+        rate, others = value.rates[place], beside[place]
         certain = {
-            "most": all(other.high <= rate.low for other in others),
-            "least": all(rate.high <= other.low for other in others),
+            "most": others is None or others.greatest[1] <= rate.low,
+            "least": others is None or rate.high <= others.least,
         }
         named = [word for word, places in marks.items() if place in places]
         words = [word for word in named if certain[word]]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from samples import DOMAIN
 
 from fairdsl.codec import plain, schema
@@ -234,3 +236,34 @@ def test_groups_as_json() -> None:
         {"age": "45 .. 90"},
     ]
     assert "value" not in written["properties"][3]["demands"][0]
+
+
+FEW = st.sampled_from([F(0), F(1, 4), F(1, 2), F(1)])
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), FEW, FEW), min_size=1, max_size=7))
+def test_others_are_those_of_the_same_values(drawn: list[tuple[int, F, F]]) -> None:
+    """Whom a rate is marked and divided by, however many groups there are: by definition, each beside each."""
+    rates = tuple(
+        Rate(
+            group=NAMES(((0, F(place)),)),
+            given=NAMES(((1, F(18 + 27 * stratum)),)),
+            low=min(ends),
+            high=max(ends),
+            mass=(F(1, 4), F(1, 4)),
+        )
+        for place, (stratum, *ends) in enumerate(drawn)
+    )
+    every = tuple(range(len(rates)))
+    value = Value(low=F(0), high=F(1), evidence=EVIDENCE, rates=rates, most=every, least=every)
+    columns = {column.name: [entry.text for entry in column.entries] for column in group_table(value).columns}
+    alike = all(rate.low == rate.high for rate in rates)
+    for place, rate in enumerate(rates):
+        others = [other for other in rates if other is not rate and other.given == rate.given]
+        most, least = all(o.high <= rate.low for o in others), all(rate.high <= o.low for o in others)
+        mark = columns.get("favoured", [""] * len(rates))[place]
+        assert alike or mark.startswith("most") is most
+        assert alike or ("least" in mark.split("perhaps")[0]) is least
+        greatest = max((o.high for o in others), default=F(0))
+        if others and rate.low == rate.high == greatest > 0 and all(o.low == o.high for o in others):
+            assert columns["impact ratio"][place] == "100%"

@@ -184,26 +184,25 @@ def _of_several(problem: Problem, question: GroupMetric) -> Iterator[Predicate]:
 
 def _unbounded(problem: Problem, network: Network) -> Refusal | None:
     """A cell of which nothing but its mass is known has to be bounded where the score reads it."""
+    endless = {
+        column for column, cells in enumerate(network.cells) for cell in cells if cell.low is None or cell.high is None
+    }
+    if not endless:
+        return None
     weights = problem.model.layers[0].weight.nonzero[0].tolist()
     factors = {factor.column: factor for factor in network.factors}
     for item, weight in zip(problem.model.inputs, weights, strict=True):
         if not weight or not isinstance(item, AttributeInput):
             continue
         rows = factors[item.attribute].rows.values()
-        if any(isinstance(row, Normal) for row in rows):
-            continue
         attribute = network.columns[item.attribute]
-        if any(_endless(cell) for cell in network.cells[item.attribute]):
+        if item.attribute in endless and not any(isinstance(row, Normal) for row in rows):
             why = (
                 f"the model weighs `{attribute.name}`, whose outermost bin has no end: give the attribute a range, "
                 "or read it by its bins"
             )
             return Refusal(why=why, span=attribute.span)
     return None
-
-
-def _endless(cell: Cell) -> bool:
-    return cell.low is None or cell.high is None
 
 
 def _together(network: Network, predicates: list[Predicate], kept: frozenset[int]) -> Refusal | None:
@@ -235,5 +234,7 @@ def _cells_inside(attribute: Attribute, cell: Cell) -> int:
 
 def _largest(scopes: list[tuple[int, ...]], sizes: dict[int, int], kept: frozenset[int]) -> int:
     """The cells of the largest table when columns are summed out in the order that will be used."""
-    largest = prod(sizes[column] for column in kept)
+    largest = prod([sizes[column] for column in kept])
+    if largest * max(sizes.values()) <= _CLIQUE and all(len(kept.union(s)) <= len(kept) + 1 for s in scopes):
+        return largest  # columns are independent given those that are kept
     return max([largest, *(cells for _, cells in elimination(scopes, sizes, kept))])

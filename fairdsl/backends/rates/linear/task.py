@@ -152,10 +152,18 @@ def weighted_sum(subject: Subject) -> WeightedSum:
     """A subject whose model compares one linear score."""
     layer = subject.model.layers[0]
     event, sign = _event(subject.model)
-    weights = zip(subject.model.inputs, layer.weight.exact[0].tolist(), strict=True)
+    weights = layer.weight.exact[0].tolist()
+    if sign < 0:
+        weights = [-weight for weight in weights]
     return WeightedSum(
         network=subject.network,
-        terms=tuple([(item, sign * Fraction(weight)) for item, weight in weights if weight]),
+        terms=tuple(
+            [
+                (item, weight if type(weight) is Fraction else Fraction(weight))
+                for item, weight in zip(subject.model.inputs, weights, strict=True)
+                if weight
+            ]
+        ),
         constant=sign * Fraction(layer.bias.exact[0]),
         conditions=conjuncts(subject.condition),
         keys=subject.keys,
