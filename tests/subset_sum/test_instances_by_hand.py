@@ -76,6 +76,39 @@ def test_counts_of_subset_sums(tmp_path: Path, relation: str, weights: list[int]
     assert (found.low, found.high) == (F(count, len(sums)),) * 2
 
 
+@pytest.mark.parametrize(("metric", "best"), [("most_favoured", max), ("least_favoured", min)])
+@given(data=st.data())
+@RELAXED
+def test_quantified_columns_are_those_of_groups(
+    tmp_path: Path, metric: str, best: Callable[[list[Fraction]], Fraction], data: st.DataObject
+) -> None:
+    """Existential with the largest rate, universal with the least; a random column may depend on the choice."""
+    weights = data.draw(st.lists(st.integers(-5, 5), min_size=4, max_size=4))
+    target = data.draw(st.integers(-6, 8))
+    tenths = data.draw(st.lists(st.integers(0, 10), min_size=3, max_size=3))
+    document = by_hand(weights, target, ">=")
+    document["question"] = {"metric": metric, "across": ["item 0", "item 1"]}
+    document["population"] = {
+        "columns": [{"name": f"item {each}", "type": {"kind": "boolean"}, "cells": [0, 1]} for each in (0, 1)]
+    }
+    for column in document["distributions"][0]["columns"][:2]:
+        column["key"] = [0, 1]
+    likely = [F(number, 10) for number in tenths]
+    table = [str(share) for each in likely[:2] for share in (1 - each, each)]
+    document["distributions"][0]["factors"][2] = {"column": "item 2", "given": ["item 1"], "probabilities": table}
+    factor(document, 3).update(probabilities=[str(1 - likely[2]), str(likely[2])])
+
+    def rate(a: int, b: int) -> Fraction:
+        return sum(
+            (likely[b] if c else 1 - likely[b]) * (likely[2] if d else 1 - likely[2])
+            for c, d in product((0, 1), repeat=2)
+            if a * weights[0] + b * weights[1] + c * weights[2] + d * weights[3] >= target
+        ) + F(0)
+
+    found = solved(put(document, tmp_path))
+    assert found.low == found.high == best([rate(a, b) for a, b in product((0, 1), repeat=2)])
+
+
 def factor(document: dict[str, Any], number: int) -> dict[str, Any]:
     found: dict[str, Any] = document["distributions"][0]["factors"][number]
     return found
