@@ -106,16 +106,12 @@ def _check_rows(path: str, name: str, sizes: Sequence[int], size: int, law: Read
                 _refuse(path, f"the normal distribution of `{name}` needs one range and a positive deviation", law.span)
         elif len(row) != size:
             _refuse(path, f"{len(row)} probabilities for the {size} values of `{name}`", law.span)
-        elif any(probability < 0 for probability in row):
-            _refuse(path, f"a probability of `{name}` is negative", law.span)
+        elif not all(0 <= probability <= 1 for probability in row):
+            _refuse(path, f"a probability of `{name}` is not between 0 and 1", law.span)
         elif sum(row) != 1:
-            _refuse(path, f"the probabilities of `{name}` sum to {_sum(row)}, not to 1", law.span)
+            _refuse(path, f"the probabilities of `{name}` sum to {float(sum(row)):.17g}, not to 1", law.span)
     if not law.rows:
         _refuse(path, f"`{name}` has no probabilities", law.span)
-
-
-def _sum(row: Sequence[Fraction]) -> str:
-    return f"{float(sum(row)):.17g}"
 
 
 def _refuse(path: str, reason: str, span: Span) -> None:
