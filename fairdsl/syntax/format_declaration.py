@@ -91,6 +91,9 @@ def _bins_pieces(bins: tree.Bins, *, again: bool = False) -> list[Piece]:
 
 # ---- models ------------------------------------------------------------------------------------
 
+#: Behind these a name is expected, which may be `when`.
+_NAMES_FOLLOW = ("condition", "distribution", "favourable", "of", "otherwise", "property", "protected")
+
 
 def _outcomes(model: tree.Model) -> list[Piece]:
     if not model.ordered:
@@ -115,7 +118,7 @@ def format_model(writer: Writer, model: tree.Model) -> None:
             case tree.ScoreFormula():
                 writer.statement("  score = ", expression_pieces(clause.formula, outermost=True), start)
             case tree.DecidesWhen():
-                writer.statement(f"  {name_text(clause.outcome)} when ", _decision(clause.condition), start)
+                writer.statement(f"  {name_text(clause.outcome)} when ", _decision(clause), start)
             case tree.DecidesByHighest():
                 writer.line("  decide by highest score", start, "  ")
             case tree.Rule() | tree.Otherwise():
@@ -136,16 +139,22 @@ def _rule(writer: Writer, rule: tree.Rule | tree.Otherwise) -> None:
         writer.line(f"  otherwise {name_text(rule.outcome)}", start, "  ")
         return
     lead = f"  {'first' if rule.begins else 'then'} {name_text(rule.outcome)} when "
-    pieces = _decision(rule.condition)
-    if rule.outcome.text == "when" and not pieces[0].text.startswith("("):
-        pieces = wrapped("(", pieces, ")")  # `first when when = 3` decides the outcome `first`
-    writer.statement(lead, pieces, start)
+    writer.statement(lead, _decision(rule), start)
 
 
-def _decision(condition: tree.Expression) -> list[Piece]:
-    """A condition behind `when`; one that begins with a text would be read as a path or a sentence."""
-    pieces = expression_pieces(condition, outermost=True)
-    return wrapped("(", pieces, ")") if pieces[0].text.startswith('"') else pieces
+def _decision(clause: tree.DecidesWhen | tree.Rule) -> list[Piece]:
+    """A condition behind `when`, in parentheses where its first word would be read as something else."""
+    pieces = expression_pieces(clause.condition, outermost=True)
+    begins = pieces[0].text
+    decides = isinstance(clause, tree.DecidesWhen) and clause.outcome.text
+    misread = (
+        begins.startswith('"')  # a path or a sentence
+        or decides in _NAMES_FOLLOW
+        # `first when when x > 3` is a rule about the outcome `when`, `first when when = 3` decides the outcome `first`.
+        or (decides in ("first", "then") and begins.startswith("when"))
+        or (clause.outcome.text == "when" and not decides and not begins.startswith("("))
+    )
+    return wrapped("(", pieces, ")") if misread else pieces
 
 
 def _features(reads: tree.Reads) -> list[Piece]:

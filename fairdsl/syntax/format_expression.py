@@ -158,6 +158,8 @@ def _one_piece(expression: tree.Expression) -> str:
         case tree.Text():
             return f'"{expression.value}"'
         case tree.Reference():
+            if expression.owner is None and expression.name.text == "not":
+                return "(not)"  # alone it would negate what follows
             owner = f"{name_text(expression.owner)}." if expression.owner else ""
             return owner + name_text(expression.name)
         case tree.Call():

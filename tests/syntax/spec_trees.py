@@ -14,6 +14,8 @@ from fairdsl.syntax import tree
 
 NOWHERE = Span(SourceFile("generated.fair", ""), 0, 0)
 
+#: `not of` is a negation and `influence of` begins an influence: neither is a metric of a model.
+_PHRASES = ("not", "influence")
 _PLAIN = ("age", "sex", "a", "b", "approve", "grant", "Applicant", "x_1", "_y")
 
 
@@ -91,8 +93,7 @@ def _grown(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         # `not (` always negates, so no function can be called `not`.
         calls(inner),
-        # Nor is `not of` anything but a negation.
-        node(tree.OfModel, metric=names.filter(lambda name: name.text != "not") | calls(inner), model=names),
+        node(tree.OfModel, metric=_names(without=_PHRASES) | calls(inner), model=names),
         node(tree.Negative, operand=inner.filter(lambda e: not _bare_number(e))),
         node(tree.Arithmetic, operator=arithmetic, left=inner, right=inner),
         node(tree.Comparison, relation=relations, left=inner, right=inner),
@@ -110,7 +111,8 @@ def _bare_number(expression: tree.Expression) -> bool:
 
 expressions = st.recursive(references | numbers() | texts | influences, _grown, max_leaves=8)
 
-measured = names | influences | calls(expressions) | node(tree.OfModel, metric=names | calls(expressions), model=names)
+of_models = node(tree.OfModel, metric=_names(without=_PHRASES) | calls(expressions), model=names)
+measured = names | influences | calls(expressions) | of_models
 
 # ---- domains -----------------------------------------------------------------------------------
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import assume, given
+from itertools import pairwise
+from random import Random
+
+from hypothesis import given
 from hypothesis import strategies as st
 from spec_trees import specs
 
@@ -48,14 +51,26 @@ def _commented(draw: st.DrawFn) -> tuple[tree.Spec, str]:
 def test_no_comment_is_lost(pair: tuple[tree.Spec, str]) -> None:
     spec, text = pair
     result = parse(SourceFile("spec.fair", text))
-    # `not`, `any` and outcomes look at their own line: a line break there may change what is read.
-    assume(result.spec == spec and all(d.code == "E0113" for d in result.diagnostics))
-    assert result.spec is not None
+    assert all(d.code == "E0113" for d in result.diagnostics), text
+    assert result.spec == spec, text
     formatted = format_spec(result.spec)
     again = _parsed(formatted)
     assert again == spec
     assert [c.text for c in again.comments] == [c.text for c in result.spec.comments]
     assert format_spec(again) == formatted
+
+
+@given(specs, st.randoms())
+def test_line_breaks_mean_nothing(spec: tree.Spec, random: Random) -> None:
+    text = format_spec(spec)
+    words = [lexeme for lexeme in scan(SourceFile("spec.fair", text)) if lexeme.kind is not Kind.END]
+    before = text[: words[0].start] if words else ""
+    between = [text[a.start + len(a.text) : b.start] for a, b in pairwise(words)]
+    for gaps in ((" ", " "), ("\n", "\n"), (" ", "\n", "\r\n\t", "\n\n")):
+        # Documents stand on lines of their own; what touches stays together.
+        chosen = [gap if not gap or "##" in gap else random.choice(gaps) for gap in between]
+        laid = before + "".join(word.text + gap for word, gap in zip(words, [*chosen, ""][: len(words)], strict=True))
+        assert _parsed(laid) == spec, laid
 
 
 def test_the_scanner_ends_with_the_file() -> None:

@@ -56,9 +56,17 @@ POSITIONS = {
 }
 
 
-#: What the grammar cannot tell apart: `and when ...` goes on with a formula, `reads when` reads an attribute, and
-#: `differ in any` names attributes behind it: of one that is called so, write `differ in any any`.
-EXCEPTIONS = {"decided outcome": ["and", "in", "or", "reads"], "differ in one": ["any", "each"]}
+#: What the grammar cannot tell apart: `and when ...` goes on with a formula, `reads when` reads an attribute,
+#: `differ in any` names attributes behind it (of one that is called so, write `differ in any any`), and `not` negates
+#: the word behind it, also where that begins the next line (write `(not)`).
+EXCEPTIONS = {
+    "decided outcome": ["and", "in", "or", "reads"],
+    "differ in one": ["any", "each"],
+    "reads": ["not"],
+    "agrees": ["not"],
+    "target": ["not"],
+    "strata": ["not"],
+}
 
 
 @pytest.mark.parametrize("position", POSITIONS)
@@ -69,3 +77,22 @@ def test_every_keyword_may_be_a_name(position: str) -> None:
         if not parse(SourceFile("spec.fair", POSITIONS[position].replace("KW", keyword))).complete
     ]
     assert refused == EXCEPTIONS.get(position, [])
+
+
+#: One line or many: the words decide what is read.
+WRAPPED = {
+    "outcomes before declarations": "model m : D -> { a, when }\n  a when x > 3\n  favourable when\n\n"
+    "protected when\n\nlabel y : boolean\n\nmodel n : D -> { a, b }\n  otherwise when score > 0\n\n"
+    'property when "" { }',
+    "phrases": "property p { require\nsame\ndecision differ\nin\nany x, y measure influence\nof (x, y)\non gap }",
+    "negation": "condition c = not\nsenior or not\n3 < x and not # why\n(x or y)",
+    "an attribute called `not`": "property p { among (not)\n require (not) }",
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_one_line_says_the_same(name: str) -> None:
+    wrapped, flat = WRAPPED[name], " ".join(WRAPPED[name].replace("# why", "").split())
+    read = [parse(SourceFile("spec.fair", text)) for text in (wrapped, flat)]
+    assert all(result.complete for result in read)
+    assert read[0].spec == read[1].spec
