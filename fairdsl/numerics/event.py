@@ -16,6 +16,8 @@ from fairdsl.ir.model import ByThreshold, Model
 __all__ = ["Demand", "Event", "event_of"]
 
 _ZERO = Fraction(0)
+#: A little further than the slack: whoever is at the end of it is not decided.
+_BEYOND = 1 + Fraction(1, 1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,10 @@ def event_of(model: Model) -> Event:
         return granting if favourable == rule.granted else Event(granting.demands, not granting.complement)
     count = model.score_count
     rows = [(other, tuple((k == favourable) - (k == other) for k in range(count))) for other in range(count)]
-    # A tie goes to the outcome that is listed first.
-    return Event(tuple(Demand(row, _ZERO, _ZERO, other < favourable) for other, row in rows if other != favourable))
+    slack = rule.slack or (_ZERO,) * count
+    # A tie goes to the outcome that is listed first; scores that are off move what is needed by those of both.
+    off = [(slack[favourable] + slack[other]) * _BEYOND for other in range(count)]
+    return Event(tuple(Demand(row, -off[o], off[o], o < favourable) for o, row in rows if o != favourable))
 
 
 def _compared(relation: Relation, low: Fraction, high: Fraction) -> Event:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fairdsl.backends.contract import Offer
@@ -17,6 +17,7 @@ from fairdsl.backends.rates.cover import Cover
 from fairdsl.backends.rates.points import Individuals
 from fairdsl.ir.domain import Domain
 from fairdsl.ir.expr import TRUE, Who
+from fairdsl.ir.model import ByHighest
 from fairdsl.ir.population import Network
 from fairdsl.ir.problem import Problem
 from fairdsl.ir.question import GroupMetric
@@ -110,6 +111,46 @@ def test_bounds_and_half_spaces_alone_enclose(problem: Problem) -> None:
         for _ in range(4):
             found.improve()
             check(found.joint(), part, total)
+
+
+@RELAXED
+@given(problems(), st.data(), st.booleans())
+def test_scores_that_are_off_leave_open_who_is_favoured(problem: Problem, data: st.DataObject, exactly: bool) -> None:
+    """Of several scores, each off by a number of its own: those who are favoured whatever they are, and who may be."""
+    model = problem.model
+    assume(isinstance(model.rule, ByHighest))
+    off = [data.draw(st.sampled_from([F(0), F(1, 2), F(2)])) for _ in model.outcomes]
+    about = replace(problem, model=replace(model, rule=ByHighest(slack=tuple(off))))
+    question, favoured, law = problem.question, model.favourable, problem.population
+    assert isinstance(question, GroupMetric)
+    assert isinstance(law, Network)
+    sums: list[Sums] = [{}, {}, {}]
+    for cells, mass in masses(law).items():
+        point = tuple(law.cells[column][cell].low or F(0) for column, cell in enumerate(cells))
+        key = tuple(key_of(law.cells[column][cells[column]]) for column in columns_of(question, law))
+        each = {Who.EACH: point}
+        inside = oracle.true_for(problem.domain.where, each) and oracle.true_for(question.given, each)
+        scores = oracle.scores(model, point)
+        # A tie goes to the outcome that is listed first, where the scores are not off.
+        leads = [(scores[favoured] - scores[o], off[favoured] + off[o], favoured < o) for o in range(len(off))]
+        leads.pop(favoured)
+        counted = (
+            all(lead > d * F(101, 100) for lead, d, _ in leads),
+            all(lead > d or (first and lead == d == 0) for lead, d, first in leads),
+            all(lead > -d or (lead == -d and (d > 0 or first)) for lead, d, first in leads),
+        )
+        for found, counts in zip(sums, counted, strict=True):
+            found[key] = found.get(key, F(0)) + mass * (inside and counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Individuals, "_MOST", 1024 if exactly else 1)
+        cover = Cover(subject_of(about))
+        for _ in range(50):
+            bounds = cover.joint().favourable
+            assert all(bounds[key].low <= sums[1][key] and sums[2][key] <= bounds[key].high for key in bounds)
+            if cover.finished:
+                assert all(sums[0][key] <= bounds[key].low for key in bounds)
+                break
+            cover.improve()
 
 
 @RELAXED

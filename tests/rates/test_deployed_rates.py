@@ -75,7 +75,7 @@ def test_deployed_rates_lie_between_those_of_both_thresholds(
     room: str, women: tuple[int, int], men: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of ten women of 0 .. 9 years, and five men of 0 .. 4, those are granted whose age is above 4.5, or 3.5."""
-    monkeypatch.setattr(procedure, "_room", lambda *_: F(room))
+    monkeypatch.setattr(procedure, "_room", lambda *_: (F(room),))
     problem = Problem(
         name="p",
         domain=replace(domain(sex=BOOLEAN), attributes=AGES),

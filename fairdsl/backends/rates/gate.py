@@ -16,7 +16,7 @@ from fairdsl.backends.rates.boxes import width_of
 from fairdsl.ir.domain import Attribute
 from fairdsl.ir.expr import Predicate, conjoin, conjuncts
 from fairdsl.ir.feature import AttributeInput
-from fairdsl.ir.model import ByHighest, ByThreshold, Model
+from fairdsl.ir.model import ByThreshold, Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.ir.population import Cell, Inside, Network, Normal
 from fairdsl.ir.problem import Problem
@@ -115,8 +115,7 @@ _MOST = 1 << 22
 
 def only_decides(model: Model) -> bool:
     """Whether nothing is known of the model but what it decides about single individuals."""
-    slack = isinstance(model.rule, ByHighest) and any(model.rule.slack)
-    return model.opaque is not None or not model.rational or slack
+    return model.opaque is not None or not model.rational
 
 
 def refusal_of_people(problem: Problem) -> Refusal | None:

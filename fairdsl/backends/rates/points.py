@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +20,19 @@ from numpy.typing import NDArray
 from fairdsl.backends.units import settling
 from fairdsl.clock import look
 from fairdsl.ir.expr import Predicate, Who
-from fairdsl.ir.model import Model
+from fairdsl.ir.model import ByHighest, Model
 from fairdsl.ir.opaque import BlackBox
 from fairdsl.numerics.axes import Axis
-from fairdsl.numerics.exact import UNDECIDED, decision
+from fairdsl.numerics.evaluate import BatchEvaluator
+from fairdsl.numerics.event import event_of
+from fairdsl.numerics.exact import UNDECIDED, decision, enclosed_scores
 from fairdsl.numerics.predicates import mask
+from fairdsl.numerics.rounding import float_above, float_below
 
 __all__ = ["Decided", "Individuals"]
 
 BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 
@@ -114,8 +120,12 @@ class Individuals:
         for column, each, places in zip(self._columns, values, grids, strict=True):
             points[:, column] = np.array([float(v) if floats else v for v in each], dtype=points.dtype)[places]
         given = mask(self._condition, {Who.EACH: points})
-        decisions = np.full(count, UNDECIDED, dtype=np.int64)
         rows = np.flatnonzero(given)
+        if isinstance(self._model.rule, ByHighest) and any(self._model.rule.slack):
+            sure, maybe = np.zeros((2, count), dtype=np.bool_)
+            sure[rows], maybe[rows] = self._within_slack(points[rows, : self._given])
+            return given, sure, maybe
+        decisions = np.full(count, UNDECIDED, dtype=np.int64)
         if floats and rows.size:
             decisions[rows] = self._settled(points[rows, : self._given]).decisions
         elif not floats:
@@ -124,6 +134,36 @@ class Individuals:
                 decisions[row] = UNDECIDED if outcome is None else outcome
         sure = decisions == self._model.favourable
         return given, sure, sure | (decisions == UNDECIDED)
+
+    def _within_slack(self, points: NDArray[Any]) -> tuple[BoolArray, BoolArray]:
+        """Who is favourable whatever the scores are within the rule's slack, and who may be."""
+        low, high = self._scores(points)
+        event = event_of(self._model)
+        sure, maybe = np.ones((2, len(points)), dtype=np.bool_)
+        for demand in event.demands:
+            ahead, behind = demand.row.index(1), demand.row.index(-1)
+            least, most = low[:, ahead] - high[:, behind], high[:, ahead] - low[:, behind]
+            error = 2.0**-50 * (np.abs(low[:, [ahead, behind]]) + np.abs(high[:, [ahead, behind]])).sum(axis=1) + 1e-300
+            # Where nothing is known of a score, neither comparison is true.
+            sure &= least - error > float_above(demand.high)
+            maybe &= ~(most + error < float_below(demand.low))
+        return sure, maybe
+
+    def _scores(self, points: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        """Ends of the scores, [individuals, scores]."""
+        if points.dtype != object:
+            scores, errors = self._evaluator.scores(points, by_row=True)
+            return scores - errors * (1 + 2.0**-50), scores + errors * (1 + 2.0**-50)
+        found = [enclosed_scores(self._model, tuple(map(Fraction, point))) for point in points.tolist()]
+        ends = [list(zip(each.values, each.errors, strict=True)) for each in found]
+        low = [[float_below(value - error) for value, error in each] for each in ends]
+        high = [[float_above(value + error) for value, error in each] for each in ends]
+        shape = (len(points), self._model.score_count)
+        return np.array(low, dtype=np.float64).reshape(shape), np.array(high, dtype=np.float64).reshape(shape)
+
+    @cached_property
+    def _evaluator(self) -> BatchEvaluator:
+        return BatchEvaluator(self._model)
 
 
 def _before(counts: Iterable[int]) -> list[int]:

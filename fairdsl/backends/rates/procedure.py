@@ -2,12 +2,16 @@
 
 The file decides as the model does about everybody whose score is further than d from the threshold
 (:mod:`fairdsl.models.float32.decision`). So its rates lie between those of the model with the threshold d higher and d
-lower: the same question with a threshold of which only two ends are known.
+lower: the same question with a threshold of which only two ends are known. Of several scores, each of which may be off
+by a number of its own, it is the same with the lead of one over another.
+
+Along paths, and without an influence, the file is fed people whom nobody has to be: a column's copy takes any value of
+its range. So d is taken over the ranges of the columns, without conditions that tie them to each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -34,13 +38,14 @@ from fairdsl.backends.rates.joints import Joints, joints_of, set_to
 from fairdsl.backends.rates.linear.task import OutOfTimeError
 from fairdsl.backends.rates.program import LargeError
 from fairdsl.clock import Deadline, now, until
-from fairdsl.ir.model import ByThreshold
+from fairdsl.ir.expr import TRUE
+from fairdsl.ir.model import ByHighest, DecisionRule
 from fairdsl.ir.problem import Problem
-from fairdsl.ir.question import MOST_FAVOURED
+from fairdsl.ir.question import MOST_FAVOURED, GroupMetric
 from fairdsl.metrics.hull import hull_of
 from fairdsl.metrics.joint import Key
 from fairdsl.metrics.value import PRECISE, most_favoured_groups
-from fairdsl.numerics.narrow import narrow
+from fairdsl.numerics.narrow import ValueSet, narrow
 from fairdsl.replay import rows_counted
 from fairdsl.verdict import Arithmetic, ByDecider, Decider, Evidence, Reason, Refused, Unknown, Value, Verdict
 
@@ -68,15 +73,11 @@ def with_deployed(problem: Problem, exact: Value, spent: float, budget: Budget, 
     if room is None:
         return exact
     deployed = replace(exact, evidence=_true_of_the_file(exact))
-    if not room:
+    if not any(room):
         return deployed
     if any(rate.high - rate.low > PRECISE for rate in exact.rates):  # rounding is small beside what is open
         return exact
-    rule = problem.model.rule
-    assert isinstance(rule, ByThreshold), "others have no room"
-    beyond = room * _BEYOND
-    wider = replace(rule, low=rule.low - beyond, high=rule.high + beyond)
-    about = replace(problem, model=replace(problem.model, rule=wider), threshold=None)
+    about = replace(problem, model=replace(problem.model, rule=_widened(problem.model.rule, room)), threshold=None)
     deadline = min(budget.deadline, Deadline.within(max(_LEAST, _TIMES * spent)))
     wide: Verdict | None = None
     with until(deadline):
@@ -89,6 +90,14 @@ def with_deployed(problem: Problem, exact: Value, spent: float, budget: Budget, 
     return replace(exact, by_decider=tuple(ByDecider(by=by, low=each.low, high=each.high) for by, each in both))
 
 
+def _widened(rule: DecisionRule, room: Sequence[Fraction]) -> DecisionRule:
+    """The rule with scores that are off by at most so much, one number a score."""
+    if isinstance(rule, ByHighest):
+        return replace(rule, slack=tuple(room))
+    beyond = max(room) * _BEYOND
+    return replace(rule, low=rule.low - beyond, high=rule.high + beyond)
+
+
 def _numbers(value: Value) -> list[tuple[Fraction, Fraction]]:
     """What is said of the number, its parts and its rates."""
     whole = (value.low, value.high)
@@ -99,10 +108,10 @@ def _true_of_the_file(value: Value) -> Evidence:
     return replace(value.evidence, basis=replace(value.evidence.basis, arithmetic=Arithmetic.DEPLOYED))
 
 
-def _room(problem: Problem, seconds: float) -> Fraction | None:
-    """How far a score may be from the threshold for the file to decide otherwise; None where it is not known."""
+def _room(problem: Problem, seconds: float) -> tuple[Fraction, ...] | None:
+    """How far each score may be off for the file to decide as the model does; None where it is not known."""
     model, question = problem.model, question_of(problem)
-    if model.deployed is None or model.opaque is not None or question.influence or question.metric.rate.along_paths:
+    if model.deployed is None or model.opaque is not None:
         return None
     if question.metric.rate.decides is not None:  # the file decides something else
         return None
@@ -112,11 +121,18 @@ def _room(problem: Problem, seconds: float) -> Fraction | None:
     # Importing the reader of files is for those that have one.
     from fairdsl.models.float32.decision import analysis_of, slack
 
-    file = analysis_of(model, narrow(problem.domain, question.given))
+    file = analysis_of(model, _fed(problem, question))
     found = None if file is None else slack(file)
-    if found is None or (any(found.decision) and not isinstance(model.rule, ByThreshold)):
-        return None
-    return max(found.decision)
+    return None if found is None else found.decision
+
+
+def _fed(problem: Problem, question: GroupMetric) -> tuple[ValueSet, ...]:
+    """What the file may be fed, attribute by attribute."""
+    free = narrow(replace(problem.domain, where=TRUE), TRUE)
+    if question.metric.rate.along_paths:
+        return tuple(free)
+    inside = narrow(problem.domain, question.given)
+    return tuple(free[at] if at in question.influence else values for at, values in enumerate(inside))
 
 
 # --------------------------------------------------------------------------------------------------
